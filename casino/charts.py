@@ -13,7 +13,7 @@ def satisfaction(data: Data) -> Heatmap:
     sides = data.named("participants", "train")
     return Heatmap(
         "Satisfaction by points",
-        f"How satisfied each of the {len(sides):,} sides is, by the points that it scored.",
+        f"{len(sides):,} sides by their points and their satisfaction.",
         x="points",
         y="satisfaction",
         counted="sides",

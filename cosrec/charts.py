@@ -14,7 +14,7 @@ def grades(data: Data) -> Bars:
         bars.append(Bar(query["query_id"], counts, {"id": query["query_id"]}))
     return Bars(
         "Grades by query",
-        f"The judged documents of each of the {len(bars)} queries, by grade.",
+        f"{sum(sum(bar.values) for bar in bars):,} judgments of {len(bars):,} queries, by grade.",
         of="query",
         series=tuple(GRADES.values()),
         bars=tuple(sorted(bars, key=lambda bar: (*bar.values, bar.label), reverse=True)),

@@ -115,8 +115,8 @@ def _notes(row: dict[str, Any]) -> dict[int, tuple[Note, ...]]:
 
 def _reviewed(intent: dict[str, Any]) -> Note:
     """Return an intent with its product and its canonical formulation."""
-    about = f" of {intent['product']}" if intent["product"] is not None else ""
-    return Note(intent["type"] + about, "intent", canonical(intent["query_variants"]) or "")
+    details = intent["product"], canonical(intent["query_variants"])
+    return Note(intent["type"], "intent", " · ".join(filter(None, details)))
 
 
 def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[Note, ...]:

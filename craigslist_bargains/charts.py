@@ -26,11 +26,12 @@ def offers(data: Data) -> Panels:
             point = event["turn"], price / event["list_price"]
             named[event["dialogue_id"]][event["speaker"]].append(point)
     most = sorted(named, key=lambda d: (-sum(map(len, named[d].values())), d))[:_PANELS]
-    above = sum(y > _MOST for id in most for line in named[id].values() for _, y in line)
+    drawn = [y for id in most for line in named[id].values() for _, y in line]
+    above = sum(y > _MOST for y in drawn)
     unlisted = sum(not row["list_price"] for row in about.values())
     said = [
-        f"Offers, and the prices that upstream states for messages, relative to the list price, in "
-        f"the {len(most)} dialogues with the most of them.",
+        f"{len(drawn):,} prices divided by the list price, in the {len(most)} dialogues with the "
+        "most. A price is an offer, or what upstream states for a message.",
         "Dashed: the targets of both sides.",
         f"Triangles: {above} prices above twice the list price." if above else "",
         "Left out: prices that only a rule finds in a text.",
@@ -48,7 +49,7 @@ def offers(data: Data) -> Panels:
 
 def _panel(row: dict[str, Any], named: dict[str, list[tuple[float, float]]]) -> Panel:
     return Panel(
-        f"{row['category']}, ${row['list_price']:,.0f}",
+        f"{row['category']}, ${row['list_price']:,.2f}".removesuffix(".00"),
         {side: tuple(points) for side, points in named.items()},
         {f"{side}'s target": row[f"{side}_target"] / row["list_price"] for side in SIDES},
         {"id": row["dialogue_id"]},

@@ -8,6 +8,9 @@ from parley.views import Heatmap
 
 from .views import ASPECTS
 
+# half a point each; a mean has two decimals
+_BANDS = tuple((low / 2, low / 2 + (0.49 if low < 9 else 0.5)) for low in range(2, 10))
+
 
 def ratings(data: Data, aspect: str) -> Heatmap:
     """Count the dialogues by the person's rating of an aspect and by the mean of the others'."""
@@ -16,16 +19,17 @@ def ratings(data: Data, aspect: str) -> Heatmap:
     for row in data.rows("dialogues", *data.splits("dialogues")):
         own, others = row["subjective_evaluation"], row["objective_evaluation"]
         if others is not None and own[aspect] is not None:
-            least = min(int(others[aspect] * 2) / 2, 4.5)
-            cells[own[aspect], (least, least + 0.5 - 0.01 * (least < 4.5))] += 1
+            (band,) = (band for band in _BANDS if band[0] <= others[aspect] <= band[1])
+            cells[own[aspect], band] += 1
     return Heatmap(
         f"{name.capitalize()}: own rating and others'",
-        f"The rating of {name} by the person who took part, and the mean of three others', "
-        f"for the {cells.total()} dialogues with both.",
+        f"{cells.total()} dialogues by the person's rating of {name}, and by the mean of three "
+        "others' ratings.",
         x=f"{name}, own",
         y=f"{name}, others",
         counted="dialogues",
         cells=cells,
+        rows=tuple(reversed(_BANDS)),
     )
 
 

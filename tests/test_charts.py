@@ -1,9 +1,11 @@
 """Charts: their counts against the rows, links into the list, and SVG files."""
 
+import html
 import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from typing import Any
 
 import hostile
 import pytest
@@ -13,13 +15,14 @@ from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import discover, get
 from parley.building.sources import open_source
-from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Histogram, Panel, Panels, own_charts
+from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Panel, Panels, own_charts
 from parley.reading.dialogues import dialogues
 from parley.reading.site.draw import svg, table
 
 pictures = pytest.importorskip(
     "parley.reading.site.pictures", reason="the extra `site` is not installed"
 )
+from parley.reading.site.write import write_site  # noqa: E402 - needs the extra
 
 
 def counts_of(built):
@@ -103,12 +106,13 @@ def test_the_counts_are_those_of_the_parquet(real_build):
     labels = Counter(
         label for row in casino.named("utterances", "train") for label in row["annotations"] or ()
     )
-    shown = charts["labels"]
+    shown = charts["turns-strategy"]
     assert isinstance(shown, Bars)
-    assert {bar.label: bar.values[0] for bar in shown.bars} == labels
-    turns = charts["turns"]
-    assert isinstance(turns, Bars)
-    assert sum(bar.values[0] for bar in turns.bars) == 1030
+    assert {bar.label: bar.values[0] for bar in shown.bars} == labels | {"(empty label)": 1}
+    points = charts["points"]
+    assert isinstance(points, Bars)
+    assert points.series == ("sides",)
+    assert points.bars[-1].values == (sum(number >= 26 for number, _ in sides),)
 
 
 def test_grades_and_prices_are_those_of_the_parquet(real_build):
@@ -152,27 +156,84 @@ def test_a_number_beyond_the_axis_is_marked_and_listed():
     assert "2: 99" in table(chart).rows[0][-1].text
 
 
+def holds(bar, filter, value):
+    """Tell whether a bar holds a value, by its label, or by the range that it opens."""
+    if isinstance(value, bool | str):
+        return bar.label == {True: "yes", False: "no"}.get(value, value)
+    number = re.sub(r"below | and more|,", "", bar.label)
+    if bar.label.startswith("below "):
+        return value < float(number)
+    if bar.label.endswith(" and more"):
+        return value >= float(number)
+    least, most = bar.where.get(filter, (1, 0))
+    return least <= value <= most
+
+
+@pytest.mark.parametrize("data", ["sample_build", "real_build"])
 @pytest.mark.parametrize("name", discover())
-def test_charts_count_each_kind_apart_and_draw_numbers_on_a_scale(sample_build, name):
-    built = open_folder(sample_build / name)
-    counts = counts_of(built)
-    charts = {chart.of: chart for chart in counts.charts().values() if isinstance(chart, Bars)}
+def test_a_bar_counts_the_sides_or_dialogues_that_its_label_names(request, name, data):
+    built = open_folder(request.getfixturevalue(data) / name)
     beside = getattr(built.dataset.transcript, "BESIDE", {})
-    due: dict[str, Counter[str]] = {}
+    due: dict[tuple[str, str], list[list[Any]]] = {}  # filter, counted -> values of each owner
     for dialogue in dialogues(built):
         kind = dialogue.config if dialogue.config in beside else "dialogues"
-        for filter, values in dialogue.facets.items():
-            if values not in (None, []):
-                due.setdefault(filter, Counter())[kind] += 1
-    assert ("queries" in due["split"]) == (name == "cosrec")
-    for filter, data in counts.filters.items():
-        chart = charts[filter]
-        assert isinstance(chart, Histogram) == ("scale" in data)
-        sums = [sum(numbers) for numbers in zip(*(bar.values for bar in chart.bars), strict=True)]
-        if data["many"] or "sides" in data:
-            assert set(chart.series) == set(due[filter])
-        else:
-            assert dict(zip(chart.series, sums, strict=True)) == due[filter]
+        for filter, facet in dialogue.facets.items():
+            sides = facet.values() if isinstance(facet, dict) else [facet]
+            for side in sides:
+                values = side if isinstance(side, list) else [side]
+                place = filter, "sides" if isinstance(facet, dict) else kind
+                due.setdefault(place, []).append([each for each in values if each is not None])
+    counts = counts_of(built)
+    charts = [chart for chart in counts.charts().values() if isinstance(chart, Bars)]
+    drawn = {(chart.of, *chart.series) for chart in charts}
+    assert drawn >= {place for place in due if place[0] in counts.filters and any(due[place])}
+    for chart in charts:
+        if len(chart.series) > 1 or chart.of not in counts.filters:
+            continue
+        of = due[chart.of, chart.series[0]]
+        for bar in chart.bars:
+            held = sum(any(holds(bar, chart.of, value) for value in values) for values in of)
+            assert bar.values == (held,), (chart.title, bar.label)
+
+
+def drawn_shares(marks):
+    """Return the length of each bar, or the depth of its colour, as a share of the largest."""
+    boxes = [[box.attrib for box in mark.iter("rect")] for mark in marks]
+    if "fill-opacity" in boxes[0][0]:
+        found = [float(box["fill-opacity"]) - 0.1 for (box,) in boxes]
+    else:
+        side = "width" if len({parts[0]["x"] for parts in boxes}) == 1 else "height"
+        found = [sum(float(part[side]) for part in parts) for parts in boxes]
+    return [each / max(found) for each in found]
+
+
+@pytest.mark.parametrize("data", ["sample_build", "real_build"])
+def test_the_bars_on_the_page_add_up_to_what_the_chart_says_that_it_counts(request, tmp_path, data):
+    folder = request.getfixturevalue(data)
+    builts = [open_folder(folder / name) for name in discover() if (folder / name).is_dir()]
+    write_site(builts, tmp_path / "site")
+    for built in builts:
+        page = (tmp_path / "site" / built.dataset.name / "index.html").read_text(encoding="utf-8")
+        figures = re.findall(r"(?s)<figure.*?</figure>", page)
+        assert len(figures) > 5
+        for figure in figures:
+            about = html.unescape(re.search(r"<h3>.*?</p>", figure)[0])
+            assert "`" not in about
+            drawing = ElementTree.fromstring(re.search(r"(?s)<svg.*?</svg>", figure)[0])
+            assert not re.search(r">[\d.]+e[+-]\d", ElementTree.tostring(drawing).decode())
+            marks = [mark for mark in drawing if mark.tag in ("a", "g")]
+            if "<circle" in figure:  # scores, and prices: a point each
+                points = len(drawing.findall(".//circle") + drawing.findall(".//polygon"))
+                assert about.startswith("<h3>Scores of ") or f"<p>{points} prices" in about
+                continue
+            said = re.search(r"([\d,]+) in all", about) or re.search(r"<p>([\d,]+) ", about)
+            counted = []
+            for mark in marks:
+                parts = mark.find("title").text.rpartition(": ")[2]
+                counted.append(sum(int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", parts)))
+            assert sum(counted) == int(said[1].replace(",", "")), about
+            due = [number / max(counted) for number in counted]
+            assert drawn_shares(marks) == pytest.approx(due, abs=0.01), about
 
 
 @pytest.mark.parametrize(("number", "refused"), [(30, False), (31, True)])

@@ -262,8 +262,7 @@ def test_intents_stand_beside_the_users_turns(copy):
     assert curated.turns[2].notes == (
         Note("search", "intent", "why does steam give a crisp crust when baking bread"),
     )
-    assert curated.turns[6].notes[1].text == "product_details of B0INVENT01"
-    assert curated.turns[6].notes[1].detail.startswith("reviews")
+    assert curated.turns[6].notes[1].detail.startswith("B0INVENT01 · reviews")
     assert [label for label, _ in curated.after].count("profile") == 2
 
 

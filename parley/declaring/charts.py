@@ -43,10 +43,12 @@ class Bars:
 
     Args:
         title: A heading.
-        about: The text alternative: one sentence on the content.
+        about: The text alternative. It says what the bars count, and how many they count in all.
         of: The name of the bars: "points".
-        series: The name of each number of a bar: ("dialogues",).
+        series: What each number of a bar counts: ("dialogues",).
         bars: The bars in order.
+        ticks: For ranges of numbers on a scale: places, in widths of a bar from the left, each with
+            the text below it.
     """
 
     title: str
@@ -54,17 +56,7 @@ class Bars:
     of: str
     series: tuple[str, ...]
     bars: tuple[Bar, ...]
-
-
-@dataclass(frozen=True)
-class Histogram(Bars):
-    """Counts of numbers by ranges, which stand side by side on a scale.
-
-    Args:
-        ticks: A place on the scale, in widths of a bar from the left, and the number there.
-    """
-
-    ticks: tuple[tuple[float, str], ...]
+    ticks: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ class Heatmap:
 
     Args:
         title: A heading.
-        about: The text alternative.
+        about: The text alternative. It says what the cells count, and how many they count in all.
         x: The filter of the columns.
         y: The filter of the rows.
         counted: The name of a count: "sides".

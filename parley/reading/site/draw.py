@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from parley.base.console import plain
 from parley.declaring.charts import (
+    Bar,
     Bars,
     Chart,
     Dots,
     Heatmap,
-    Histogram,
     Panel,
     Panels,
     Range,
@@ -74,8 +74,10 @@ def shown(value: object, longest: int = 200) -> str:
     """Return a value as text for people: shortened, with control characters visible."""
     if isinstance(value, tuple):
         return "–".join(shown(each) for each in value)
-    if isinstance(value, int | float):
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    if isinstance(value, float):
+        return f"{value:,.{10 if abs(value) >= 1000 else 4}g}"
+    if isinstance(value, int):
+        return f"{value:,}"
     text = str(value)
     cut = text[: longest - 1] + "…" if len(text) > longest else text
     return plain(cut).encode(errors="backslashreplace").decode()
@@ -160,11 +162,10 @@ def _drawn(chart: Chart, link: Link) -> tuple[int, list[str]]:
 
 @_drawn.register
 def _(chart: Bars, link: Link) -> tuple[int, list[str]]:
-    top = 24 if len(chart.series) > 1 else 2
     most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
-    if len(chart.bars) > _ROWS:
-        return _columns(chart, link, top, most)
-    parts = [_legend(chart.series)]
+    if chart.ticks or len(chart.bars) > _ROWS:
+        return _upright(chart, link, most)
+    parts, top = [_legend(chart.series)], 24 if len(chart.series) > 1 else 2
     start = _beside(bar.label for bar in chart.bars)
     room = _WIDTH - start - 60
     for place, bar in enumerate(chart.bars):
@@ -175,64 +176,60 @@ def _(chart: Bars, link: Link) -> tuple[int, list[str]]:
             x += width
         marks.append(_label(start - 8, y + 15, bar.label, anchor="end"))
         marks.append(_label(x + 6, y + 15, "+".join(map(shown, bar.values)), "soft"))
-        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
+        parts.append(_mark(link(bar.where), _said(chart, bar), *marks))
     return top + len(chart.bars) * _LINE + 2, parts
 
 
-def _said(chart: Bars, values: Sequence[float], label: str) -> str:
-    counts = ", ".join(f"{shown(v)} {s}" for v, s in zip(values, chart.series, strict=True))
-    return f"{label}: {counts}"
+def _said(chart: Bars, bar: Bar) -> str:
+    counts = (f"{shown(v)} {s}" for v, s in zip(bar.values, chart.series, strict=True))
+    return f"{bar.label}: {', '.join(counts)}"
 
 
-def _columns(chart: Bars, link: Link, top: int, most: float) -> tuple[int, list[str]]:
-    """Draw many bars upright, with some of their labels."""
-    left, tall = 50, 200
-    step = (_BROAD - left) / len(chart.bars)
-    every = -(-len(chart.bars) // 12)
+def _upright(chart: Bars, link: Link, most: float) -> tuple[int, list[str]]:
+    """Draw ranges of numbers, or many bars, side by side."""
+    width, tall = (_BROAD, 200) if is_broad(chart) else (_WIDTH, 150)
+    left, right = max(30, 8 + _LETTER * len(shown(most))), 16
+    for at, text in chart.ticks[-1:]:  # "20,000 and more" needs room beside its bar
+        step = (width - left) / len(chart.bars)
+        right = max(
+            right, round(1.1 * _LETTER * len(text) - 8 - step * 0.75 * (len(chart.bars) - at))
+        )
+    step, top = (width - left - right) / max(1, len(chart.bars)), 36
     foot = top + tall
-    parts = [_legend(chart.series), _rule(left, foot, _BROAD, foot)]
-    parts.append(_label(left - 6, top + 10, most, "soft", "end"))
-    parts.append(_label(left - 6, foot, 0, "soft", "end"))
-    few = all(len(bar.label) < 8 for bar in chart.bars)
-    for place, bar in enumerate(chart.bars):
-        x, y, marks = left + place * step, float(foot), []
-        for number, value in enumerate(bar.values):
-            y -= tall * value / most
-            high = tall * value / most
-            marks.append(_box(x, y, max(1, step - 1), high, f"s{number % 4}"))
-        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
-        if few and place % every == 0:
-            parts.append(_label(x, foot + 14, bar.label, "soft"))
-    parts.append(_label(_BROAD, foot + 30, chart.of, "soft", "end"))
-    return foot + 36, parts
-
-
-@_drawn.register
-def _(chart: Histogram, link: Link) -> tuple[int, list[str]]:
-    top, left, tall = 34 if len(chart.series) > 1 else 18, 46, 150
-    most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
-    step, foot = (_WIDTH - left - 20) / max(1, len(chart.bars)), top + tall
-    parts = [_legend(chart.series), _label(left - 6, foot, 0, "soft", "end")]
+    legend = _legend(chart.series) or _label(0, 12, chart.series[0], "soft", longest=_WHOLE)
+    parts = [legend, _label(left - 6, foot, 0, "soft", "end")]
     parts.append(_label(left - 6, top + 10, most, "soft", "end"))
     for place, bar in enumerate(chart.bars):
         x, y, marks = left + place * step, float(foot), []
         for number, value in enumerate(bar.values):
             high = tall * value / most
             y -= high
-            marks.append(_box(x, y, step - 1, high, f"s{number % 4}"))
-        if bar.values and _LETTER * len(shown(sum(bar.values))) < step:
+            marks.append(_box(x, y, max(1, step - 1), high, f"s{number % 4}"))
+        if _LETTER * len(shown(sum(bar.values))) < step:
             marks.append(_label(x + step / 2, y - 4, sum(bar.values), "soft", "middle"))
-        parts.append(_mark(link(bar.where), _said(chart, bar.values, bar.label), *marks))
-    parts.append(_rule(left, foot, _WIDTH - 20, foot))
-    end = 0.0
-    for tick, label in chart.ticks:
-        x, half = left + tick * step, _LETTER * len(label) / 2
-        if x - half >= end:  # else it would touch the one before
-            parts.append(_rule(x, foot, x, foot + 4))
-            parts.append(_label(x, foot + 17, label, "soft", "middle"))
-            end = x + half + _LETTER
-    parts.append(_label(_WIDTH, foot + 34, chart.of, "soft", "end", _WHOLE))
+        parts.append(_mark(link(bar.where), _said(chart, bar), *marks))
+    parts.append(_rule(left, foot, width - right, foot))
+    parts += _ticks(chart.ticks, left, step, foot, len(chart.bars))
+    parts.append(_label(width, foot + 34, chart.of, "soft", "end", _WHOLE))
     return foot + 40, parts
+
+
+def _ticks(
+    ticks: Sequence[tuple[float, str]], left: float, step: float, foot: float, bars: int
+) -> Iterator[str]:
+    """Yield the ticks that do not touch, those of bars without an end first."""
+    taken: list[tuple[float, float]] = []
+    words = [tick for tick in ticks if " " in tick[1]]
+    for at, text in [*words, *(tick for tick in ticks if tick not in words)]:
+        x, half = left + at * step, _LETTER * len(text) / 2
+        anchor = "middle" if " " not in text else "end" if at < bars / 2 else "start"
+        start = {"middle": x - half, "end": x + 8 - 2 * half, "start": x - 8}[anchor]
+        end = start + 2 * half
+        if all(end + _LETTER <= one or other + _LETTER <= start for one, other in taken):
+            taken.append((start, end))
+            place = {"middle": x, "end": x + 8, "start": x - 8}[anchor]
+            yield _rule(x, foot, x, foot + 4)
+            yield _label(place, foot + 17, text, "soft", anchor)
 
 
 def _axes(chart: Heatmap) -> tuple[list[Value | Range], list[Value | Range]]:
@@ -308,8 +305,9 @@ def _(chart: Dots, link: Link) -> tuple[int, list[str]]:
             dot = f'<circle class="s{series.index(name) % 4}" cx="{_at(x)}" cy="{_at(y)}" r="5"/>'
             beside = _label(x + 9, y + 4, number, "soft")
             parts.append(_mark("", f"{label}, {name}: {shown(number)}", dot, beside))
-    parts.append(_label(start, foot + 14, low, "soft", "middle"))
-    parts.append(_label(start + room, foot + 14, high, "soft", "middle"))
+    for number in _round_numbers(low, high):
+        x = start + room * (number - low) / (high - low)
+        parts.append(_label(x, foot + 14, number, "soft", "middle"))
     parts.append(_label(_WIDTH, foot + 28, chart.unit, "soft", "end"))
     return foot + 34, parts
 

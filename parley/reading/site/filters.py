@@ -8,11 +8,12 @@ from typing import Any
 
 from parley.declaring.transcript import Facets, Value
 
-MOST_SIDES = 30  # the page holds the participants of a dialogue as the bits of a number
+MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
 _BINS = 10  # approximate number of bars of a histogram
 _SOME = 20  # more different texts make no filter, unless dialogues share them
+_SKEWED, _WIDE = 0.5, 50  # the share in one bar, and last over first number, that make ranges widen
 
-Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its participant, or -1 for none
+Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -1 for none
 
 
 def filters(
@@ -25,9 +26,9 @@ def filters(
 
     Returns:
         Filters with these keys. `phrase` is the text before and after the values. `many` tells that
-        one participant or dialogue can have several. `values` has a list for each dialogue: numbers
-        if there is the `scale` of a histogram, else places in `labels`. `sides`, for values of
-        participants, has the number of each value's participant.
+        one side or dialogue has several, `lists` that the facet gives lists. `values` has a list
+        for each dialogue: numbers if there is the `scale` of a histogram, else places in `labels`.
+        `sides`, for values of sides, has the number of each value's side.
     """
     numbered = [sides_of(facets) for facets in found]
     made = []
@@ -44,18 +45,21 @@ def filters(
         if shared:
             column["sides"] = [[side for side, _ in values] for values in pairs]
         many = any(len({side for side, _ in values}) < len(values) for values in pairs)
-        made.append({"name": name, "phrase": [before, after], "many": many, **column})
+        given = (v.values() if isinstance(v, dict) else (v,) for v in each)
+        lists = any(isinstance(value, list) for values in given for value in values)
+        about = {"name": name, "phrase": [before, after], "many": many, "lists": lists}
+        made.append(about | column)
     return made
 
 
 def sides_of(facets: Facets) -> dict[str, int]:
-    """Return the number of each participant that facets name, in their order."""
+    """Return the number of each side that facets name, in their order."""
     named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
     return {side: number for number, side in enumerate(dict.fromkeys(named))}
 
 
 def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
-    """Return each value once for each participant."""
+    """Return each value once for each side."""
 
     def each() -> Iterator[tuple[int, Value]]:
         of = facet.items() if isinstance(facet, dict) else [("", facet)]
@@ -102,24 +106,32 @@ def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None
 
 
 def _scale(numbers: list[int | float]) -> dict[str, Any]:
-    """Return the edges of bars, the first and last bar, the slider's step, and `whole`.
+    """Return the edges of bars, the first and last bar, the stops in a bar, and `whole`.
 
     Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
-    hold the rest. No number is in a bar before the `first` or after the `last`.
+    hold the rest. No number is in a bar before the `first` or after the `last`. A slider stops
+    `stops` times in each bar. The bars are equally wide, or widen if one would hold most numbers.
     """
     ordered = sorted(numbers)
     whole = all(value == int(value) for value in ordered)
     edges = _edges(ordered, whole)
+    bars = Counter(bisect_right(edges, value) for value in ordered)
+    stops = int(edges[1] - edges[0]) if whole else _BINS
+    if max(bars.values()) > _SKEWED * len(ordered) and (wide := _widening(ordered, whole)):
+        edges, stops = wide, _BINS
     first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
-    width = Decimal(repr(edges[1])) - Decimal(repr(edges[0]))
-    step = 1 if whole else float(width / 10)
-    return {"edges": edges, "first": first, "last": last, "step": step, "whole": whole}
+    return {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
+
+
+def _most(ordered: list[int | float]) -> tuple[Decimal, Decimal]:
+    """Return the ends of the range of nearly all numbers."""
+    few = len(ordered) // 50
+    return Decimal(repr(float(ordered[few]))), Decimal(repr(float(ordered[-1 - few])))
 
 
 def _edges(ordered: list[int | float], whole: bool) -> list[float]:
     """Return at least two round edges of about ten bars that hold nearly all numbers."""
-    few = len(ordered) // 50
-    low, high = (Decimal(repr(float(v))) for v in (ordered[few], ordered[-1 - few]))
+    low, high = _most(ordered)
     if low == high:
         low, high = (Decimal(repr(float(v))) for v in (ordered[0], ordered[-1]))
     if low == high:
@@ -130,6 +142,19 @@ def _edges(ordered: list[int | float], whole: bool) -> list[float]:
         step = max(step, Decimal(1))
     first = low // step
     return [float(step * number) for number in range(int(first), int(high // step) + 2)]
+
+
+def _widening(ordered: list[int | float], whole: bool) -> list[float]:
+    """Return edges such as 10, 20, 50, 100, …; none if the numbers are close or not above 0."""
+    low, high = _most(ordered)
+    low = max(low, Decimal(_BINS)) if whole else low  # so that each stop is a whole number
+    if low <= 0 or high < _WIDE * low:
+        return []
+    powers = range(low.adjusted(), high.adjusted() + 2)
+    edges = [Decimal(m).scaleb(power) for power in powers for m in (1, 2, 5)]
+    first = max(n for n, edge in enumerate(edges) if edge <= low)
+    last = min(n for n, edge in enumerate(edges) if edge > high)
+    return [float(edge) for edge in edges[first : last + 1]]
 
 
 def text_of(value: Value) -> str:

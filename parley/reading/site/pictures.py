@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 from parley.base.errors import ScriptError
 from parley.base.replace import replacing
 from parley.building.built import BuiltFolder
-from parley.declaring.charts import Bar, Bars, Chart, Dots, Histogram, Where, own_charts
+from parley.declaring.charts import Bar, Bars, Chart, Dots, Where, own_charts
 from parley.declaring.tasks import MEASURED, flat
 from parley.declaring.transcript import Facets
 from parley.reading.dialogues import Dialogue, dialogues
@@ -31,25 +31,32 @@ class Counts:
         self._facets: list[Facets] = []
         self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
         self._beside = getattr(built.dataset.transcript, "BESIDE", {})
-        self._labels: Counter[str] = Counter()  # turns with a note of this text
+        self._turns: Counter[str] = Counter()  # kind of note -> turns with one
+        self._labels: dict[str, dict[str, list[int]]] = {}  # kind -> text -> dialogue of each turn
+        self._numbers: Counter[str] = Counter()  # of dialogues, sides and rows of other configs
 
     def add(self, dialogue: Dialogue) -> None:
         """Add a dialogue, or a row of a config beside the dialogues.
 
-        ScriptError for more participants than the page can tell apart.
+        ScriptError for more sides than the page can tell apart.
         """
         facets = dialogue.facets
         if (found := len(sides_of(facets))) > MOST_SIDES:
             raise ScriptError(
                 f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}: expected "
-                f"at most {MOST_SIDES} participants, found {found}",
-                remedy="Give the values of more participants without their names.",
+                f"at most {MOST_SIDES} sides, found {found}",
+                remedy="Give the values of more sides without their names.",
             )
         beside = dialogue.config in self._beside
         turns = dialogue.transcript.turns if dialogue.transcript and not beside else []
+        for turn in turns:
+            self._turns.update({note.kind for note in turn.notes})
+            for kind, text in {(note.kind, note.text): None for note in turn.notes}:
+                self._labels.setdefault(kind, {}).setdefault(text, []).append(len(self._facets))
+        kind = dialogue.config if beside else "dialogues"
         self._facets.append(facets)
-        self._kinds.append(dialogue.config if beside else "dialogues")
-        self._labels.update(text for turn in turns for text in {note.text for note in turn.notes})
+        self._kinds.append(kind)
+        self._numbers.update({kind: 1, "sides": found})
 
     @cached_property
     def filters(self) -> dict[str, dict[str, Any]]:
@@ -64,7 +71,11 @@ class Counts:
         for name, chart in (
             *own_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
             *self._of_labels(),
-            *((name, _bars(filter, self._kinds)) for name, filter in self.filters.items()),
+            *(
+                each
+                for filter in self.filters.values()
+                for each in _bars(filter, self._kinds, self._numbers)
+            ),
             *_scores(self.built),
         ):
             slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-") or "chart"
@@ -91,72 +102,122 @@ class Counts:
         return f"dialogues.html#{query}" if query else ""
 
     def _of_labels(self) -> Iterator[tuple[str, Chart]]:
-        """Yield a chart of the most frequent notes on turns."""
-        if not self._labels:
-            return
-        least = max(self._labels.values()) / 200  # rarer ones would be no bars
-        every = sorted(
-            ((label, count) for label, count in self._labels.items() if count > least),
-            key=lambda each: (-each[1], each[0]),
-        )
-        homes = {
-            label: name
-            for name, filter in reversed(self.filters.items())
-            for label in filter.get("labels", ())
-        }
-        about = f"The number of turns with a label, of the {min(len(every), _MOST_LABELS)} "
-        bars = (
-            Bar(label, (count,), {homes[label]: label} if label in homes else {})
-            for label, count in every[:_MOST_LABELS]
-        )
-        yield "labels", Bars("Labels", f"{about}most frequent.", "label", ("turns",), tuple(bars))
+        """Yield a chart of each kind of note on turns: the turns with each label."""
+        homes: dict[tuple[str, frozenset[int]], Where] = {}  # a label and its dialogues -> filter
+        for name, filter in self.filters.items():
+            for place, label in enumerate(filter.get("labels", ())):
+                having = (n for n, values in enumerate(filter["values"]) if place in values)
+                homes.setdefault((label, frozenset(having)), {name: label})
+        for kind, labels in self._labels.items():
+            every = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
+            shown, rest = every[:_MOST_LABELS], every[_MOST_LABELS:]
+            bars = tuple(
+                Bar(label, (len(found),), homes.get((label, frozenset(found)), {}))
+                for label, found in shown
+            )
+            about = _about(self._turns[kind], "turns", kind, sum(len(found) for _, found in shown))
+            if rest:
+                left = sum(len(found) for _, found in rest)
+                about += f" Left out: {len(rest):,} rarer labels, with {left:,} turns."
+            yield f"turns-{kind}", Bars(f"Turns by {kind}", about, kind, ("turns",), bars)
+
+
+def _about(number: int, counted: str, by: str, bars: int, of: int = 0) -> str:
+    """Say what bars count: `number` of all `of`, and the sum of the bars if it is another."""
+    some = f"{number:,} of {of:,}" if number < of else f"{number:,}"
+    more = ", as some are in several" if bars > number else ""
+    total = f" The bars count {bars:,} in all{more}." if bars != number else ""
+    return f"{some} {counted} by {by}.{total}"
 
 
 def _quoted(value: object) -> str:
     return quote_plus(str(value).encode(errors="backslashreplace"))
 
 
-def _bars(filter: Mapping[str, Any], kinds: Sequence[str]) -> Chart:
-    """Return the chart of a filter: for each label or range of numbers the dialogues with it.
+def _bars(
+    filter: Mapping[str, Any], kinds: Sequence[str], numbers: Mapping[str, int]
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the charts of a filter: for each label or range, the sides or dialogues with it.
 
-    `kinds` has the kind of each row: each kind is a series, if some of its rows have a value.
+    `kinds` has the kind of each row, and each kind has a chart of its own. `numbers` has the number
+    of all sides, and of all rows of a kind.
     """
-    name = filter["name"]
-    pairs = list(zip(kinds, filter["values"], strict=True))
-    series = tuple(dict.fromkeys(kind for kind, values in pairs if values))
+    name, of_sides = filter["name"], "sides" in filter
     edges = filter.get("scale", {}).get("edges", ())
-    held: dict[int, list[float]] = {}  # place of a bar -> its values
-    counts: Counter[tuple[int, str]] = Counter()
-    for kind, values in pairs:
+    held: dict[int, set[float]] = {}  # place of a bar -> its numbers
+    owners: dict[str, set[tuple[int, int]]] = {}  # kind -> its rows with a value, or their sides
+    counts: dict[str, Counter[int]] = {}  # kind -> place of a bar -> how many of them it holds
+    for row, (kind, values) in enumerate(zip(kinds, filter["values"], strict=True)):
         places = [bisect_right(edges, value) if edges else value for value in values]
-        counts.update((place, kind) for place in set(places))
+        sides = filter["sides"][row] if of_sides else [0] * len(values)
         for place, value in zip(places, values, strict=True):
-            held.setdefault(place, []).append(value)
+            held.setdefault(place, set()).add(value)
+        if values:
+            owners.setdefault(kind, set()).update((row, side) for side in sides)
+            pairs = {*zip(places, sides, strict=True)}
+            counts.setdefault(kind, Counter()).update(place for place, _ in pairs)
+    labels = filter.get("labels", ())
+    marks: list[tuple[int, str, Any]] = [(n, label, label) for n, label in enumerate(labels)]
+    if edges:
+        marks = list(_ranges(filter["scale"], held))
+    every = sum(counts.values(), Counter[int]())
+    for kind, found in counts.items():
+        bars = tuple(
+            Bar(label, (found[place],), {name: where} if 0 < found[place] == every[place] else {})
+            for place, label, where in marks
+            if edges or found[place]
+        )
+        counted = "sides" if of_sides else kind
+        said = _about(len(owners[kind]), counted, name, found.total(), numbers[counted])
+        if _widens(edges):
+            said += " The ranges widen."
+        other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
+        title = f"{name[:1].upper()}{name[1:]}{other}"
+        ticks = _ticks(filter["scale"], bars) if edges else ()
+        yield title, Bars(title, said, name, (counted,), bars, ticks)
 
-    def bar(place: int, label: str, where: Where) -> Bar:
-        return Bar(label, tuple(counts[place, kind] for kind in series), where)
 
-    whose = ", of a participant" if "sides" in filter else ""
-    title, about = f"{name[:1].upper()}{name[1:]}", f"{' and '.join(series)} by {name}{whose}."
-    said = title, f"{about[:1].upper()}{about[1:]}", name, series
-    if not edges:
-        labels = enumerate(filter["labels"])
-        return Bars(*said, tuple(bar(place, label, {name: label}) for place, label in labels))
-    bars = []
-    for place in range(filter["scale"]["first"], filter["scale"]["last"] + 1):
-        ends = (min(held[place]), max(held[place])) if place in held else (edges[place - 1],) * 2
-        label = shown(ends if ends[0] < ends[1] else ends[0])
-        bars.append(bar(place, label, {name: ends}))
-    return Histogram(*said, tuple(bars), _ticks(filter["scale"], bars))
+def _ranges(
+    scale: Mapping[str, Any], held: Mapping[int, set[float]]
+) -> Iterator[tuple[int, str, tuple[float, float]]]:
+    """Yield the place of each bar, its range as text, and the least and most number in it."""
+    edges = scale["edges"]
+    for place in range(scale["first"], scale["last"] + 1):
+        numbers = held.get(place, edges[place - 1 : place])
+        ends = min(numbers), max(numbers)
+        if scale["whole"] and 0 < place < len(edges):
+            ends = edges[place - 1], edges[place] - 1
+        if ends[0] == ends[1]:
+            label = shown(ends[0])
+        elif place in (0, len(edges)):
+            label = f"{shown(edges[-1])} and more" if place else f"below {shown(edges[0])}"
+        else:
+            label = shown(ends)
+        yield place, label, ends
+
+
+def _widens(edges: Sequence[float]) -> bool:
+    """Tell whether ranges between these edges widen."""
+    return len(edges) > 2 and edges[-1] - edges[-2] > 1.5 * (edges[1] - edges[0])
 
 
 def _ticks(scale: Mapping[str, Any], bars: Sequence[Bar]) -> tuple[tuple[float, str], ...]:
     """Return the numbers below a histogram: of each bar if it holds one, else between bars."""
     edges, first = scale["edges"], scale["first"]
     if scale["whole"] and edges[1] - edges[0] == 1:
-        return tuple((place + 0.5, bar.label) for place, bar in enumerate(bars))
-    places = ((number + 1 - first, edge) for number, edge in enumerate(edges))
-    return tuple((place, shown(edge)) for place, edge in places if 0 <= place <= len(bars))
+        ticks = {number + 0.5: bar.label for number, bar in enumerate(bars)}
+    else:
+        ticks = {number + 1.0 - first: shown(edge) for number, edge in enumerate(edges)}
+    for end, edge, is_open in (
+        (0, 1, first == 0),
+        (len(bars) - 1, len(bars) - 1, scale["last"] == len(edges)),
+    ):
+        if is_open:  # a bar without an end holds one number, or says where it begins or ends
+            label = bars[end].label
+            ticks.pop(edge, None)
+            ticks.pop(end + 0.5, None)
+            ticks[edge if " " in label else end + 0.5] = label
+    return tuple((at, text) for at, text in sorted(ticks.items()) if 0 <= at <= len(bars))
 
 
 def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
@@ -174,7 +235,8 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
             )
             if len(dots) > 1:
                 about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
-                yield f"{name}-{metric}", Dots(f"{name}: {metric}", about, task.unit, dots)
+                title = f"Scores of {name}: {metric}"
+                yield title, Dots(title, about.replace("`", ""), task.unit, dots)
 
 
 def write_charts(built: BuiltFolder, target: Path) -> list[str]:

@@ -17,7 +17,7 @@ from parley.reading.site.filters import Pairs, pairs_of, sides_of, text_of
 
 Choice = list[str] | tuple[float | None, float | None]  # labels, or the least and most number
 _TOLD = 20  # values in an error
-_EVERY = -1  # every participant of a dialogue, as bits
+_EVERY = -1  # every side of a dialogue, as bits
 
 
 def selected(
@@ -90,9 +90,9 @@ def _wrong(name: str, choice: Any, there: set[Value]) -> Iterator[Problem]:
 def _passes(
     facets: Facets, chosen: Mapping[str, Choice], every: Collection[str], together: bool
 ) -> bool:
-    """Whether a dialogue, or one of its participants, passes all filters."""
+    """Whether a dialogue, or one of its sides, passes all filters."""
     sides = sides_of(facets)
-    mask = _EVERY  # the participants who pass, as bits
+    mask = _EVERY  # the sides that pass, as bits
     for name, choice in chosen.items():
         pairs = pairs_of(facets.get(name), sides)
         if not together:
@@ -102,7 +102,7 @@ def _passes(
 
 
 def _passing(pairs: Pairs, choice: Choice, all_of_them: bool) -> int:
-    """Return the participants with the chosen values, as bits."""
+    """Return the sides with the chosen values, as bits."""
 
     def having(passes: Callable[[Value], bool]) -> int:
         bits = (1 << side if side >= 0 else _EVERY for side, value in pairs if passes(value))

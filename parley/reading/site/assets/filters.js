@@ -2,7 +2,7 @@
 "use strict";
 
 const SHOWN = 7; // labels of a filter shown at first
-const EVERY = -1; // every participant of a dialogue, as bits
+const EVERY = -1; // every side of a dialogue, as bits
 
 /** Read a filter's choice from the address: `is.name=label`, `all=name`, `min.name=3`. */
 function readChoice(chosen, key, value) {
@@ -27,20 +27,20 @@ function writeChoices(said, chosen) {
 
 const asNumber = (text) => (text.trim() && Number.isFinite(Number(text)) ? Number(text) : null);
 
-/** A filter by one property of the dialogues or of their participants. */
+/** A filter by one property of the dialogues or of their sides. */
 class Filter {
   /** @param changed is called with the new choice, or null */
-  constructor({ name, phrase, values, sides }, places, changed) {
-    Object.assign(this, { name, phrase, changed });
+  constructor({ name, phrase, values, sides, lists }, places, changed) {
+    Object.assign(this, { name, phrase, lists, changed });
     this.ends = Uint32Array.from(values, ((end) => (each) => (end += each.length))(0));
     this.values = Float64Array.from(values.flat());
     this.sides = sides && Int8Array.from(sides.flat()); // of each value; -1 is nobody
-    this.together = true; // whether the filters of participants hold for the same one
+    this.together = true; // whether the filters of sides hold for the same one
     this.choice = null;
     this.heading = element("h2", "", name);
     this.heading.id = `filter-${places}`;
     this.top = element("div", "top-of", this.heading);
-    if (sides) this.top.append(element("span", "whose", "of a participant"));
+    if (sides) this.top.append(element("span", "whose", "of a side"));
     this.box = element("section", "filter", this.top);
     this.box.setAttribute("aria-labelledby", this.heading.id);
   }
@@ -56,7 +56,7 @@ class Filter {
     this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
   }
 
-  /** Return the values of a dialogue, each with the number of its participant or -1. */
+  /** Return the values of a dialogue, each with the number of its side or -1. */
   of(number) {
     const found = [];
     for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
@@ -69,7 +69,7 @@ class Filter {
     this.counts.fill(0);
   }
 
-  /** Count a dialogue once for each bar that a value of these participants is in. */
+  /** Count a dialogue once for each bar that a value of these sides is in. */
   count(number, mask) {
     for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++) {
       const place = this.places[n];
@@ -79,12 +79,12 @@ class Filter {
     }
   }
 
-  /** Return the participant of a value as a bit. */
+  /** Return the side of a value as a bit. */
   bit(n) {
     return this.sides && this.together && this.sides[n] >= 0 ? 1 << this.sides[n] : EVERY;
   }
 
-  /** Return the participants of a dialogue with a value that passes, as bits. */
+  /** Return the sides of a dialogue with a value that passes, as bits. */
   having(number, passes) {
     let mask = 0;
     for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
@@ -96,7 +96,7 @@ class Filter {
     return `This build has no “${visible(label)}” in “${visible(this.name)}”.`;
   }
 
-  /** Return and keep the participants of a dialogue that pass, as bits. */
+  /** Return and keep the sides of a dialogue that pass, as bits. */
   pass(number) {
     this.passed = this.passing(number);
     return this.passed;
@@ -239,9 +239,8 @@ class Numbers extends Filter {
     const { edges, first, last } = data.scale;
     const bin = (value) => edges.filter((edge) => edge <= value).length - first;
     this.prepare(bin, last - first + 1);
-    const width = edges[1] - edges[0];
-    this.start = edges[0] + (first - 1) * width;
-    this.end = edges[0] + last * width;
+    const [below, above] = [2 * edges[0] - edges[1], 2 * edges.at(-1) - edges.at(-2)];
+    this.edges = [below, ...edges, above].slice(first, last + 2); // of the bars shown
     this.bars = [...this.whole].map((count) => {
       const [whole, now] = [element("span", "whole"), element("span", "now")];
       whole.style.height = `${(100 * count) / this.most}%`;
@@ -260,8 +259,8 @@ class Numbers extends Filter {
     const made = { handle: element("input", end), field: element("input") };
     const name = visible(`${this.name}, ${words}`);
     for (const input of Object.values(made)) input.setAttribute("aria-label", name);
-    const { start, scale } = this;
-    Object.assign(made.handle, { type: "range", min: start, max: this.end, step: scale.step });
+    const stops = this.scale.stops * this.bars.length;
+    Object.assign(made.handle, { type: "range", min: 0, max: stops, step: 1 });
     Object.assign(made.field, { type: "number", step: "any", placeholder: words });
     made.handle.addEventListener("input", () => this.change(end, this.atHandle(end)));
     made.field.addEventListener("input", () => {
@@ -270,12 +269,22 @@ class Numbers extends Filter {
     return made;
   }
 
-  /** Return the number at a handle, or null if it is at its end. */
+  /** Return the number at a handle, which stops equally often in each bar; null at its end. */
   atHandle(end) {
-    const at = Number(this.limits[end].handle.value);
-    const { step, whole } = this.scale;
-    if (end === "min") return at <= this.start ? null : round(at);
-    return at >= this.end - step / 2 ? null : round(whole ? at - 1 : at);
+    const { value, min, max } = this.limits[end].handle;
+    if (value === (end === "min" ? min : max)) return null;
+    const { stops, whole } = this.scale;
+    const bar = Math.floor(value / stops);
+    const [from, to] = this.edges.slice(bar, bar + 2);
+    const number = from + ((to - from) * (value % stops)) / stops;
+    return round(whole && end === "max" ? number - 1 : number);
+  }
+
+  /** Return the stop of a handle for a number. */
+  stopOf(number) {
+    const bar = Math.max(0, this.edges.slice(1, -1).filter((edge) => edge <= number).length);
+    const [from, to] = this.edges.slice(bar, bar + 2);
+    return this.scale.stops * (bar + (number - from) / (to - from));
   }
 
   change(end, value) {
@@ -287,9 +296,9 @@ class Numbers extends Filter {
     const { min = null, max = null } = choice ?? {};
     const odd = [min, max].some(Number.isNaN);
     this.choice = odd || (min === null && max === null) ? null : { min, max };
-    const { whole } = this.scale;
-    this.limits.min.handle.value = min ?? this.start;
-    this.limits.max.handle.value = max === null ? this.end : max + Number(whole);
+    const { handle } = this.limits.max;
+    this.limits.min.handle.value = min === null ? 0 : this.stopOf(min);
+    handle.value = max === null ? handle.max : this.stopOf(max + Number(this.scale.whole));
     for (const [end, value] of Object.entries({ min, max })) {
       const { handle, field } = this.limits[end];
       handle.setAttribute("aria-valuetext", value === null ? "no limit" : value);
@@ -344,8 +353,8 @@ const round = (number) => Number(number.toPrecision(12));
 function sentence(chosen, together, ...more) {
   const own = chosen.filter((filter) => filter.sides).map((filter) => filter.clause());
   const clauses = chosen.filter((filter) => !filter.sides).map((filter) => filter.clause());
-  if (together && own.length) clauses.unshift(`one participant ${own.join(" and ")}`);
-  else clauses.unshift(...own.map((clause) => `a participant ${clause}`));
+  if (together && own.length) clauses.unshift(`one side ${own.join(" and ")}`);
+  else clauses.unshift(...own.map((clause) => `a side ${clause}`));
   clauses.push(...more);
   return clauses.length ? ` in which ${clauses.join(", and ")}` : "";
 }
