@@ -302,7 +302,7 @@ def select(
         chosen: Facet -> a list of labels, one of which a dialogue must have; or a tuple of the
             least and the greatest number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
         every: The chosen facets of which a dialogue must have all labels.
-        together: Whether one participant must pass the filters of participants.
+        together: Whether one side must pass all filters of a side.
         words: Words and phrases that one utterance must have.
         around: Whether they may also be in the texts around the utterances.
 

@@ -1,6 +1,7 @@
 """The page in a browser: searches, filters, keys, code, hostile text, accessibility."""
 
 import ast
+import codecs
 import csv
 import io
 import json
@@ -159,7 +160,7 @@ def counted(page):
     text = page.locator("#count strong").inner_text()
     found = re.fullmatch(r"([\d,]+) dialogues?(?:, ([\d,]+) queries)?", text)
     said = re.fullmatch(
-        r"([\d,]+) utterances?", page.locator("#count > :last-child").inner_text().strip()
+        r"(?:([1-9][\d,]*) utterances?)?", page.locator("#count > :last-child").inner_text().strip()
     )
     assert found, text
     assert said, page.locator("#count").inner_text()
@@ -385,16 +386,14 @@ def test_filters_of_a_side_count_the_parquet(request, open_page, data):
     deals = Counter("yes" if casino.sides[each]["mturk_agent_1"]["deal"] else "no" for each in due)
     assert shown(page, "deal") == deals
     said = page.locator("#count").inner_text()
-    assert "in which one participant used uv-part and got at most 14 points" in " ".join(
-        said.split()
-    )
-    page.get_by_label("hold for the same participant").uncheck()
+    assert "in which one side used uv-part and got at most 14 points" in " ".join(said.split())
+    page.get_by_label("one side must pass").uncheck()
     mixed = casino.having(uv, few, together=False)
     assert counted(page)[0] == len(mixed)
     assert state(open_page(page.url)) == state(page)
     if data == "real":
         assert (len(due), len(mixed)) == (10, 13)
-    page.get_by_label("hold for the same participant").check()
+    page.get_by_label("one side must pass").check()
     page.get_by_role("button", name="Clear the filters").click()
     bar(page, "satisfaction", "Extremely satisfied").click()
     search(page, "firewood")
@@ -459,7 +458,7 @@ def test_chosen_values_are_joined_by_any_or_all(real, open_page):
     again = open_page(page.url)
     assert counted(again)[0] == len(both)
     assert again.get_by_label("strategies: any or all").input_value() == "all"
-    page.get_by_label("hold for the same participant").uncheck()
+    page.get_by_label("one side must pass").uncheck()
     mixed = casino.having(used("uv-part"), used("no-need"), together=False)
     assert counted(page)[0] == len(mixed) > len(both)
 
@@ -775,7 +774,7 @@ def test_every_width_reaches_a_filter(sample, open_page, reach):
 def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place):
     page = open_page(addresses(sample, "duo", "dialogues.html")[place])
     page.set_viewport_size(NARROW)
-    back = page.get_by_role("button", name="Back to the hits")
+    back = page.get_by_role("button", name="Back to the list")
     hit = page.locator("#window a").nth(1)
     entry = hit.locator(".title").inner_text()
     hit.click()
@@ -827,36 +826,41 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
     page = open_page(addresses(real, name, "index.html#charts")[0])
     assert page.locator("#charts svg.chart").count() > 5
     marks = page.evaluate(
-        """() => [...document.querySelectorAll('#charts tbody a')].map(link => {
-            const cells = link.closest('tr').cells, table = link.closest('table');
-            return [link.getAttribute('href').split('#')[1], cells[0].contains(link),
-                table.tHead.rows[0].cells[1].textContent,
-                [...(cells[0].contains(link) ? cells : [link])].slice(cells[0].contains(link))
-                    .reduce((sum, cell) => sum + Number(cell.textContent.replaceAll(',', '')), 0)];
-        })"""
+        """() => [...document.querySelectorAll('.chart a')].map(mark => [
+            mark.getAttribute('href').split('#')[1], mark.querySelector('title').textContent])"""
     )
-    drawn = page.evaluate(
-        "() => [...document.querySelectorAll('.chart a')].map(a => a.getAttribute('href'))"
-    )
-    assert {href.partition("#")[2] for href in drawn} == {mark[0] for mark in marks}
+    links = page.locator("#charts tbody a").evaluate_all("all => all.map(a => a.hash.slice(1))")
+    assert set(links) == {fragment for fragment, _ in marks}
     page = open_page(page_of(real, name))
-    for fragment, is_row, column, number in marks[:: 1 + len(marks) // 60]:
-        shown = page.evaluate(
+    for fragment, said in marks[:: 1 + len(marks) // 60]:
+        found = page.evaluate(
             """async (fragment) => {
                 location.hash = fragment;
                 await new Promise(done => setTimeout(done, 30));
-                return [document.getElementById('unknown').hidden, page.count,
-                    document.querySelector('#dialogue h2')?.textContent ?? ''];
+                const hits = [...page.hits.slice(0, page.count)];
+                const sum = (count) => hits.reduce((all, number) => all + count(number), 0);
+                const queries = page.beside.get('queries') ?? 0;
+                const labels = page.chosenLabels();
+                const own = page.chosen.filter(filter => filter.sides);
+                const bits = mask => mask.toString(2).replaceAll('0', '').length;
+                return {
+                    unknown: document.getElementById('unknown').innerText,
+                    title: document.querySelector('#dialogue h2')?.textContent ?? '',
+                    queries, dialogues: page.count - queries,
+                    sides: own.length && sum(number =>
+                        bits(own.reduce((mask, filter) => mask & filter.passing(number), EVERY))),
+                    turns: sum(number => (page.dialogue(number).turns ?? []).filter(
+                        turn => turn.notes?.some(note => labels.has(note.text))).length),
+                };
             }""",
             fragment,
         )
-        assert shown[0], fragment
+        assert not found["unknown"], fragment
         if fragment.startswith("id="):
-            assert unquote_plus(fragment[3:]) in shown[2]
-        elif is_row and column in ("dialogues", "queries"):
-            assert shown[1] == int(number), fragment
+            assert unquote_plus(fragment[3:]) in found["title"]
         else:
-            assert 1 <= shown[1] <= int(number), fragment
+            number, counted = said.rpartition(": ")[2].split()
+            assert found[counted] == int(number.replace(",", "")), (fragment, said)
 
 
 def test_judged_queries_stand_in_their_conversation(real, open_page):
@@ -954,7 +958,9 @@ def saved(page, folder):
             button.click()
         path = folder / download.value.suggested_filename
         download.value.save_as(path)
-        with path.open(encoding="utf-8", newline="") as file:
+        is_csv = path.suffix == ".csv"
+        assert path.read_bytes().startswith(codecs.BOM_UTF8) == is_csv
+        with path.open(encoding="utf-8-sig" if is_csv else "utf-8", newline="") as file:
             found[button.inner_text()] = file.read()
     page.keyboard.press("Escape")
     return found
@@ -985,7 +991,7 @@ def test_the_tables_of_a_selection_are_those_of_the_configs(sample, open_page, t
         assert rows == due
     listed = records(found["dialogues.csv"])
     assert [row["id"] for row in listed] == chosen
-    assert ("participants.csv" in found) == (name in ("casino", "craigslist_bargains"))
+    assert ("sides.csv" in found) == (name in ("casino", "craigslist_bargains"))
     if name == "casino":
         splits = {s: set(map(str, built.ids("official_split", s))) for s in ("train", "test")}
         for row in listed:
@@ -1007,16 +1013,19 @@ def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monk
     found = saved(page, tmp_path)
     assert [int(row["id"]) for row in records(found["dialogues.csv"])] == due
     lines = [json.loads(line) for line in found["dialogues.jsonl"].splitlines()]
-    assert [int(line["id"]) for line in lines] == due
-    people = [(line["id"], one) for line in lines for one in line["participants"]]
+    assert [line["id"] for line in lines] == due
+    people = [(line["id"], one) for line in lines for one in line["sides"]]
+    for id, one in people:
+        side = casino.sides[id]["mturk_" + one["side"].replace(" ", "_")]
+        assert (set(one["strategies"]), one["age"]) == (side["used"], side["age"])
     one = {id for id, one in people if "uv-part" in one["strategies"] and one["points"] < 15}
-    assert one == set(map(str, due))
+    assert one == set(due)
     (tmp_path / "build").symlink_to(real.build)
     monkeypatch.chdir(tmp_path)
     code = code_of(page)
-    assert "one participant used uv-part and got at most 14 points" in code
+    assert "one side used uv-part and got at most 14 points" in code
     assert sorted(rows_of(code)) == due
-    page.get_by_label("filters of a participant hold for the same participant").uncheck()
+    page.get_by_label("one side must pass").uncheck()
     assert page.get_by_role("button", name="Use these 13", exact=True).is_visible()
     page = open_page(f"{address}#is.strategies=uv-part")
     every = sorted(casino.having(used("uv-part")))

@@ -25,8 +25,8 @@ The values to filter by are, without `facets`, the scalars and labels at the top
     ORDER = {"answer": ("no", "yes")}   # facet -> its values in their order, if they have one
     PHRASES = {"points": "got {} points"}   # facet -> how a sentence tells its values
 
-A facet is of the dialogue, or a dict from each participant to its values. Its phrase follows "in
-which", or else "one participant". Without a facet "turns", it is the number of turns.
+A facet is of the dialogue, or a dict from each side to its values. Its phrase follows "in
+which", or else "one side". Without a facet "turns", it is the number of turns.
 """
 
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ Fact = tuple[str, str]
 Value = str | int | float
 Values = Value | list[Value] | None
 Facets = dict[str, Values | dict[str, Values]]
-"""Name of a facet -> its values, or participant -> values."""
+"""Name of a facet -> its values, or side -> values."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class Transcript:
 
     Args:
         title: One line that names the dialogue.
-        before: Facts that every side knew before the first turn.
+        before: Facts that both sides knew before the first turn.
         turns: The turns in order.
         after: The outcome.
-        sides: The speakers in the order to show them, each with the facts it alone knew.
+        sides: The speakers in the order to show them, each with what it knew, alone or not.
         tables: Outcomes to show side by side.
         judged: The judged queries of its intents, in the order of their turns.
         part_of: The id of the conversation, if the dialogue is a query.

@@ -20,7 +20,7 @@ from parley.reading.export.tables import csv_lines
 from parley.reading.site.pictures import Counts
 
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
-_OPENING = 140  # characters of the first utterance in the list
+_OPENING = 140  # characters of the first utterance in the list, at most
 
 
 def write_data(
@@ -76,26 +76,32 @@ class _Index:
         self.place: list[int] = []
         self.language: list[int] = []
         self.utterances: list[int] = []
+        self.actions = 0
         self.counted = Counts(built)
         self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # configs without dialogues
         self.tables = [config for config in _tables(built) if built.splits(config)]
         self.parts: list[int] = []  # the first dialogue of each part
         self.columns: list[str] = []
+        self.are_numbers: list[bool] = []  # the ids of each place
 
     def add(self, dialogue: Dialogue, transcript: Transcript) -> None:
         """Add one dialogue."""
         place = dialogue.config, dialogue.split
         if place not in self.places:
             self.places[place] = len(self.places)
-            self.columns.append(next(iter(dialogue.row)))
+            column, id = next(iter(dialogue.row.items()))
+            self.columns.append(column)
+            self.are_numbers.append(isinstance(id, int))
         said = [turn.text for turn in transcript.turns if not turn.action]
         self.ids.append(dialogue.id)
         self.titles.append(transcript.title)
         self.entries.append(transcript.entry)
-        self.openings.append(said[0][:_OPENING] if said else "")
+        opening = said[0] if said else ""
+        self.openings.append(opening[: _OPENING - 2] + " …" if opening[_OPENING:] else opening)
         self.place.append(self.places[place])
         self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
         self.utterances.append(len(said))
+        self.actions += len(transcript.turns) - len(said)
         self.counted.add(dialogue)
         for card in transcript.judged:
             for pool in card.pools:
@@ -103,7 +109,7 @@ class _Index:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of dialogues, of their utterances and, by config, of other rows."""
+        """The numbers of dialogues, of what is said and done in them and, by config, other rows."""
         counts = {"dialogues": 0, "utterances": 0}
         configs = [config for config, _ in self.places]
         for place, utterances in zip(self.place, self.utterances, strict=True):
@@ -112,7 +118,7 @@ class _Index:
             else:
                 counts["dialogues"] += 1
                 counts["utterances"] += utterances
-        return counts
+        return counts | ({"deal actions": self.actions} if self.actions else {})
 
     def _document_titles(self) -> dict[str, str]:
         """Return the titles of judged documents in the catalogue, if there is one."""
@@ -137,6 +143,7 @@ class _Index:
                     "split": split,
                     "rows": sum(1 for _ in built.ids(config, split)),
                     "column": self.columns[number],
+                    "isNumber": self.are_numbers[number],
                     "beside": config in self.beside,
                 }
                 for (config, split), number in self.places.items()

@@ -156,6 +156,11 @@ class Description:
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
     @property
+    def recomputed(self) -> int:
+        """The number of figures that were computed from the rows."""
+        return sum(figure.measured is not None for figure in self.figures)
+
+    @property
     def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
         """Each upstream file: name, URL if it is a web address, and pin."""
         found = []

@@ -24,6 +24,11 @@ def to_html(text: str) -> Markup:
     return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704 - escaped by the renderer
 
 
+def inline(text: str) -> Markup:
+    """Return a line of Markdown as HTML without a paragraph."""
+    return Markup(_markdown().renderInline(plain(text)))  # noqa: S704 - escaped by the renderer
+
+
 def sections(text: str, fold: Collection[str] = ()) -> Iterator[tuple[str, Markup]]:
     """Yield the heading and the HTML of each `##` section; "" heads the text before the first.
 

@@ -18,7 +18,7 @@ from parley.reading.site.data import write_data
 from parley.reading.site.describe import Description
 from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.reading.site.draw import shown as shorten
-from parley.reading.site.markdown import to_html
+from parley.reading.site.markdown import inline, to_html
 
 _HERE = Path(__file__).parent
 # a page may load only files of the site, and no inline code
@@ -147,7 +147,12 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"shown": shorten, "breakable": breakable, "markdown": to_html}
+    templates.filters |= {
+        "shown": shorten,
+        "breakable": breakable,
+        "inline": inline,
+        "markdown": to_html,
+    }
     templates.globals |= {
         "policy": _POLICY,
         "ABOUT": ABOUT,

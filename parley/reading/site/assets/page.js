@@ -403,7 +403,7 @@ class Page {
     byId("count").replaceChildren(
       element("strong", "", this.counted()),
       element("span", "said", this.said()),
-      element("span", "", this.plain ? so : ` ${counted(this.utterances, "utterance")}${so}`),
+      element("span", "", this.utterances ? ` ${counted(this.utterances, "utterance")}${so}` : so),
     );
     byId("load").disabled = !this.count;
     byId("load").textContent = `Use these ${inEnglish(this.count)}`;
@@ -436,6 +436,8 @@ class Page {
       const next = [...this.rows].filter(([other]) => other > place).sort((a, b) => a[0] - b[0])[0];
       inside.insertBefore(row, next ? next[1] : null);
     }
+    for (const row of this.rows.values()) // beside a title of three lines, one line of text
+      row.classList.toggle("long", row.querySelector(".title").offsetHeight > 40);
   }
 
   entry(place) {
@@ -588,7 +590,7 @@ class Page {
     return new Set([...this.state.chosen.values()].flatMap(({ labels }) => [...(labels ?? [])]));
   }
 
-  /** Return the values of the open dialogue for the filters; those chosen are marked. */
+  /** Return the values of the open dialogue for the chosen filters; those for the others folded. */
   values({ sides = [] }) {
     const told = (filter, side) => {
       const values = filter.of(this.open).filter(([of]) => of === side);
@@ -598,20 +600,24 @@ class Page {
       });
       return parts.flatMap((part, place) => (place ? ["; ", part] : [part]));
     };
-    const [own, ofSides] = [false, true].map((is) =>
-      this.filters.filter((filter) => Boolean(filter.sides) === is),
-    );
-    const made = element("details", "filtered", element("summary", "", "Values for the filters"));
-    made.open = this.chosen.length > 0;
-    const pairs = own.map((filter) => [filter.name, told(filter, -1)]);
-    made.append(facts(pairs.filter(([, parts]) => parts.length), ""));
     const names = sides.map(([name]) => name);
-    const rows = ofSides.map((filter) => [filter.name, names.map((_, side) => told(filter, side))]);
-    if (rows.length) made.append(table({ title: "of each participant", columns: names, rows }));
+    const add = (box, some) => {
+      const [pairs, rows] = [[], []];
+      for (const filter of some)
+        if (filter.sides) rows.push([filter.name, names.map((_, side) => told(filter, side))]);
+        else pairs.push([filter.name, told(filter, -1)]);
+      box.append(facts(pairs.filter(([, parts]) => parts.length), ""));
+      if (rows.length) box.append(table({ title: "of each side", columns: names, rows }));
+      return box;
+    };
+    const others = this.filters.filter((filter) => !this.chosen.includes(filter));
+    const rest = element("details", "", element("summary", "", "Values for the other filters"));
+    const made = add(element("div", "filtered"), this.chosen);
+    made.append(add(rest, others));
     return made;
   }
 
-  /** Return the names of the participants of the open dialogue who pass all filters of one. */
+  /** Return the names of the sides of the open dialogue that pass all filters of a side. */
   matching() {
     const own = this.chosen.filter((filter) => filter.sides);
     const { sides = [] } = this.dialogue(this.open) ?? {};
@@ -630,7 +636,7 @@ class Page {
       made.disabled = place < 0 || place + step < 0 || place + step >= this.count;
       return made;
     };
-    const back = makeButton("back", () => this.back(), "Back to the hits");
+    const back = makeButton("back", () => this.back(), "Back to the list");
     const title = element("h2", "", element("bdi", "", index.titles[this.open] || "(no title)"));
     title.tabIndex = -1;
     const where = element("p", "where", `${spot.config}/${spot.split}`);
@@ -804,9 +810,10 @@ class Page {
 /** Return the part of a text around the first match. */
 function excerpt(text, words) {
   const [[from] = [0]] = places(text, words);
-  if (from < 60) return text.slice(0, 160);
-  const start = text.lastIndexOf(" ", from - 30);
-  return `… ${text.slice(start > from - 60 ? start + 1 : from - 30, from + 120)}`;
+  const blank = text.lastIndexOf(" ", from - 15);
+  const start = from < 25 ? 0 : blank > from - 25 ? blank + 1 : from - 15; // in sight on one line
+  const end = text.length > from + 120 ? " …" : "";
+  return (start ? "… " : "") + text.slice(start, from + 120) + end;
 }
 
 /** Many texts joined into one, for a fast search. */
@@ -849,8 +856,8 @@ function layOut(dialogue, words, language, chosen) {
       element(
         "section",
         `known ${sideOf(speakers.indexOf(speaker))}`,
-        element("h3", "", `Only ${speaker} knew`),
-        known.length ? facts(known, language) : element("p", "", "nothing more"),
+        element("h3", "", `Known to ${speaker}`),
+        known.length ? facts(known, language) : element("p", "", "nothing stated"),
       ),
     );
     body.append(element("div", "sides", ...cards));

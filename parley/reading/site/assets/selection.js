@@ -26,7 +26,7 @@ class Selection {
     this.numbers = page.hits.slice(0, page.count);
     this.said = page.counted() + page.said();
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
-    if (this.hasParticipants) this.files["participants.csv"] = () => csv(this.participants());
+    if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
     for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
     this.files["dialogues.jsonl"] = () => this.jsonLines();
@@ -39,8 +39,8 @@ class Selection {
     return [...new Set(Array.from(this.numbers, (number) => this.index.ids[number]))];
   }
 
-  /** Whether a filter or a fact is of one participant. */
-  get hasParticipants() {
+  /** Whether a filter or a fact is of one side. */
+  get hasSides() {
     const knows = (number) => this.page.dialogue(number)?.sides?.some(([, known]) => known.length);
     return this.page.filters.some((filter) => filter.sides) || this.numbers.some(knows);
   }
@@ -54,7 +54,9 @@ class Selection {
 
   /** Return the columns that name a dialogue. */
   named(number) {
-    return new Map([["id", this.index.ids[number]]]);
+    const { isNumber } = this.index.places[this.index.place[number]];
+    const id = this.index.ids[number];
+    return new Map([["id", isNumber ? Number(id) : id]]);
   }
 
   /** Return its config and split, and the splits of other configs that have it. */
@@ -66,23 +68,25 @@ class Selection {
     return [["config", config], ["split", split], ...other];
   }
 
-  /** Add the values of the filters to a row: of the dialogue, or of one participant. */
-  addFacets(row, number, side = null) {
+  /** Add the values of the filters to a row: of the dialogue, or of one side; `lists` as lists. */
+  addFacets(row, number, side = null, lists = false) {
     for (const filter of this.page.filters) {
       const { name, labels, sides } = filter;
       if (Boolean(sides) !== (side !== null) || name === "split") continue;
       const own = filter.of(number).filter(([of]) => !sides || of === side);
       const told = own.map(([, value]) => (labels ? labels[value] : value));
-      row.set(name, told.length > 1 ? told.join("; ") : told[0]);
+      if (lists && (filter.lists || told.length > 1)) row.set(name, told);
+      else row.set(name, told.length > 1 ? told.join("; ") : told[0]);
     }
   }
 
-  /** Add facts to a row, unless a filter has told the same. */
-  addFacts(row, facts = []) {
-    const told = new Map();
-    for (const [label, text] of facts)
-      told.set(label, told.has(label) ? `${told.get(label)}; ${text}` : text);
-    for (const [label, text] of told) if (!row.has(label)) row.set(label, text);
+  /** Add facts to a row, unless a filter has told the same; several of one label as a list. */
+  addFacts(row, facts = [], lists = false) {
+    const told = Map.groupBy(facts, ([label]) => label);
+    for (const [label, found] of told) {
+      const texts = found.map(([, text]) => text);
+      if (!row.has(label)) row.set(label, lists && texts.length > 1 ? texts : texts.join("; "));
+    }
   }
 
   dialogues() {
@@ -97,13 +101,13 @@ class Selection {
     });
   }
 
-  participants(numbers = this.numbers) {
+  sides(numbers = this.numbers, lists = false) {
     return Array.from(numbers).flatMap((number) => {
       const { sides = [] } = this.page.dialogue(number);
       return sides.map(([name, known], side) => {
-        const row = this.named(number).set("participant", name);
-        this.addFacets(row, number, side);
-        this.addFacts(row, known);
+        const row = this.named(number).set("side", name);
+        this.addFacets(row, number, side, lists);
+        this.addFacts(row, known, lists);
         return row;
       });
     });
@@ -127,12 +131,12 @@ class Selection {
     const lines = Array.from(this.numbers, (number) => {
       const { speakers, sides, turns = [], ...rest } = this.page.dialogue(number);
       const facets = new Map();
-      this.addFacets(facets, number);
+      this.addFacets(facets, number, null, true);
       const own = {
         ...Object.fromEntries([...this.named(number), ...this.place(number)]),
         title: this.index.titles[number],
         facets: Object.fromEntries(facets),
-        participants: this.participants([number]).map((row) => Object.fromEntries(row)),
+        sides: this.sides([number], true).map((row) => Object.fromEntries(row)),
         turns: turns.map((turn) => ({ ...turn, speaker: speakers[turn.speaker] })),
       };
       return `${JSON.stringify({ ...own, ...rest })}\n`;
@@ -225,7 +229,8 @@ class Selection {
   /** Let the browser save a text as a file. */
   save(name, text) {
     const link = element("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    const mark = name.endsWith(".csv") ? "\ufeff" : ""; // by which spreadsheets know UTF-8
+    link.href = URL.createObjectURL(new Blob([mark, text], { type: "text/plain" }));
     link.download = `${this.index.dataset.name}-${name}`.replace(/^.*-(?=ids\.txt$)/, "");
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
