@@ -202,8 +202,7 @@ def drawn_shares(marks):
     if "fill-opacity" in boxes[0][0]:
         found = [float(box["fill-opacity"]) - 0.1 for (box,) in boxes]
     else:
-        side = "width" if len({parts[0]["x"] for parts in boxes}) == 1 else "height"
-        found = [sum(float(part[side]) for part in parts) for parts in boxes]
+        found = [sum(float(part["width"]) for part in parts) for parts in boxes]
     return [each / max(found) for each in found]
 
 

@@ -47,8 +47,6 @@ class Bars:
         of: The name of the bars: "points".
         series: What each number of a bar counts: ("dialogues",).
         bars: The bars in order.
-        ticks: For ranges of numbers on a scale: places, in widths of a bar from the left, each with
-            the text below it.
     """
 
     title: str
@@ -56,7 +54,6 @@ class Bars:
     of: str
     series: tuple[str, ...]
     bars: tuple[Bar, ...]
-    ticks: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from parley.base.console import plain
 from parley.declaring.charts import (
-    Bar,
     Bars,
     Chart,
     Dots,
@@ -27,7 +26,7 @@ _MANY = 8  # more columns make a heatmap broad
 _LONGEST = 26  # characters of a label in a chart
 _WHOLE = 52  # of a label with the whole width, as the name of an axis
 ABOUT = 600  # characters of the description of a chart
-_ROWS = 30  # more bars than this stand upright, without a label each
+_ROWS, _THIN = 30, 2  # more bars than this are thin, without a label each
 STYLE = """\
 .chart { font: 12px system-ui, sans-serif; }
 .chart text { fill: #1b2026; }
@@ -87,7 +86,7 @@ def is_broad(chart: Chart) -> bool:
     """Tell whether a chart takes the whole width of a page."""
     if isinstance(chart, Heatmap):
         return len(_axes(chart)[0]) > _MANY
-    return isinstance(chart, Panels) or (isinstance(chart, Bars) and len(chart.bars) > _ROWS)
+    return isinstance(chart, Panels)
 
 
 def svg(chart: Chart, link: Link | None = None) -> str:
@@ -163,73 +162,24 @@ def _drawn(chart: Chart, link: Link) -> tuple[int, list[str]]:
 @_drawn.register
 def _(chart: Bars, link: Link) -> tuple[int, list[str]]:
     most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
-    if chart.ticks or len(chart.bars) > _ROWS:
-        return _upright(chart, link, most)
-    parts, top = [_legend(chart.series)], 24 if len(chart.series) > 1 else 2
-    start = _beside(bar.label for bar in chart.bars)
+    are_many = len(chart.bars) > _ROWS
+    high, gap = (_THIN, 0) if are_many else (_LINE, 3)
+    said = f"{', '.join(chart.series)} by {chart.of}"
+    top, parts = 24, [_legend(chart.series) or _label(0, 12, said, "soft", longest=_WHOLE)]
+    start = 0 if are_many else _beside(bar.label for bar in chart.bars)
     room = _WIDTH - start - 60
     for place, bar in enumerate(chart.bars):
-        y, x, marks = top + place * _LINE, float(start), []
+        y, x, marks = top + place * high, float(start), []
         for number, value in enumerate(bar.values):
             width = room * value / most
-            marks.append(_box(x, y + 3, width, _LINE - 6, f"s{number % 4}"))
+            marks.append(_box(x, y + gap, width, high - 2 * gap, f"s{number % 4}"))
             x += width
-        marks.append(_label(start - 8, y + 15, bar.label, anchor="end"))
-        marks.append(_label(x + 6, y + 15, "+".join(map(shown, bar.values)), "soft"))
-        parts.append(_mark(link(bar.where), _said(chart, bar), *marks))
-    return top + len(chart.bars) * _LINE + 2, parts
-
-
-def _said(chart: Bars, bar: Bar) -> str:
-    counts = (f"{shown(v)} {s}" for v, s in zip(bar.values, chart.series, strict=True))
-    return f"{bar.label}: {', '.join(counts)}"
-
-
-def _upright(chart: Bars, link: Link, most: float) -> tuple[int, list[str]]:
-    """Draw ranges of numbers, or many bars, side by side."""
-    width, tall = (_BROAD, 200) if is_broad(chart) else (_WIDTH, 150)
-    left, right = max(30, 8 + _LETTER * len(shown(most))), 16
-    for at, text in chart.ticks[-1:]:  # "20,000 and more" needs room beside its bar
-        step = (width - left) / len(chart.bars)
-        right = max(
-            right, round(1.1 * _LETTER * len(text) - 8 - step * 0.75 * (len(chart.bars) - at))
-        )
-    step, top = (width - left - right) / max(1, len(chart.bars)), 36
-    foot = top + tall
-    legend = _legend(chart.series) or _label(0, 12, chart.series[0], "soft", longest=_WHOLE)
-    parts = [legend, _label(left - 6, foot, 0, "soft", "end")]
-    parts.append(_label(left - 6, top + 10, most, "soft", "end"))
-    for place, bar in enumerate(chart.bars):
-        x, y, marks = left + place * step, float(foot), []
-        for number, value in enumerate(bar.values):
-            high = tall * value / most
-            y -= high
-            marks.append(_box(x, y, max(1, step - 1), high, f"s{number % 4}"))
-        if _LETTER * len(shown(sum(bar.values))) < step:
-            marks.append(_label(x + step / 2, y - 4, sum(bar.values), "soft", "middle"))
-        parts.append(_mark(link(bar.where), _said(chart, bar), *marks))
-    parts.append(_rule(left, foot, width - right, foot))
-    parts += _ticks(chart.ticks, left, step, foot, len(chart.bars))
-    parts.append(_label(width, foot + 34, chart.of, "soft", "end", _WHOLE))
-    return foot + 40, parts
-
-
-def _ticks(
-    ticks: Sequence[tuple[float, str]], left: float, step: float, foot: float, bars: int
-) -> Iterator[str]:
-    """Yield the ticks that do not touch, those of bars without an end first."""
-    taken: list[tuple[float, float]] = []
-    words = [tick for tick in ticks if " " in tick[1]]
-    for at, text in [*words, *(tick for tick in ticks if tick not in words)]:
-        x, half = left + at * step, _LETTER * len(text) / 2
-        anchor = "middle" if " " not in text else "end" if at < bars / 2 else "start"
-        start = {"middle": x - half, "end": x + 8 - 2 * half, "start": x - 8}[anchor]
-        end = start + 2 * half
-        if all(end + _LETTER <= one or other + _LETTER <= start for one, other in taken):
-            taken.append((start, end))
-            place = {"middle": x, "end": x + 8, "start": x - 8}[anchor]
-            yield _rule(x, foot, x, foot + 4)
-            yield _label(place, foot + 17, text, "soft", anchor)
+        if not are_many:
+            marks.append(_label(start - 8, y + 15, bar.label, anchor="end"))
+            marks.append(_label(x + 6, y + 15, "+".join(map(shown, bar.values)), "soft"))
+        counts = (f"{shown(v)} {s}" for v, s in zip(bar.values, chart.series, strict=True))
+        parts.append(_mark(link(bar.where), f"{bar.label}: {', '.join(counts)}", *marks))
+    return top + len(chart.bars) * high + 2, parts
 
 
 def _axes(chart: Heatmap) -> tuple[list[Value | Range], list[Value | Range]]:

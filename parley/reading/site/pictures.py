@@ -173,8 +173,7 @@ def _bars(
             said += " The ranges widen."
         other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
         title = f"{name[:1].upper()}{name[1:]}{other}"
-        ticks = _ticks(filter["scale"], bars) if edges else ()
-        yield title, Bars(title, said, name, (counted,), bars, ticks)
+        yield title, Bars(title, said, name, (counted,), bars)
 
 
 def _ranges(
@@ -199,25 +198,6 @@ def _ranges(
 def _widens(edges: Sequence[float]) -> bool:
     """Tell whether ranges between these edges widen."""
     return len(edges) > 2 and edges[-1] - edges[-2] > 1.5 * (edges[1] - edges[0])
-
-
-def _ticks(scale: Mapping[str, Any], bars: Sequence[Bar]) -> tuple[tuple[float, str], ...]:
-    """Return the numbers below a histogram: of each bar if it holds one, else between bars."""
-    edges, first = scale["edges"], scale["first"]
-    if scale["whole"] and edges[1] - edges[0] == 1:
-        ticks = {number + 0.5: bar.label for number, bar in enumerate(bars)}
-    else:
-        ticks = {number + 1.0 - first: shown(edge) for number, edge in enumerate(edges)}
-    for end, edge, is_open in (
-        (0, 1, first == 0),
-        (len(bars) - 1, len(bars) - 1, scale["last"] == len(edges)),
-    ):
-        if is_open:  # a bar without an end holds one number, or says where it begins or ends
-            label = bars[end].label
-            ticks.pop(edge, None)
-            ticks.pop(end + 0.5, None)
-            ticks[edge if " " in label else end + 0.5] = label
-    return tuple((at, text) for at, text in sorted(ticks.items()) if 0 <= at <= len(bars))
 
 
 def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
