@@ -24,6 +24,8 @@ pictures = pytest.importorskip(
 )
 from parley.reading.site.write import write_site  # noqa: E402 - needs the extra
 
+DATA = ["sample_build", pytest.param("real_build", marks=pytest.mark.slow)]
+
 
 def counts_of(built):
     counts = pictures.Counts(built)
@@ -169,7 +171,7 @@ def holds(bar, filter, value):
     return least <= value <= most
 
 
-@pytest.mark.parametrize("data", ["sample_build", "real_build"])
+@pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("name", discover())
 def test_a_bar_counts_the_sides_or_dialogues_that_its_label_names(request, name, data):
     built = open_folder(request.getfixturevalue(data) / name)
@@ -206,7 +208,7 @@ def drawn_shares(marks):
     return [each / max(found) for each in found]
 
 
-@pytest.mark.parametrize("data", ["sample_build", "real_build"])
+@pytest.mark.parametrize("data", DATA)
 def test_the_bars_on_the_page_add_up_to_what_the_chart_says_that_it_counts(request, tmp_path, data):
     folder = request.getfixturevalue(data)
     builts = [open_folder(folder / name) for name in discover() if (folder / name).is_dir()]
