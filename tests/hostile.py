@@ -46,7 +46,9 @@ FORMULAS = [
     *("\uff1d1", "\uff0b1", "\uff0d1", "\uff20A1", "\ufe661"),  # in wide and small forms
     *(
         f"{blank}=1"
-        for blank in " \xa0\u3000\u2003\x0b\x0c\x00\x1f\x85\xad\u200b\u200e\u2060\ufeff"
+        for blank in "\u034f\u115f\u1160\u17b4\u180b\u180f\u2800\u3164\ufe0f\uffa0\ufff9"
+        "\U0001bca0\U0001d173\U000e0001\U000e0100 \xa0\u3000\u2003"
+        "\x0b\x0c\x00\x1f\x85\xad\u200b\u200e\u2060\ufeff"
     ),
     *("\ufeff\uff1d1", "\ufeff\n =1"),
 ]

@@ -159,7 +159,7 @@ DAMAGES = {
     "rows in another order": reversed_rows,
     "cut": lambda file: os.truncate(file, 200),
     "missing": Path.unlink,
-    "a link": lambda file: file.symlink_to(file.rename(file.with_name("elsewhere"))),
+    "a link": lambda file: file.symlink_to(file.rename(file.parents[2] / "elsewhere")),
 }
 
 

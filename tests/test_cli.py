@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from ast import literal_eval
@@ -204,6 +205,9 @@ ERRORS = [
     ("export casino csv new --build out --ids pipe", 2, "--ids pipe: not a regular file"),
     ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: no such file"),
     ("export casino csv new --build out --ids long", 2, "has no dialogue 9999"),
+    ("pin pipe", 1, "pipe: not a regular file"),
+    ("pin /dev/zero", 1, "/dev/zero: not a regular file"),
+    ("new tea . --from pipe.jsonl", 1, "pipe.jsonl: not a regular file"),
     ("tasks --update pipe", 2, "--update pipe: not a regular file"),
     (f"{ASK} --log new --answers pipe", 2, "--answers pipe: not a regular file"),
     *(
@@ -229,18 +233,40 @@ ERRORS = [
 ]
 
 
+@pytest.fixture
+def _in_time():
+    """End the process if a command waits for ever."""
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+
+
+@pytest.mark.usefixtures("_in_time")
 @pytest.mark.parametrize(("args", "status", "message"), ERRORS)
 def test_errors_are_a_message_and_a_status(tmp_path, sample_build, run, args, status, message):
     (tmp_path / "out").symlink_to(sample_build)
     (tmp_path / "upstream").mkdir()
     (tmp_path / "long").write_text("9" * 1_000_000)
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "pipe.jsonl").symlink_to("pipe")
     (tmp_path / "upstream/casino").symlink_to(get("casino").sample)
     done = run(*shlex.split(args), PARLEY_CACHE=tmp_path / "cache")
     assert (done.returncode, done.stdout) == (status, "")
     assert message in done.stderr
     assert len(done.stderr) < 2000
     assert not (tmp_path / "build").exists()
+
+
+@pytest.mark.usefixtures("_in_time")
+@pytest.mark.parametrize("file", ["measured.json", "README.md", "sample/dialogues.jsonl", "tea.py"])
+def test_a_fifo_in_a_dataset_folder_holds_up_no_command(file, run, tmp_path):
+    assert run("new", "tea", tmp_path / "own").returncode == 0
+    (tmp_path / "own/tea" / file).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "own/tea" / file)
+    for command in ("list", "card tea", "check tea", "build tea --sample", "verify tea"):
+        done = run(*command.split(), PARLEY_DATASETS=tmp_path / "own")
+        needs_it = file != "sample/dialogues.jsonl" or command.startswith(("check", "build"))
+        assert (done.returncode != 0) == needs_it or command == "verify tea"
 
 
 def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch):

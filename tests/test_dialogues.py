@@ -297,11 +297,12 @@ def test_a_selection_by_an_unknown_facet_names_the_known_ones(sample_build):
         ({"chosen": {"points": 14}}, "'points': expected .* or a tuple .*; there are numbers from"),
         *(
             ({"chosen": {"points": wrong}}, "'points': expected .*found .*; there are numbers from")
-            for wrong in (("14", None), (math.nan, None), (1, 2, 3))
+            for wrong in (("14", None), (math.nan, None), (1, 2, 3), (20, 10))
         ),
         ({"chosen": {"points": (1, 2)}, "every": "points"}, "every: expected a list of texts"),
         ({"every": ["points"]}, "every: expected facets that are chosen, found 'points'"),
         ({"words": "good deal"}, "words: expected a list of texts, found 'good deal'"),
+        ({"words": [1]}, r"words: expected a list of texts, found \[1\]"),
     ],
 )
 def test_a_choice_that_is_none_names_the_values_that_there_are(sample_build, given, said):

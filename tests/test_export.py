@@ -57,7 +57,7 @@ def test_a_wrong_format_folder_or_build_is_an_error(tmp_path, sample_build):
     assert not (tmp_path / "out").exists()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("years of work")
-    with pytest.raises(OutputError, match="already"):
+    with pytest.raises(OutputError, match="thesis"):
         export(open_folder(sample_build / "cosrec"), "trec", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
     folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")

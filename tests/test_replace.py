@@ -1,4 +1,6 @@
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -6,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from catalogue_files import PRODUCT, REVIEW
 
 from parley.base.errors import OutputError
 from parley.base.replace import replacing, write_whole
@@ -15,14 +18,19 @@ from parley.base.temporary import temporary_folder
 MARK = "made.json"
 
 
+def ours(folder):
+    return [MARK, "of the first"]
+
+
 def fill(folder, text):
-    with replacing(folder, MARK) as staging:
+    with replacing(folder, ours) as staging:
         (staging / MARK).write_text(text)
 
 
 def test_a_folder_is_made_and_then_replaced_whole(tmp_path):
     fill(tmp_path / "deep" / "er" / "out", "one")
-    (tmp_path / "deep/er/out/left over").write_text("from the first")
+    (tmp_path / "deep/er/out/of the first").write_text("one")
+    (tmp_path / "deep/er/out/empty").mkdir()
     fill(tmp_path / "deep" / "er" / "out", "two")
     assert [p.name for p in (tmp_path / "deep/er/out").iterdir()] == [MARK]
     assert (tmp_path / "deep/er/out" / MARK).read_text() == "two"
@@ -33,7 +41,7 @@ def test_an_error_leaves_what_was_there(tmp_path):
     fill(tmp_path / "out", "one")
 
     def fail():
-        with replacing(tmp_path / "out", MARK) as staging:
+        with replacing(tmp_path / "out", ours) as staging:
             (staging / MARK).write_text("two")
             raise RuntimeError
 
@@ -43,20 +51,136 @@ def test_an_error_leaves_what_was_there(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("name", ["out/thesis.tex", "out"])
-def test_what_others_made_is_not_overwritten(tmp_path, name):
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("years of work")
-    with pytest.raises(OutputError, match="was not made by parley"):
+def put(folder, **files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def content(folder):
+    return {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
+
+
+OF_PERSONS = {
+    "a file in its place": {"": "years of work"},
+    "a file in it": {"/thesis.tex": "years of work"},
+    "files beside what was made": {f"/{MARK}": "", "/.git/HEAD": "", "/notes/a.ipynb": "{}"},
+}
+
+
+@pytest.mark.parametrize("files", OF_PERSONS.values(), ids=OF_PERSONS)
+def test_what_others_made_is_not_overwritten(tmp_path, files):
+    put(tmp_path, **{f"out{name}": text for name, text in files.items()})
+    before = content(tmp_path)
+    with pytest.raises(OutputError):
         fill(tmp_path / "out", "one")
-    assert (tmp_path / name).read_text() == "years of work"
+    assert content(tmp_path) == before
+
+
+def test_a_link_or_a_file_added_meanwhile_keeps_the_folder(tmp_path):
+    fill(tmp_path / "out", "one")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "out/of the first").symlink_to(tmp_path / "mine")  # a listed name
+    fill(tmp_path / "out", "two")
+    (tmp_path / "out/more").symlink_to(tmp_path / "mine")
+    with pytest.raises(OutputError):
+        fill(tmp_path / "out", "three")
+    (tmp_path / "out/more").unlink()
+    with pytest.raises(OutputError), replacing(tmp_path / "out", ours):
+        put(tmp_path, **{"out/notes": "of a long build"})
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [MARK, "mine", "notes", "out"]
+    assert (tmp_path / "out" / MARK).read_text() == "two"
+
+
+# command -> the folder that it makes, and whether a second run replaces it
+MAKING = {
+    "build casino --sample --build made": ("made/casino", True),
+    "site casino --build built --output made": ("made", True),
+    "export casino csv made --build built": ("made", False),
+    "charts casino made --build built": ("made", False),
+    "new tea made": ("made/tea", False),
+    "run cosrec catalogue --input raw --output made": ("made", True),
+}
+FORGED = {
+    "site.json": {"": {}, "listing": {"parley": "2", "datasets": {}, "files": None}},
+    "provenance.json": {
+        "of another tool": {"tool": "other"},
+        "of a catalogue": {"job": "cosrec catalogue", "given": {}, "categories": {}},
+    },
+}
+
+
+@pytest.fixture
+def here(tmp_path, sample_build, monkeypatch):
+    """The current folder: a build, and raw files."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "built").symlink_to(sample_build)
+    raw = {"meta_categories/meta_A.jsonl": PRODUCT, "review_categories/A.jsonl": REVIEW}
+    put(tmp_path / "raw", **{file: json.dumps(record) for file, record in raw.items()})
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", MAKING)
+def test_no_command_replaces_a_file_that_it_did_not_write(command, here, run):
+    if "catalogue" in command:
+        pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
+    place, is_replaced = MAKING[command]
+    assert run(*command.split()).returncode == 0
+    made = content(here / place)
+    put(here / place, **{".git/HEAD": "ref", "notes/draft.ipynb": "{}"})
+    beside = (here / place).parent
+    put(beside, **{f".{Path(place).name}.partial/thesis.tex": "years of work"})
+    before = content(here)
+    again = run(*command.split())
+    kept = {path: text for path, text in content(here).items() if path in before}
+    assert kept.keys() == before.keys()
+    if "catalogue" not in command:  # which adds to its folder
+        assert again.returncode != 0
+        assert content(here) == before
+    for name in (".git/HEAD", ".git", "notes/draft.ipynb", "notes"):
+        path = here / place / name
+        path.rmdir() if path.is_dir() else path.unlink()
+    assert (run(*command.split()).returncode == 0) == is_replaced
+    assert content(here / place).keys() == made.keys()
+
+
+@pytest.mark.parametrize("command", MAKING)
+def test_a_mark_of_another_program_is_no_mark(command, here, run):
+    place, _ = MAKING[command]
+    for name, marks in FORGED.items():
+        for mark in marks.values():
+            put(here / place, **{name: json.dumps(mark), "thesis.tex": "years of work"})
+            before = content(here)
+            assert run(*command.split()).returncode != 0
+            assert content(here) == before
+            (here / place / name).unlink()
+
+
+def test_neither_a_catalogue_nor_the_cache_stands_in_a_build(here, run):
+    pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
+    shutil.copytree(here / "built/casino", here / "made/casino")
+    (here / "link").symlink_to("made/casino")
+    before = content(here)
+    for place in ("made/casino", "made/casino/deep/er", "link/within"):
+        job = f"run cosrec catalogue --input raw --output {place}"
+        assert run(*job.split()).returncode != 0
+        assert run("fetch", "casino", PARLEY_CACHE=place).returncode != 0
+    assert content(here) == before
+
+
+def test_a_build_of_another_dataset_is_not_replaced(here, run):
+    assert run("build", "duo", "--sample", "--build", "made").returncode == 0
+    (here / "made/duo").rename(here / "made/casino")
+    before = content(here)
+    assert run(*["build", "casino", "--sample", "--build", "made"]).returncode != 0
+    assert content(here) == before
 
 
 def test_a_full_disk(tmp_path):
     fill(tmp_path / "out", "one")
     with (
         pytest.raises(OutputError, match=r"the disk is full\. What stood in .* is unchanged"),
-        replacing(tmp_path / "out", MARK),
+        replacing(tmp_path / "out", ours),
         open("/dev/full", "w") as full,
     ):
         full.write("no room" * 10_000)
@@ -81,7 +205,7 @@ def rename(self, target):
         {between}
     return renamed(self, target)
 pathlib.Path.rename = rename
-with replace.replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
+with replace.replacing(pathlib.Path(sys.argv[1]), lambda folder: ["made.json"]) as staging:
     (staging / "made.json").write_text("two")
 """
 ERROR = "raise OSError(5, 'Input/output error')"
@@ -107,7 +231,7 @@ def test_a_move_that_was_cut_in_two_is_undone(what, tmp_path):
         assert [p.name for p in tmp_path.iterdir()] == ["out"]
     else:
         assert (tmp_path / ".out.parley" / "earlier" / MARK).read_text() == "one"
-    with pytest.raises(RuntimeError), replacing(target, MARK):  # the next run, of whatever outcome
+    with pytest.raises(RuntimeError), replacing(target, ours):  # the next run, of whatever outcome
         raise RuntimeError
     assert (target / MARK).read_text() == "one"
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
@@ -116,9 +240,8 @@ def test_a_move_that_was_cut_in_two_is_undone(what, tmp_path):
 PLACES = (".", "..", "{}", "../link", "/")  # {} is its own path
 
 
-@pytest.mark.parametrize("mark", [MARK, ""])
 @pytest.mark.parametrize("place", PLACES)
-def test_the_current_folder_is_not_replaced(place, mark, tmp_path, monkeypatch):
+def test_the_current_folder_is_not_replaced(place, tmp_path, monkeypatch):
     """A shell would be left in a folder that is gone."""
     current = tmp_path / "out" / "inner"
     current.mkdir(parents=True)
@@ -127,7 +250,7 @@ def test_the_current_folder_is_not_replaced(place, mark, tmp_path, monkeypatch):
     monkeypatch.chdir(current)
     with (
         pytest.raises(OutputError),
-        replacing(Path(place.format(current)), mark) as staging,
+        replacing(Path(place.format(current)), ours) as staging,
     ):
         (staging / MARK).write_text("two")
     assert Path.cwd().samefile(current)
@@ -137,9 +260,10 @@ def test_the_current_folder_is_not_replaced(place, mark, tmp_path, monkeypatch):
 OF_A_FOLDER = """
 import sys, pathlib
 from parley.base.replace import replacing
+names = [*map(str, range(20)), "made.json"]
 for turn in range(int(sys.argv[2])):
-    with replacing(pathlib.Path(sys.argv[1]), "made.json") as staging:
-        for name in (*range(20), "made.json"):
+    with replacing(pathlib.Path(sys.argv[1]), lambda folder: names) as staging:
+        for name in names:
             (staging / f"{name}").write_text(f"{turn}")
 """
 OF_A_FILE = """

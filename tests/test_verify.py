@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import datasets
 import pyarrow as pa
 import pytest
 from folders import parquet, restate, retable, rewrite
@@ -32,6 +33,8 @@ from parley.building.collection import Dataset, discover, get
 from parley.building.measured import FILE, Measured, measured
 from parley.building.sources import Sources, open_source
 from parley.cli.report import report
+from parley.declaring.declaration import View
+from parley.declaring.features import arrow_schema
 from parley.declaring.figures import (
     NO_LONGER,
     UNEXPLAINED,
@@ -478,6 +481,28 @@ def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatc
     found = {check.name: check for check in verify(open_folder(folder)).checks}
     for check in ("card", "as_measured"):
         assert "casino/measured.json: cannot be read" in found[check].problems[0]
+
+
+@pytest.mark.parametrize("name", [".f", "[0]", "..", "a.b"])
+def test_the_name_of_a_field_is_no_path(name):
+    label = datasets.ClassLabel(names=["good", "bad"])
+    fields = {"number": float, "text": str, "label": label}
+    of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
+    features = {"id": str, "of": {"f": fields, name: fields}}
+    config = View("odd", "a row", features=features, **of)
+    sound = {"number": 1.0, "text": "", "label": 0}
+    wrong = {"number": math.nan, "text": None, "label": 7}
+    rows = [{"id": "1", "of": {"f": sound, name: wrong}}]
+    table = pa.Table.from_pylist(rows, arrow_schema(config.features))
+    built = types.SimpleNamespace(
+        declared=[("odd", "train")],
+        dataset=types.SimpleNamespace(configs={"odd": config}),
+        tables=lambda *place: iter([table]),
+    )
+    places = {"numbers": "number", "nulls": "text", "labels": "label"}
+    for check, field in places.items():
+        (problem,) = getattr(integrity, check)(built)
+        assert problem.startswith(f"odd/train: of.{name}.{field}: ")
 
 
 @pytest.mark.parametrize("shared", [False, True])

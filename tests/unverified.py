@@ -18,6 +18,7 @@ def main():
     from parley.cli import main
 
     publish.files_to_upload = lambda built: held(built.path)
+    publish.require_publishable = lambda built, permitted: None
     publish.verify_for_upload = lambda built, source, permitted: None
     main()
 

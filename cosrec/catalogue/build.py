@@ -28,7 +28,7 @@ from typing import Any, Protocol
 
 from parley import __version__
 from parley.errors import OutputError, Problem, RecordError, UsageError
-from parley.jobs import write_whole
+from parley.jobs import require_outside_builds, temporary_folder, write_whole
 
 from . import jsonl as upstream
 from .card import render
@@ -41,6 +41,7 @@ from .tables import SCHEMAS, Written
 
 JOB = "cosrec catalogue"
 PROVENANCE, COUNTS, JUDGED = "provenance.json", "counts.json", "judged.json"
+_NUMBERED = f"{'[0-9]' * 5}-of-{'[0-9]' * 5}"
 _SHOWN = 8  # broken lines of a file in a message
 
 
@@ -155,8 +156,8 @@ def _place(wanted: Wanted, category: Category) -> Path:
 @contextmanager
 def _owned(output: Path) -> Iterator[Path]:
     """Lock the output, and yield a temporary folder next to it."""
+    require_outside_builds(output)
     output.mkdir(parents=True, exist_ok=True)
-    temporary = output.parent / f".{output.name}.partial"
     handle = os.open(output, os.O_RDONLY)
     try:
         try:
@@ -165,12 +166,8 @@ def _owned(output: Path) -> Iterator[Path]:
             raise OutputError(
                 f"{output}: another run is writing there", remedy="Wait for it to end."
             ) from None
-        shutil.rmtree(temporary, ignore_errors=True)  # of a killed run
-        temporary.mkdir()
-        try:
+        with temporary_folder("catalogue", output.parent) as temporary:
             yield temporary
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
     finally:
         os.close(handle)
 
@@ -261,7 +258,7 @@ class _Catalogue:
             self.finish()  # remove it from the card first
         for table in SCHEMAS:
             (self._output / table).mkdir(exist_ok=True)
-            for file in (self._output / table).glob(f"{name}-*.parquet"):
+            for file in (self._output / table).glob(f"{name}-{_NUMBERED}.parquet"):
                 file.unlink()
             for file in (target / table).iterdir():
                 file.rename(self._output / table / file.name)

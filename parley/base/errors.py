@@ -2,6 +2,7 @@
 
 import errno
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -202,6 +203,16 @@ def require_known(of: str, what: str, name: str, known: Collection[str]) -> None
     """Raise UsageError, which names those that exist, unless a name is one of them."""
     if name not in known:
         raise UsageError(f"{of} has no {what} {name!r}; there are: {', '.join(known) or 'none'}")
+
+
+def require_utf8(path: object) -> None:
+    """Raise UsageError if a path is not UTF-8: the libraries for Parquet cannot open it."""
+    if not re.search("[\ud800-\udfff]", str(path)):
+        return
+    if (encoding := sys.getfilesystemencoding()) != "utf-8":
+        what = f"{path}: cannot be read in a locale with the encoding {encoding}"
+        raise UsageError(what, remedy="Set PYTHONUTF8=1.")
+    raise UsageError(f"{path}: is not UTF-8", remedy="Rename the file or folder.")
 
 
 def few(names: Sequence[str], most: int = 3) -> str:

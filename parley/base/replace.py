@@ -13,32 +13,45 @@ import fcntl
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import orjson
 
-from parley.base.errors import OutputError
+from parley.base.errors import OutputError, few, require_utf8
 from parley.base.part import open_part
 from parley.base.temporary import MARK
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _NEW, _EARLIER = "new", "earlier"
+_MOVE = "Move it away, or choose another folder."
+
+
+def _no_files(folder: Path) -> Collection[str]:
+    return ()
 
 
 @contextmanager
-def replacing(target: Path, mark: str) -> Iterator[Path]:
+def replacing(
+    target: Path, files_of: Callable[[Path], Collection[str]] = _no_files
+) -> Iterator[Path]:
     """Yield an empty folder beside `target` to fill, and replace `target` with it at the end.
 
     If the block raises or the process is killed, the old folder stays, or the next command puts it
     back and clears the rest. A second process that writes into the same parent folder waits.
 
-    `mark` is a file that marks our folders: a folder without it is not overwritten. "" allows only
-    an empty folder. OutputError if the folder cannot be written, or holds the current folder.
+    `files_of` returns the paths of the files in a folder that an earlier command made, as that
+    command's own list names them: a folder with any other file is not replaced. Without it, only
+    an empty folder is.
+
+    Raises:
+        OutputError: the folder cannot be written, or holds other files or the current folder.
+        UsageError: its path is not UTF-8.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
+    require_utf8(target)
     require_outside_builds(target)
     if _runs_in(target):
         raise OutputError(
@@ -50,15 +63,13 @@ def replacing(target: Path, mark: str) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         with locked(target.parent), _working_beside(target) as place:
             _clear(target, place)
-            if target.exists() and not _is_ours(target, mark):
-                why = f"exists and was not made by parley (it has no {mark})"
-                why = why if mark else "already exists"
-                raise OutputError(f"{target}: {why}. Move it away or choose another folder.")
+            _require_only(target, files_of)
             new = place / _NEW
             try:
                 new.mkdir()
                 yield new
                 if target.exists():
+                    _require_only(target, files_of)  # a file may have been added meanwhile
                     _exchange(new, target, earlier)
                 else:
                     new.rename(target)
@@ -193,8 +204,29 @@ def _runs_in(target: Path) -> bool:
         return False
 
 
-def _is_ours(target: Path, mark: str) -> bool:
-    return target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))
+def _require_only(target: Path, files_of: Callable[[Path], Collection[str]]) -> None:
+    """Raise OutputError if a target is a file, or holds a file or link that nothing lists."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise OutputError(f"{target}: is no folder.", remedy=_MOVE)
+    known = frozenset(files_of(target))
+    if others := [path for path in files_in(target) if path not in known]:
+        what = f"{target}: holds {few(others)}, which this command did not write."
+        raise OutputError(what, remedy=_MOVE)
+
+
+def files_in(folder: Path) -> Iterator[str]:
+    """Yield the relative path of each file and link in a folder."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for home, folders, files in os.walk(folder, onerror=fail):
+        here = Path(home)
+        for path in sorted(here / name for name in (*files, *folders)):
+            if path.is_symlink() or not path.is_dir():
+                yield path.relative_to(folder).as_posix()
 
 
 def _explain(error: OSError, target: Path, place: Path) -> str:
@@ -211,7 +243,7 @@ def _explain(error: OSError, target: Path, place: Path) -> str:
 
 def require_outside_builds(path: Path) -> None:
     """Raise OutputError if a build holds a path: it would be damaged by what is written there."""
-    for folder in path.parents:
+    for folder in Path(os.path.realpath(path)).parents:
         provenance = folder / "provenance.json"
         if not provenance.is_file():
             continue

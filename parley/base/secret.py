@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 _TOKENS = (
     "HF_TOKEN",
@@ -56,5 +56,6 @@ def _secrets() -> set[str]:
         _, _, rest = os.environ.get(name, "").partition("://")
         login, at, _ = rest.partition("/")[0].rpartition("@")
         password = login.partition(":")[2] or login
-        found |= {login + at, password} if at else set()
+        typed = {login + at, password} if at else set()
+        found |= typed | {*map(unquote, typed)}  # a server may repeat it decoded
     return {*filter(is_secret, found)}

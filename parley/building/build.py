@@ -10,7 +10,15 @@ from typing import Any
 from parley.base.errors import UsageError
 from parley.base.replace import replacing, write_whole
 from parley.base.version import __version__
-from parley.building.built import CARD, EVAL, FORMAT, PROVENANCE, BuiltFolder, read_provenance
+from parley.building.built import (
+    CARD,
+    EVAL,
+    FORMAT,
+    PROVENANCE,
+    BuiltFolder,
+    files_of,
+    read_provenance,
+)
 from parley.building.card import built_card
 from parley.building.collection import Dataset
 from parley.building.invented import require_invented
@@ -58,7 +66,7 @@ def build(
         UsageError: there are questions to write, but no task has any.
         ScriptError: the script breaks the tool's rules; or, with `measure`, the sample has
             upstream's sentences.
-        OutputError: the folder cannot be written.
+        OutputError: the folder cannot be written, or holds files of no build of this dataset.
     """
     dataset = source.dataset
     if questions and not any(isinstance(t.asking, Asking) for t in dataset.tasks.values()):
@@ -66,7 +74,8 @@ def build(
     plans = plan(source)
     stated = _stated(source)
     known = measured(dataset)
-    with replacing(output / dataset.name, PROVENANCE) as folder, paused_garbage_collection():
+    earlier = partial(files_of, dataset)
+    with replacing(output / dataset.name, earlier) as folder, paused_garbage_collection():
         splits = [write_split(each, folder, on_rows, max_shard_size, workers) for each in plans]
         opened = partial(_opened, folder, dataset, stated, shown=output / dataset.name)
         stated["configs"] = _by_config(splits, lambda split: split.recorded)

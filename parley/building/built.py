@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError, Problem, UsageError
+from parley.base.regular import open_regular
 from parley.building.collection import Dataset, discover, get
 from parley.declaring.features import datasets_features, item_of, labels_of
 from parley.declaring.figures import MissingSplitError
@@ -360,6 +361,18 @@ def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
     return BuiltFolder(path, dataset, provenance)
 
 
+def files_of(dataset: Dataset, path: Path) -> list[str]:
+    """Return the names of a build's files, as its provenance lists them.
+
+    [] if the folder is no build of the dataset.
+    """
+    try:
+        built = open_folder(path, dataset)
+    except OutputError:
+        return []
+    return [*built.texts, *built.recorded]
+
+
 def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
     """Open the build of a dataset in the folder of `--build`; UsageError if there is none."""
     path = build / dataset.name
@@ -438,11 +451,11 @@ def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
 
 def _read_text(path: Path) -> str:
     """Return the text of an untrusted file, or raise ValueError."""
-    if path.is_symlink() or not path.is_file():
-        raise ValueError("missing, or not a regular file")
-    if (size := path.stat().st_size) > MOST_TEXT:
-        raise ValueError(f"{size:,} bytes, expected at most {MOST_TEXT:,}")
     try:
-        return path.read_bytes().decode("utf-8")
+        with open_regular(path, links=False) as file:
+            content = file.read(MOST_TEXT + 1)
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from error
+    if len(content) > MOST_TEXT:
+        raise ValueError(f"expected at most {MOST_TEXT:,} bytes, found more")
+    return content.decode("utf-8")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, UsageError, require_known
 from parley.base.loading import load_module, module_path
+from parley.base.regular import read_regular
 from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
@@ -152,10 +153,11 @@ class Dataset:
     def read_card(self) -> str:
         """Return the text of the dataset card, or raise UsageError."""
         try:
-            return self.card.read_text(encoding="utf-8")
+            return read_regular(self.card).decode("utf-8")
         except (OSError, UnicodeError) as error:
             remedy = f"`parley check {self.name}` says what a dataset folder needs."
-            raise UsageError(f"{self.card}: no card to read: {error}", remedy=remedy) from error
+            why = getattr(error, "strerror", None) or error
+            raise UsageError(f"{self.card}: no card to read: {why}", remedy=remedy) from error
 
     @cached_property
     def builder(self) -> "type[Builder]":

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.base.errors import OutputError, Problem
+from parley.base.regular import open_regular
 from parley.building.built import BuiltFolder
 from parley.declaring.features import arrow_schema
 
@@ -68,9 +69,8 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
 def _recorded_bytes(path: Path, file: dict[str, Any]) -> bytes | None:
     """Return the bytes of a file, or None if it has others than the recorded ones or none."""
     try:
-        if path.stat().st_size != file["bytes"]:
-            return None
-        data = path.read_bytes()
+        with open_regular(path, links=False) as opened:
+            data = opened.read(file["bytes"] + 1)
     except OSError:
         return None
     return data if hashlib.sha256(data).hexdigest() == file["sha256"] else None

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import OutputError
+from parley.base.regular import read_regular
 from parley.base.strict_json import loads
 from parley.building.collection import Dataset
 from parley.declaring.features import card_yaml
@@ -72,11 +73,11 @@ def measured(dataset: Dataset) -> Measured:
     """Return what was measured of a dataset; OutputError if its `measured.json` is damaged."""
     path = dataset.folder / FILE
     try:
-        return measured_in(path.read_bytes(), path)
+        return measured_in(read_regular(path), path)
     except FileNotFoundError:
         return Measured()
     except OSError as error:
-        raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
+        raise OutputError(f"{path}: cannot be read: {error.strerror}", remedy=_RENEW) from error
 
 
 def measured_in(content: bytes, path: Path) -> Measured:

@@ -3,7 +3,6 @@
 Commands import heavy modules in their bodies, so that help is quick.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperGroup
 
-from parley.base.errors import Failures, ParleyError, UsageError
+from parley.base.errors import Failures, ParleyError, UsageError, require_utf8
 from parley.base.version import __version__
 from parley.building.collection import Dataset, discover, get
 
@@ -36,12 +35,9 @@ class _Commands(TyperGroup):
     # `Any` stands for types of click, which Typer keeps in different places by version.
 
     def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
-        """Parse the options before a command, and refuse arguments that are not UTF-8.
-
-        Python opens a file whose name is not UTF-8, but the libraries that read Parquet do not.
-        """
-        if odd := [arg for arg in args if re.search("[\ud800-\udfff]", arg)]:
-            raise UsageError(f"{odd[0]}: is not UTF-8", remedy="Rename the file or folder.")
+        """Parse the options before a command, and refuse arguments that are not UTF-8."""
+        for arg in args:
+            require_utf8(arg)
         return super().make_context(info_name, args, *more, **kwargs)
 
     def list_commands(self, ctx: Any) -> list[str]:

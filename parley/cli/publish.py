@@ -33,6 +33,7 @@ def publish(
     the repository at the old version or at the new one; the next run completes the rest.
     """
     from parley.base.console import print_logs, print_message
+    from parley.building.built import find_folder
     from parley.building.sources import at_hand
     from parley.cli.report import publication
     from parley.hub import publish as hub
@@ -46,6 +47,8 @@ def publish(
     print_logs("huggingface_hub")
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, common.upstream_folder(ctx, source))
+    hub.require_publishable(find_folder(folder, dataset), permitted)
+    hub.require_reachable(repo, endpoint)  # before what takes long
     with private_copy(folder, dataset) as built:
         step("verifying the build")
         if upstream is None:

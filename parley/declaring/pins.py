@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import few
+from parley.base.regular import open_regular, read_regular
 
 Pin = Mapping[str, Any]
 
@@ -115,7 +116,7 @@ def hash_file(path: Path, kind: str) -> str:
         content = hashlib.sha256()
     else:
         content = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while block := file.read(_BLOCK):
             content.update(block)
     return content.hexdigest()
@@ -125,7 +126,7 @@ def git_tree(files: list[Path]) -> str:
     """Return the id that git gives a folder of these regular files."""
     entries = []
     for name, file in sorted((os.fsencode(file.name), file) for file in files):
-        content = file.read_bytes()
+        content = read_regular(file)
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
         entries.append(b"100644 %s\0%s" % (name, blob.digest()))
     tree = b"".join(entries)

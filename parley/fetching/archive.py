@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from parley.base.part import part_of
+from parley.base.regular import open_regular
 from parley.declaring.pins import Pin, problem
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
@@ -88,7 +89,7 @@ def members(
     ArchiveError if the archive is damaged or unsafe.
     """
     try:
-        with path.open("rb") as file, open_archive(file) as archive:
+        with open_regular(path) as file, open_archive(file) as archive:
             found = _members(archive, folder, flat=False)
             for name in sorted(name for name in found if fnmatchcase(name, only)):
                 yield name, partial(_opened, archive, found[name])

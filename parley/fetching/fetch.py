@@ -24,6 +24,7 @@ import httpx2
 from parley.base.errors import FetchError, Problem, UsageError
 from parley.base.http import open_client
 from parley.base.part import open_part, part_of
+from parley.base.replace import require_outside_builds
 from parley.declaring.pins import UNREADABLE, Pin, places, problem
 from parley.fetching.archive import extract
 from parley.fetching.download import Downloader, Patience, Progress
@@ -38,9 +39,10 @@ _PATIENCE = Patience()
 def cache_folder() -> Path:
     """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache.
 
-    UsageError if the user has no home folder, as in a container.
+    UsageError if the user has no home folder, as in a container; OutputError if it is in a build.
     """
     if own := os.environ.get("PARLEY_CACHE"):
+        require_outside_builds(Path(own, "NAME"))
         return Path(own)
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")

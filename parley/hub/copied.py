@@ -1,12 +1,12 @@
 """A private copy of a build: the bytes that are verified are the bytes that are published."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from parley.base.errors import OutputError
+from parley.base.regular import open_regular
 from parley.base.replace import locked
 from parley.base.temporary import temporary_folder
 from parley.building.built import MOST_TEXT, BuiltFolder, find_folder, open_folder
@@ -52,8 +52,6 @@ def _copy(built: BuiltFolder, place: Path) -> None:
         copy.touch()
         if name in sizes and path.is_file() and not path.is_symlink():
             left = sizes[name] + 1  # a longer file stays too long
-            # what is no longer a file is not followed or waited for
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with open(handle, "rb") as given, copy.open("wb") as taken:
+            with open_regular(path, links=False) as given, copy.open("wb") as taken:
                 while left > 0 and (block := given.read(min(_BLOCK, left))):
                     left -= taken.write(block)

@@ -114,12 +114,11 @@ def files_to_upload(built: BuiltFolder) -> LocalFiles:
     return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
 
 
-def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
-    """Raise OutputError with all reasons why a private copy of a build must not be published.
+def require_publishable(built: BuiltFolder, permitted: bool) -> None:
+    """Raise OutputError with the reasons, other than its content, why a build is not published.
 
     `permitted` tells that the user has permission to publish, whatever the card says.
     """
-    dataset = built.dataset
     reasons = []
     if built.is_sample:
         reasons.append(
@@ -128,14 +127,27 @@ def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: boo
     elif built.missing:
         missing = ", ".join(built.missing)
         reasons.append(f"it is partial: {missing} was missing; fetch it and run {built.rebuild}")
-    else:
-        found = verify(built, source)
-        if found.failed:
-            reasons.append(f"{built.command('verify')} fails; read its output")
-        else:
-            reasons += _outdated(built, found)
-    if not permitted and (unlicensed := _unlicensed(dataset)):
+    if not permitted and (unlicensed := _unlicensed(built.dataset)):
         reasons.append(unlicensed)
+    _refuse(built, reasons)
+
+
+def require_reachable(repo: str, endpoint: str | None) -> None:
+    """Raise PublishError unless the Hub answers about a repository, which may be missing."""
+    there = Repository(repo, endpoint)
+    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN), guarded(there.endpoint):
+        there.state()
+
+
+def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
+    """Raise OutputError with the reasons why a private copy of a build is not published."""
+    require_publishable(built, permitted)
+    found = verify(built, source)
+    failed = [f"{built.command('verify')} fails; read its output"] if found.failed else []
+    _refuse(built, failed or [*_outdated(built, found)])
+
+
+def _refuse(built: BuiltFolder, reasons: list[str]) -> None:
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{built.shown} is not published:\n{lines}")

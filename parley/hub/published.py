@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parley.base.errors import OutputError, UsageError
+from parley.base.regular import open_regular, read_regular
 from parley.base.replace import write_whole
 from parley.base.secret import without_secrets
 from parley.building.built import PROVENANCE, BuiltFolder
@@ -39,10 +40,9 @@ def note(files: LocalFiles, found: Published) -> None:
 def published(built: BuiltFolder) -> Published | None:
     """Return where this machine published a build; None without a valid note."""
     try:
-        file = _place(hashlib.sha256((built.path / PROVENANCE).read_bytes()).hexdigest())
-        if not file.is_file() or file.stat().st_size > _MOST:
-            return None
-        found = Published(**json.loads(file.read_text(encoding="utf-8")))
+        file = _place(hashlib.sha256(read_regular(built.path / PROVENANCE)).hexdigest())
+        with open_regular(file) as opened:
+            found = Published(**json.loads(opened.read(_MOST)))
     except (OSError, ValueError, TypeError, RecursionError, UsageError):
         return None
     parts = {"repo": r"[\w.-]+/[\w.-]+", "commit": "[0-9a-f]{40}"}

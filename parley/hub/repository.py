@@ -149,13 +149,10 @@ class Repository:
         Other people's files without effect on loading stay.
         """
         remote = self._files(revision)
-        is_lost = EVAL in remote.keys() - local.keys()
-        our_eval = is_lost and has_eval(self._provenance(revision, remote.get(PROVENANCE)))
         found = []
         for path in sorted({*local, *remote}):
             if path not in local:
-                ours = self._bears_on_loading(path) or (path == EVAL and our_eval)
-                action = REMOVE if ours else LEAVE
+                action = REMOVE if self._is_of_data(path) else LEAVE
                 found.append(Change(path, action, remote[path].size))
                 continue
             action = ADD
@@ -176,7 +173,7 @@ class Repository:
         files = {
             path: file
             for path, file in self._files(revision).items()
-            if path in local or self._bears_on_loading(path)
+            if path in local or self._is_of_data(path)
         }
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
@@ -187,10 +184,10 @@ class Repository:
         others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
         return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
 
-    def _bears_on_loading(self, path: str) -> bool:
-        """Tell whether a file holds records or changes how `datasets` loads a repository."""
+    def _is_of_data(self, path: str) -> bool:
+        """Tell whether a file holds records, or changes how `datasets` or the Hub takes them."""
         script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
-        return path.lower() in (_SETTINGS, script) or bool(_RECORDS.fullmatch(path))
+        return path.lower() in (_SETTINGS, script, EVAL) or bool(_RECORDS.fullmatch(path))
 
     def tags(self) -> dict[str, str]:
         """Return tag -> commit."""

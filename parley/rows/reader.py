@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
+from parley.base.regular import open_regular
 from parley.base.strict_json import loads
 from parley.declaring.declaration import Folder, Opened, Source
 from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
@@ -84,7 +85,7 @@ class Reader:
         """
         path = self.path(source)
         settled, this = _state(path, source, source.path)
-        with path.open("rb", buffering=_BUFFER) as opened:
+        with open_regular(path, buffering=_BUFFER) as opened:
             while lines := opened.readlines(size):
                 yield list(json_lines(lines, loads))
         if settled:
@@ -154,7 +155,7 @@ class _File:
 
     def open(self) -> AbstractContextManager[BinaryIO]:
         """Open it for reading."""
-        return self.opener() if self.opener else self.path.open("rb")
+        return self.opener() if self.opener else open_regular(self.path)
 
 
 def _files(source: Source, path: Path) -> Iterator[_File]:

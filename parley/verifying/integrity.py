@@ -4,6 +4,7 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -38,6 +39,11 @@ from parley.scoring.questions import (
     versions_of,
 )
 
+# what huggingface_hub adds to a copy; other files of its folder could hold rows
+_OF_THE_HUB = re.compile(
+    r"\.gitattributes|\.cache/huggingface"
+    r"(/(\.gitignore(\.lock)?|CACHEDIR\.TAG|(down|up)load(/.*\.(lock|metadata))?))?"
+)
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
 
@@ -98,8 +104,8 @@ def files(built: BuiltFolder) -> Iterator[str]:
     for name, path in found.items():
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             yield f"{name}: expected a file, found a link or device"
-        elif name == ".gitattributes" or f"{name}/".startswith(".cache/huggingface/"):
-            continue  # huggingface_hub's
+        elif _OF_THE_HUB.fullmatch(name):
+            continue
         elif path.is_dir():
             yield f"{name}: unknown folder"
         elif name in stated:
@@ -355,9 +361,14 @@ def _nulls(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int]]:
         values = values.drop_null()  # its fields are null, too
     if isinstance(feature, dict):
         for name, inner in feature.items():
-            yield from _nulls(pc.struct_field(values, name), inner, f"{path}.{name}")
+            yield from _nulls(_field(values, name), inner, f"{path}.{name}")
     elif item := item_of(feature):
         yield from _nulls(pc.list_flatten(values), item, f"{path}[]")
+
+
+def _field(values: Any, name: str) -> Any:
+    """Return a field of structs; pyarrow would take a name that begins with a dot for a path."""
+    return pc.struct_field(values, [values.type.get_field_index(name)])
 
 
 def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:
@@ -372,7 +383,7 @@ def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:
 def _within(values: Any, feature: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(feature, dict):
         for name, inner in feature.items():
-            yield from _within(pc.struct_field(values, name), inner, f"{place}.{name}")
+            yield from _within(_field(values, name), inner, f"{place}.{name}")
     elif item := item_of(feature):
         yield from _within(pc.list_flatten(values), item, f"{place}[]")
     else:

@@ -68,6 +68,7 @@ from parley.cli import main
 from parley.rows import workers
 from unverified import held
 workers.PART = 20_000
+parley.hub.publish.require_publishable = lambda *_: None
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
 parley.hub.publish.files_to_upload = lambda built: {{
     name: file for name, file in held(built.path).items() if not name.startswith(".")
@@ -298,7 +299,8 @@ def test_ended_at_a_random_moment(name, workplace, processes, tally):
             assert now in (before, after)
         status = command.finish(command.start())
         is_done = all(now.get(path, "absent") == after[path] for path in after)
-        refused = "exists already" in command.said or "already exists" in command.said
+        words = ("exists already", "already exists", "did not write")
+        refused = any(word in command.said for word in words)
         assert status == 0 or (is_done and refused), command.said
         assert workplace.content() == after
     assert met or TRIALS < 20  # a few may all come after a quick command

@@ -6,13 +6,13 @@ here: a few files of `.git` are read, and no link in it is followed.
 
 import os
 import re
-import stat
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from parley.base.regular import open_regular
 from parley.declaring.pins import hash_file
 
 _MOST = 1 << 24  # bytes of such a file
@@ -101,10 +101,8 @@ def _read(git: Path, name: str) -> bytes:
     try:
         if os.path.realpath(path) != str(path):
             return b""
-        # a fifo would block, and a link may come in between
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            content = file.read(_MOST + 1) if regular else b""
+        with open_regular(path, links=False) as file:
+            content = file.read(_MOST + 1)
     except (OSError, ValueError):  # absent, or a name with a zero byte
         return b""
     return content if len(content) <= _MOST else b""

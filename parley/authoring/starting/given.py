@@ -18,6 +18,7 @@ from urllib.parse import quote
 from parley.authoring.starting.clone import Clone, clone_of
 from parley.base.code import literal
 from parley.base.errors import Problem, RecordError, UsageError, few
+from parley.base.regular import open_regular
 from parley.base.strict_json import loads
 from parley.declaring.formats import FORMATS
 from parley.declaring.pins import PLACEHOLDER, git_tree, hash_file
@@ -157,14 +158,17 @@ def _read_all(paths: Sequence[Path], notes: list[str], tables: bool = True) -> I
             yield from _read_archive(file, tables)
         else:
             formats = _formats(file.suffix, sizes, tables)
-            yield _read(file.parent, file.name, partial(file.open, "rb"), formats)
+            yield _read(file.parent, file.name, partial(open_regular, file), formats)
 
 
 def _files(path: Path, notes: list[str]) -> Iterator[Path]:
     if path.is_dir():
+        home = path.resolve()
         for file in sorted(each for each in path.rglob("*") if each.is_file()):
             name = file.relative_to(path)
-            if file.suffix in _FORMATS:
+            if not file.resolve().is_relative_to(home):
+                notes.append(f"{name}: left out, a link out of {path}")
+            elif file.suffix in _FORMATS:
                 yield file
             elif not any(part.startswith(".") for part in name.parts):
                 notes.append(f"{name}: left out, unknown format")
@@ -184,7 +188,7 @@ def _formats(suffix: str, texts: Sequence[int], tables: bool) -> Sequence[str]:
 
 def _read_archive(path: Path, tables: bool) -> Iterator[_Read]:
     try:
-        with path.open("rb") as file, open_archive(file) as archive:
+        with open_regular(path) as file, open_archive(file) as archive:
             there = [each for each in archive.infolist() if not _HIDDEN.search(each.filename)]
         suffixes = [PurePosixPath(each.filename).suffix for each in there]
         counts = Counter(suffix for suffix in suffixes if suffix in _FORMATS)

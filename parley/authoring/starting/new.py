@@ -28,7 +28,7 @@ def write_skeleton(name: str, home: Path) -> Path:
         for path in sorted(SKELETON.rglob("*"))
         if path.is_file() and path.suffix != ".pyc"
     }
-    with replacing(target, mark="") as folder:
+    with replacing(target) as folder:
         for file, text in texts.items():
             path = folder / file.replace(_NAME, name)
             path.parent.mkdir(exist_ok=True)
@@ -46,7 +46,7 @@ def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, lis
     """
     target = _free(name, home)
     made = draft(files)
-    with replacing(target, mark="") as folder:
+    with replacing(target) as folder:
         write_sample(made, folder / "sample")
         dataset = Dataset(name, folder)
         text = script(name, _title(name), made)

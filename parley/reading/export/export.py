@@ -59,7 +59,7 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
     if ids is not None and format not in _OF_ROWS:
         raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
     built.require_whole()
-    with replacing(target, mark="") as folder:
+    with replacing(target) as folder:
         with explained(built):
             if ids is None:
                 offered[format](built, folder)

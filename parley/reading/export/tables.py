@@ -23,9 +23,12 @@ from parley.base.errors import UsageError, few
 from parley.building.built import BuiltFolder
 from parley.reading.dialogues import places
 
-# A text that could be a formula; the page's selection.js has the same expression.
+# A text that could be a formula; the page's selection.js has the same expression. The characters
+# before the sign are those that Unicode calls white space or default-ignorable, or that are blank.
 _FORMULA = re.compile(
-    r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*"
+    r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
     r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
 )
 Ids = Collection[str] | None

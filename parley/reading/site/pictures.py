@@ -227,7 +227,7 @@ def write_charts(built: BuiltFolder, target: Path) -> list[str]:
     counts = Counts(built)
     for dialogue in dialogues(built):
         counts.add(dialogue)
-    with replacing(target, mark="") as folder:
+    with replacing(target) as folder:
         for name, chart in counts.charts().items():
             (folder / f"{name}.svg").write_text(svg(chart), encoding="utf-8", newline="\n")
         note_sample(built, folder)

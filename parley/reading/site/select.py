@@ -53,8 +53,8 @@ def selected(
 def _require_lists(chosen: Mapping[str, Choice], **lists: Any) -> None:
     """Raise UsageError for a text in place of a list, and for `every` of a facet not chosen."""
     for name, given in lists.items():
-        if isinstance(given, str):
-            raise UsageError("", Problem(name, "a list of texts", repr(given)))
+        if isinstance(given, str) or not all(isinstance(each, str) for each in given):
+            raise UsageError("", Problem(name, "a list of texts", f"{given!r:.60}"))
     if unknown := [name for name in lists["every"] if name not in chosen]:
         raise UsageError(
             "", Problem("every", "facets that are chosen", ", ".join(map(repr, unknown)))
@@ -64,8 +64,11 @@ def _require_lists(chosen: Mapping[str, Choice], **lists: Any) -> None:
 def _is_choice(choice: Any) -> bool:
     """Tell whether a choice is labels, or the least and the greatest number."""
     if isinstance(choice, tuple):
-        return len(choice) == 2 and all(
-            end is None or (isinstance(end, int | float) and not math.isnan(end)) for end in choice
+        ends = [end for end in choice if end is not None]
+        return (
+            len(choice) == 2
+            and all(isinstance(end, int | float) and not math.isnan(end) for end in ends)
+            and ends == sorted(ends)
         )
     return isinstance(choice, list | set | frozenset) and len(choice) > 0
 

@@ -11,7 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from parley.base.console import plain
-from parley.base.replace import replacing, write_whole
+from parley.base.regular import read_regular
+from parley.base.replace import files_in, replacing, write_whole
+from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder, typed
 from parley.reading.site.data import write_data
@@ -26,7 +28,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-MARK = "site.json"  # lists the builds of a site, and marks its folder
+MARK = "site.json"  # lists the builds of a site and its files
 
 
 def write_site(
@@ -46,11 +48,12 @@ def write_site(
         catalogue: The folder with the titles of judged documents.
 
     Raises:
-        OutputError: the site cannot be written, or a build is damaged or lacks a file.
+        OutputError: the site cannot be written, a build is damaged or lacks a file, or the folder
+            holds files that are of no site.
         ScriptError: the transcript.py of a dataset fails on a row.
     """
     site = Site(folders, catalogue)
-    with replacing(output, MARK) as folder:
+    with replacing(output, _files_of) as folder:
         site.write_assets(folder)
         for name in site.datasets:
             site.write_dataset(folder, name, on_dialogues)
@@ -58,8 +61,19 @@ def write_site(
         made_of = {
             "parley": __version__,
             "datasets": {built.dataset.name: built.provenance["configs"] for built in folders},
+            "files": sorted([MARK, *files_in(folder)]),
         }
         (folder / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
+
+
+def _files_of(site: Path) -> list[str]:
+    """Return the files of a site, as its list names them; [] if the folder is no site."""
+    try:
+        found = loads(read_regular(site / MARK))
+        known, files = ("parley", "datasets", "files"), found["files"]
+        return [str(each) for each in files] if tuple(found) == known else []
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
 
 
 class Site:
