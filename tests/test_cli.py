@@ -269,6 +269,19 @@ def test_a_fifo_in_a_dataset_folder_holds_up_no_command(file, run, tmp_path):
         assert (done.returncode != 0) == needs_it or command == "verify tea"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="such a name cannot be made")
+def test_a_place_that_is_not_utf8_is_to_blame(run, tmp_path, monkeypatch):
+    odd = tmp_path / "\udcff"
+    odd.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(odd))
+    done = [run("check", "casino")]
+    monkeypatch.chdir(odd)
+    done.append(run("build", "casino", "--sample"))
+    assert [each.returncode for each in done] == [2, 2]
+    assert all("is not UTF-8" in each.stderr for each in done)
+    assert not list(odd.iterdir())
+
+
 def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch):
     done = run("build", "casino", PARLEY_SOURCE="nowhere")
     assert done.returncode == 2
