@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from parley.base.console import print_message
     from parley.base.replace import require_outside_builds, write_whole, writing
-    from parley.base.temporary import temporary_folder
+    from parley.base.temporary import folder_beside
     from parley.declaring.features import arrow_schema, card_yaml
     from parley.declaring.jobs import Job
     from parley.reading.export.convokit import utterance, write_corpus
@@ -19,9 +19,9 @@ _PLACES = {
     "Job": "parley.declaring.jobs",
     "arrow_schema": "parley.declaring.features",
     "card_yaml": "parley.declaring.features",
+    "folder_beside": "parley.base.temporary",
     "print_message": "parley.base.console",
     "require_outside_builds": "parley.base.replace",
-    "temporary_folder": "parley.base.temporary",
     "utterance": "parley.reading.export.convokit",
     "write_corpus": "parley.reading.export.convokit",
     "write_parquet": "parley.rows.parquet",
@@ -29,7 +29,7 @@ _PLACES = {
     "writing": "parley.base.replace",
 }
 __all__ = ["Digest", "Job", "arrow_schema", "card_yaml", "print_message"]
-__all__ += ["require_outside_builds", "temporary_folder", "utterance"]
+__all__ += ["folder_beside", "require_outside_builds", "utterance"]
 __all__ += ["write_corpus", "write_parquet", "write_whole", "writing"]
 
 

@@ -297,7 +297,7 @@ def test_a_damaged_gzip_is_an_error(damage, workers, tmp_path):
     with pytest.raises(SourceError, match=r"Zeta\.jsonl\.gz: is (damaged|cut short)"):
         run(folder, tmp_path / "out", workers=workers)
     assert {c for c, _ in digests(tmp_path / "out")} == {"Alpha", "Beta_2"}
-    assert not list(tmp_path.glob(".parley-*"))
+    assert not list(tmp_path.glob(".*parley-*"))
 
 
 @pytest.mark.parametrize("change", ["appended", "exchanged"])
@@ -511,7 +511,7 @@ def test_killed_at_any_moment_it_goes_on(tmp_path):
     run(folder, tmp_path / "out")
     assert kills
     assert contents(tmp_path / "out") == whole
-    assert not list(tmp_path.glob(".parley-*"))
+    assert not list(tmp_path.glob(".*parley-*"))
 
 
 def check_whole(output):

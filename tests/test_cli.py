@@ -236,7 +236,7 @@ ERRORS = [
 @pytest.fixture
 def _in_time():
     """End the process if a command waits for ever."""
-    signal.alarm(60)
+    signal.alarm(300)
     yield
     signal.alarm(0)
 

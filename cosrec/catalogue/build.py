@@ -28,7 +28,7 @@ from typing import Any, Protocol
 
 from parley import __version__
 from parley.errors import OutputError, Problem, RecordError, UsageError
-from parley.jobs import require_outside_builds, temporary_folder, write_whole
+from parley.jobs import folder_beside, require_outside_builds, write_whole
 
 from . import jsonl as upstream
 from .card import render
@@ -166,7 +166,7 @@ def _owned(output: Path) -> Iterator[Path]:
             raise OutputError(
                 f"{output}: another run is writing there", remedy="Wait for it to end."
             ) from None
-        with temporary_folder("catalogue", output.parent) as temporary:
+        with folder_beside(output) as temporary:
             yield temporary
     finally:
         os.close(handle)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from parley.base.errors import OutputError
 from parley.base.regular import open_regular
-from parley.base.replace import locked
 from parley.base.temporary import temporary_folder
 from parley.building.built import MOST_TEXT, BuiltFolder, find_folder, open_folder
 from parley.building.collection import Dataset
@@ -27,18 +26,15 @@ def private_copy(build: Path, dataset: Dataset) -> Iterator[BuiltFolder]:
     """
     built = find_folder(build, dataset)
     with temporary_folder("publish") as place:
-        # the lock keeps a build from replacing the files while they are copied
-        with locked(built.path.resolve().parent):
-            built = find_folder(build, dataset)
-            try:
-                _copy(built, place)
-            except OSError as error:
-                raise OutputError(
-                    f"{built.path}: cannot be copied to {tempfile.gettempdir()}: "
-                    f"{error.filename or 'writing'}: {error.strerror or error}",
-                    remedy="Allow to read the files, and make room for the copy, or set TMPDIR to "
-                    "a folder on another disk.",
-                ) from error
+        try:
+            _copy(built, place)
+        except OSError as error:
+            raise OutputError(
+                f"{built.path}: cannot be copied to {tempfile.gettempdir()}: "
+                f"{error.filename or 'writing'}: {error.strerror or error}",
+                remedy="Allow to read the files, and make room for the copy, or set TMPDIR to "
+                "a folder on another disk.",
+            ) from error
         copy = open_folder(place, dataset)
         yield BuiltFolder(place, dataset, copy.provenance, shown=built.path)
 
