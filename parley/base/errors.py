@@ -176,24 +176,16 @@ class Failures(ParleyError):
 
 
 NO_MEMORY = "there is not enough memory for this: give it more, or less to do"
-_UNLOADED = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
 def is_no_memory(error: BaseException | None) -> bool:
-    """Tell whether an error, or one that led to it, is too little memory.
-
-    pyarrow has a MemoryError of its own. Other libraries return nothing, which Python reports as a
-    SystemError, or cannot be loaded.
-    """
+    """Tell whether an error, or one that led to it, is too little memory."""
     seen = set()  # an error may be its own cause
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        if isinstance(error, MemoryError | SystemError):
+        if isinstance(error, MemoryError):  # pyarrow's too
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-            return True
-        said = str(error).lower() if isinstance(error, ImportError | RuntimeError) else ""
-        if any(sign in said for sign in _UNLOADED):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from parley.base.errors import Interrupted, ScriptError, is_no_memory
+from parley.base.errors import Interrupted, ScriptError
 
 PACKAGE = "parley_datasets"
 
@@ -35,8 +35,6 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
     except (Interrupted, KeyboardInterrupt):
         raise
     except BaseException as error:  # any other is the script's
-        if is_no_memory(error):
-            raise
         lines = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)

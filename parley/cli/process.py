@@ -74,6 +74,11 @@ def _require_docstrings() -> None:
 
 def as_failure(error: BaseException) -> ParleyError:
     """Return the error to show for an exception that reached the command line."""
+    if any(map(is_no_memory, getattr(error, "errors", (error,)))):
+        import traceback
+
+        traceback.clear_frames(error.__traceback__)  # they hold the objects that filled the memory
+        return ParleyError(NO_MEMORY)
     if isinstance(error, ParleyError):
         return error
     if show := getattr(error, "show", None):
@@ -83,12 +88,6 @@ def as_failure(error: BaseException) -> ParleyError:
         return failure
     if isinstance(error, BrokenPipeError):
         return ParleyError("output pipe closed")
-    if is_no_memory(error):
-        import traceback
-
-        traceback.clear_frames(error.__traceback__)  # they hold the objects that filled the memory
-        said = "" if isinstance(error, MemoryError) else f" ({type(error).__name__}: {error})"
-        return ParleyError(f"{NO_MEMORY}{said}")
     if isinstance(error, OSError):
         place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
         return ParleyError(f"{place}{error.strerror or error}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from parley.base.errors import ScriptError, is_no_memory
+from parley.base.errors import ScriptError
 from parley.declaring.figures import Data, MissingSplitError
 from parley.declaring.nodes import show
 from parley.declaring.transcript import Value
@@ -176,8 +176,6 @@ def own_charts(
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified
-            if is_no_memory(error):
-                raise
             raise ScriptError(
                 f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})",
                 remedy=f"If `parley verify {dataset}` holds for the folder, fix charts.py.",

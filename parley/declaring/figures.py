@@ -33,7 +33,7 @@ from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
 
-from parley.base.errors import ParleyError, is_no_memory
+from parley.base.errors import ParleyError
 from parley.base.exact import is_number, plain
 from parley.base.extras import extra_of
 
@@ -427,9 +427,9 @@ def _compute(function: Callable[..., Any], data: Data | None, keys: _Keys) -> _O
             raise
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return _Outcome({}, NOT_CHECKED, reason)
+    except MemoryError:  # blames no script
+        raise
     except Exception as error:  # one failing figure must not hide the others
-        if is_no_memory(error):
-            raise
         reason = f"{FAILED}: {type(error).__name__}: {error}"
         return _Outcome({}, UNEXPLAINED, reason)
 

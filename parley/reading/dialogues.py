@@ -7,7 +7,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
 from typing import Any, get_args, get_origin, get_type_hints
 
-from parley.base.errors import OutputError, Problem, ScriptError, is_no_memory
+from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.exact import is_number, plain
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
@@ -76,8 +76,6 @@ class Dialogue:
             found = plain(function(self.row, *([self.beside] if self.beside else [])))
             check(found)
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
-            if is_no_memory(error):
-                raise
             name = self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
             raise ScriptError(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.base.errors import is_no_memory
 from parley.declaring.conversion import ToColumns
 from parley.declaring.declaration import Config, File
 from parley.rows.arrow import to_batch
@@ -43,8 +42,6 @@ def column_batches(plan: SplitPlan, keys: "array[int]") -> Generator[pa.RecordBa
             keys.extend(map(hash, found[0] if len(found) == 1 else zip(*found, strict=True)))
             yield batch
     except Exception as error:
-        if is_no_memory(error):
-            raise
         raise Unsure from error
 
 

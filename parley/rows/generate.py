@@ -14,7 +14,6 @@ from parley.base.errors import (
     RecordError,
     ScriptError,
     SourceError,
-    is_no_memory,
 )
 from parley.rows.split import SplitPlan
 
@@ -68,8 +67,6 @@ def explaining(plan: SplitPlan) -> Iterator[None]:
     except (ParleyError, ImportError):
         raise
     except Exception as error:  # any other error is the script's
-        if is_no_memory(error):
-            raise
         raise ScriptError(
             f"{plan.where}: {plan.dataset}.py fails",
             plan.reader.explain(error),

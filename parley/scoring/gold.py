@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from parley.base.errors import OutputError, ParleyError, ScriptError, is_no_memory
+from parley.base.errors import OutputError, ParleyError, ScriptError
 from parley.base.extras import extra_of
 from parley.base.loading import module_path
 from parley.building.built import BuiltFolder
@@ -116,8 +116,6 @@ def running(built: BuiltFolder) -> Iterator[None]:
     except (ParleyError, OSError):
         raise
     except Exception as error:  # an unverified folder may hold anything
-        if is_no_memory(error):
-            raise
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
             raise  # the command line names the extra to install
         raise ScriptError(

@@ -199,9 +199,9 @@ def _run(
             if not isinstance(problem, str):
                 raise TypeError(f"expected a message, found {problem!r:.60}")
             problems.append(problem)
+    except MemoryError:  # blames no script
+        raise
     except Exception as error:  # one failing check must not hide the others
-        if is_no_memory(error):
-            raise
         problems.append(f"the check failed: {type(error).__name__}: {error}")
     return Check(check.__name__, definition_of(check), problems, skipped)
 
@@ -250,11 +250,11 @@ def _outcome(
             if part == "rows":
                 return verify_rows(built.reading_once(), source, on_step)
             return verify(built, source, on_step)
-    except ParleyError as error:
-        return error
     except Exception as error:  # an unexpected error must not hide the other datasets
         if is_no_memory(error):
             return OutputError(f"{name}: {NO_MEMORY}")
+        if isinstance(error, ParleyError):
+            return error
         return OutputError(f"{name}: was not verified: {type(error).__name__}: {error}")
 
 

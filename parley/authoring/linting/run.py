@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from parley.authoring.linting import card_rules, folder_rules, sample_rules
 from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
-from parley.base.errors import ParleyError, is_no_memory
+from parley.base.errors import ParleyError
 from parley.base.temporary import temporary_folder
 from parley.building.collection import Dataset
 from parley.declaring.figures import definition_of
@@ -79,8 +79,8 @@ def run_rule(rule: Rule, folder: DatasetFolder, skipped: str = "") -> Check:
             skipped = one_line(str(error))
         except ParleyError as error:
             problems += lines_of(error)
+        except MemoryError:  # blames no script
+            raise
         except Exception as error:  # an unexpected error must not hide the rest
-            if is_no_memory(error):
-                raise
             problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
     return Check(rule.__name__, definition_of(rule), problems, skipped)

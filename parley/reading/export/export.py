@@ -19,7 +19,6 @@ from parley.base.errors import (
     ParleyError,
     Problem,
     UsageError,
-    is_no_memory,
 )
 from parley.base.replace import replacing
 from parley.building.built import BuiltFolder
@@ -81,8 +80,6 @@ def explained(built: BuiltFolder) -> Iterator[None]:
     except (ParleyError, OSError, ModuleNotFoundError):
         raise
     except Exception as error:
-        if is_no_memory(error):
-            raise
         raise OutputError(
             f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
             *islice(_misfits(built), MOST_PROBLEMS),
