@@ -19,10 +19,11 @@ A row is the record with upstream's names and types. Only one thing changes: a k
 `task_data` lacks is null in the row; the old Hub script filled in empty strings.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Builder, Checked, Config, Converted, Field, File, View
+from parley.figures import Data
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS
@@ -215,6 +216,17 @@ def with_guesses(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**record, "guesses": guesses[str(record["dialogue_id"])]}
 
 
+def guesses_again(data: Data, split: str) -> Iterator[dict[str, Any]]:
+    """Yield the same records from the rows of a build, the guesses from `participants`."""
+    sides: dict[int, dict[str, Any]] = {}
+    for row in data.rows("participants", split):
+        guess = {column: row[f"guess_{column}"] for column in _guess}
+        sides.setdefault(row["dialogue_id"], {})[row["speaker"]] = guess
+    for row in data.rows("dialogues", *data.splits("dialogues")):
+        record, guesses = data.record("dialogues", row), sides.get(row["dialogue_id"], {})
+        yield {**record, "guesses": {side: guesses.get(side, {}) for side in SIDES}}
+
+
 def folds(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the folds, each with its number and the seeds."""
     (found,) = sources[SEEDS.path]
@@ -256,9 +268,14 @@ _side_key = ("dialogue_id", "speaker")
 _turn_key = ("dialogue_id", "turn")
 
 
-def _view(name: str, description: str, use: str, rows: Any, key: Any) -> View:
-    columns = FEATURES[name]
-    return View(name, description, of="dialogues", rows=rows, features=columns, key=key, use=use)
+def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
+    """Return the number of a dialogue's turns, and its sides."""
+    return len(row["chat_logs"]), row["participant_info"]
+
+
+def _view(name: str, description: str, use: str, rows: Any, key: Any, **more: Any) -> View:
+    more |= {"of": "dialogues", "features": FEATURES[name]}
+    return View(name, description, rows=rows, key=key, use=use, **more)
 
 
 class Casino(Builder):
@@ -298,6 +315,7 @@ Association for Computational Linguistics: Human Language Technologies},
             "a dialogue as published, by `dialogue_id`",
             {"train": [DATA]},
             key="dialogue_id",
+            holds=holds,
             use="read",
         ),
         Config(
@@ -320,16 +338,17 @@ Association for Computational Linguistics: Human Language Technologies},
             "study participants",
             speakers,
             "speaker_id",
+            shows={},
         ),
-        View(
+        _view(
             "participants",
             "one side of a dialogue; the two sides follow each other",
-            {"train": [DATA, GUESSING]},
+            "study outcomes, infer the partner's priorities",
+            participants,
+            _side_key,
+            splits={"train": [DATA, GUESSING]},
             records=with_guesses,
-            rows=participants,
-            features=FEATURES["participants"],
-            key=_side_key,
-            use="study outcomes, infer the partner's priorities",
+            rejoin=guesses_again,
         ),
         _view(
             "strategies",
@@ -337,6 +356,7 @@ Association for Computational Linguistics: Human Language Technologies},
             "classify utterances",
             strategies,
             _turn_key,
+            left_out={"train": {"dialogues": 634, "turns": 9682}},  # without annotation
         ),
         _view(
             "messages",

@@ -1,13 +1,9 @@
 """Properties that every build of CaSiNo must have."""
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
-from parley.figures import Data, check, check_of_views, differing, differing_views, records_of
-
-from . import views
-from .scenarios import ISSUES, SIDES
+from parley.figures import Data, check, differing
 
 
 def rows_of(data: Data, config: str) -> list[dict[str, Any]]:
@@ -23,35 +19,6 @@ def official_split_is_a_partition(data: Data) -> Iterator[str]:
     rows = sorted(rows_of(data, "official_split"), key=lambda row: str(row["dialogue_id"]))
     due = sorted(rows_of(data, "dialogues"), key=lambda row: str(row["dialogue_id"]))
     yield from differing("official_split, sorted", rows, due)
-
-
-@check_of_views
-def views_follow_from_dialogues(data: Data) -> Iterator[str]:
-    """The rows of each view are those computed from the rows of `dialogues`."""
-    records = records_of(data, "dialogues")
-    participants = rows_of(data, "participants")  # their guesses have another source
-    guesses = {(row["dialogue_id"], row["speaker"]): guess_of(row) for row in participants}
-    for record in chain.from_iterable(records.values()):
-        number = record["dialogue_id"]
-        record["guesses"] = {side: guesses.get((number, side), {}) for side in SIDES}
-    of_people = (views.utterances, views.speakers, views.participants)
-    of_texts = (views.strategies, views.messages, views.scenarios)
-    yield from differing_views(data, records, *of_people, *of_texts)
-
-
-def guess_of(row: dict[str, Any]) -> dict[str, str]:
-    """A side's guesses, with upstream's names."""
-    columns = ("partner_highest_item", "partner_lowest_item")
-    return {column: row[f"guess_{column}"] for column in columns}
-
-
-@check
-def guesses_are_items(data: Data) -> Iterator[str]:
-    """Each guess in `participants` is an item."""
-    for number, row in enumerate(rows_of(data, "participants")):
-        for column, item in guess_of(row).items():
-            if item not in ISSUES:
-                yield f"participants[{number}].guess_{column}: expected an item, found {item!r}"
 
 
 @check

@@ -218,9 +218,9 @@ def labelled(record: Record) -> Iterator[tuple[int, Record, list[str] | None]]:
         raise ValueError(f"dialogue {record['dialogue_id']}: {where}: expected {expected}")
 
 
-def numbers(labels: list[str] | None) -> list[int] | None:
-    """Return the numbers of labels, without the empty one."""
-    return None if labels is None else [STRATEGIES.index(name) for name in labels if name]
+def named(labels: list[str] | None) -> list[str] | None:
+    """Return labels without the empty one."""
+    return None if labels is None else [name for name in labels if name]
 
 
 def said(record: Record, turn: int) -> dict[str, Any]:
@@ -250,9 +250,8 @@ def outcomes_of(record: Record, side: str) -> dict[str, Any]:
     """Return the outcomes of a side and, with the prefix partner_, of the other."""
     outcomes: dict[str, Any] = {"deal": items_of(record)[side] is not None}
     for prefix, name in (("", side), ("partner_", PARTNER[side])):
-        for column, value in record["participant_info"][name]["outcomes"].items():
-            names = getattr(_own[column].shape, "names", None)
-            outcomes[prefix + column] = names.index(value) if names else value
+        own = record["participant_info"][name]["outcomes"]
+        outcomes |= {prefix + column: value for column, value in own.items()}
     return outcomes
 
 
@@ -267,8 +266,7 @@ def person_of(info: Record) -> dict[str, Any]:
     traits = info["personality"]["big-five"]
     return {
         **info["demographics"],
-        "gender": _gender.shape.names.index(info["demographics"]["gender"]),
-        "svo": _svo.shape.names.index(info["personality"]["svo"]),
+        "svo": info["personality"]["svo"],
         **{trait.replace("-", "_"): value for trait, value in traits.items()},
     }
 
@@ -316,7 +314,7 @@ def utterances(records: Iterable[Record]) -> Rows:
                 "reply_to": f"utterance_{number - 1}" if turn else None,
                 "speaker_id": speaker_ids[entry["id"]],
                 "speaker_internal_id": entry["id"],
-                "annotations": numbers(labels),
+                "annotations": named(labels),
                 "data": entry["task_data"].get("data"),
                 "issue2youget": counts(entry["task_data"].get("issue2youget")),
                 "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
@@ -368,7 +366,7 @@ def strategies(records: Iterable[Record]) -> Rows:
         for turn, entry, labels in labelled(record):
             if labels is not None:
                 context = {"context": before[-CONTEXT:]}
-                yield {**said(record, turn), **context, "labels": numbers(labels), "fold": fold}
+                yield {**said(record, turn), **context, "labels": named(labels), "fold": fold}
             if not entry["task_data"]:
                 before.append({"speaker": entry["id"], "text": entry["text"]})
 

@@ -24,6 +24,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from parley import Builder, Checked, Config, Converted, Field, File, View
+from parley.figures import Data
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS
@@ -179,6 +180,25 @@ def joined(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield record
 
 
+# part -> the configs that its records are made from; each has a split of its name
+_CONFIGS = {"raw": ("dialogues",), "crowd": ("crowd",), "curated": ("curated", "qrels")}
+
+
+def joined_again(data: Data, part: str) -> list[dict[str, Any]]:
+    """Return the same records from the rows of a build; none if a part was not built whole."""
+    if not all(part in data.splits(config) for config in _CONFIGS[part]):
+        return []
+    config = _CONFIGS[part][0]
+    found = [data.record(config, row) for row in data.rows(config, part)]
+    if part == "raw":
+        return [{"dialogue_id": k, "conversations": v} for line in found for k, v in line.items()]
+    judged: dict[str, list[str]] = {}
+    for row in data.rows("qrels", part) if part == "curated" else ():
+        dialogue_id = row["query_id"].partition("#")[0].rsplit("_", 2)[0]
+        judged.setdefault(dialogue_id, []).append(data.record("qrels", row))
+    return [record | {"qrels": judged.get(record["dialogue_id"], [])} for record in found]
+
+
 def broken_references(record: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield (file, field, expected, found) of each broken reference between files."""
     for one, other in (("keywords", "profiles"), ("profiles", "keywords")):
@@ -229,11 +249,17 @@ def _annotated(part: str, description: str, use: str, listed: str) -> Config:
     return Config(part, description, files, records=joined, shape=shape, key=key, use=use)
 
 
-def _view(name: str, description: str, rows: Any, use: str, files: Any, *key: str) -> View:
+def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
+    """Return the number of a conversation's turns, and who speaks."""
+    return len(row["turns"]), {turn["role"] for turn in row["turns"]}
+
+
+def _view(
+    name: str, description: str, rows: Any, use: str, files: Any, *key: str, **more: Any
+) -> View:
+    more |= {"of": "dialogues", "records": joined, "rejoin": joined_again}
     features = FEATURES[name]
-    return View(
-        name, description, files, records=joined, rows=rows, features=features, key=key, use=use
-    )
+    return View(name, description, files, rows=rows, features=features, key=key, use=use, **more)
 
 
 class Cosrec(Builder):
@@ -264,6 +290,7 @@ Research and Development in Information Retrieval},
             "a conversation, in turns",
             splits(PARTS, "conversations"),
             key="dialogue_id",
+            holds=holds,
             use="read",
         ),
         _annotated(
@@ -301,6 +328,8 @@ Research and Development in Information Retrieval},
             "search and recommend",
             splits(["curated"], "conversations", "intents", "qrels"),
             "query_id",
+            shows={"dialogues": "dialogue_id", "turns": "turn"},
+            left_out={"curated": {"turns": 202}},  # not judged
         ),
         _view(
             "intent_labels",
@@ -309,6 +338,7 @@ Research and Development in Information Retrieval},
             "classify",
             splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
             *("dialogue_id", "utterance", "annotator", "index"),
+            left_out={"crowd": {"turns": 2554}, "curated": {"turns": 170}},  # without intents
         ),
         _view(
             "messages",

@@ -134,7 +134,7 @@ def to_judgment_row(record: str) -> dict[str, Any]:
         "query_id": query_id,
         "document_id": document_id,
         "relevance": int(relevance),
-        "type": TYPES.index("recommendation" if "#" in query_id else "search"),
+        "type": "recommendation" if "#" in query_id else "search",
     }
 
 

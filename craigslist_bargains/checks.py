@@ -3,17 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import (
-    Data,
-    check,
-    check_of_views,
-    differing,
-    differing_views,
-    records_of,
-    related_rows,
-)
+from parley.figures import Data, check, differing, related_rows
 
-from . import views
+from .views import SIDES
 
 
 def accepted(dialogue: dict[str, Any]) -> list[dict[str, Any]]:
@@ -34,7 +26,7 @@ def sides_see_one_item(data: Data) -> Iterator[str]:
     for split in data.splits("negotiations"):
         for row in data.rows("negotiations", split):
             where, kbs = f"negotiations/{split} {row['uuid']}", row["scenario"]["kbs"]
-            if [kb["personal"]["Role"] for kb in kbs] != [*views.SIDES]:
+            if [kb["personal"]["Role"] for kb in kbs] != [*SIDES]:
                 yield f"{where}: the roles are not buyer, seller"
                 continue
             buyer, seller = (dict(kb["item"]) for kb in kbs)
@@ -59,13 +51,6 @@ def deals_are_accepted_offers(data: Data) -> Iterator[str]:
                 yield f"{where}: reward {outcome['reward']}, but {len(found)} accepted offers"
             elif found and outcome["offer"] not in found:
                 yield f"{where}: the deal is not over an offer that was accepted"
-
-
-@check_of_views
-def views_follow_from_negotiations(data: Data) -> Iterator[str]:
-    """The rows of each view are those computed from the rows of `negotiations`, in order."""
-    found = (views.dialogues, views.utterances, views.outcomes, views.scenarios, views.messages)
-    yield from differing_views(data, records_of(data, "negotiations"), *found)
 
 
 def act_due(event: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ rows of `dialogue_acts` have the act of every event, by upstream's rules.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Builder, Checked, Config, Converted, Field, File, View
@@ -311,10 +311,14 @@ def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contex
 # The dataset ----------------------------------------------------------------------------
 
 
+def holds(row: Record) -> tuple[int, Iterable[str]]:
+    """Return the number of a negotiation's events, and its sides."""
+    return len(row["events"]), SIDES
+
+
 def _view(name: str, description: str, use: str, rows: Any, *key: str, **more: Any) -> View:
-    more = {"of": "negotiations"} | more
-    features = FEATURES[name]
-    return View(name, description, use=use, rows=rows, features=features, key=key, **more)
+    more |= {"of": "negotiations", "features": FEATURES[name]}
+    return View(name, description, use=use, rows=rows, key=key, **more)
 
 
 class CraigslistBargains(Builder):
@@ -344,9 +348,12 @@ Processing},
             "a dialogue in the Hub's old schema",
             "run code for the Hub's old dataset",
             dialogues,
+            shows={"dialogues": "", "turns": "utterance"},
             sentinels=True,
         ),
-        Config("negotiations", "a whole upstream record", SPLITS, key="uuid", use="read"),
+        Config(
+            "negotiations", "a whole upstream record", SPLITS, key="uuid", holds=holds, use="read"
+        ),
         _view("utterances", "an event", "classify", utterances, "dialogue_id", "turn"),
         _view("outcomes", "a dialogue, flat", "study outcomes", outcomes, "dialogue_id"),
         _view(  # a row has the dialogues of one split; train may have others of the same scenario
@@ -356,6 +363,7 @@ Processing},
             scenarios,
             "scenario_id",
             "post_id",
+            shows={"dialogues": "dialogue_ids"},
             splits_share_keys=True,
         ),
         _view(
@@ -373,7 +381,6 @@ Processing},
             dialogue_acts,
             "dialogue_id",
             "turn",
-            of="",
             splits={split: [*files, TRACKER] for split, files in SPLITS.items()},
             records=with_word_lists,
         ),

@@ -182,7 +182,7 @@ def number(value: float | None) -> float | None:
 def post_of(record: Record) -> dict[str, Any]:
     """Return the facts of the post that both sides know, as flat columns."""
     return {
-        "category": _category.names.index(record["scenario"]["category"]),
+        "category": record["scenario"]["category"],
         "list_price": number(record["scenario"]["kbs"][1]["item"]["Price"]),
     }
 
@@ -262,9 +262,9 @@ def utterances(records: Iterable[Record]) -> Rows:
                 "turn": turn,
                 "speaker": SIDES[event["agent"]],
                 "text": data if action == "message" else None,
-                "action": _action.names.index(action),
+                "action": action,
                 "offer_price": number(data["price"]) if action == "offer" else None,
-                "intent": _intent.names.index(act["intent"]) if act else None,
+                "intent": act["intent"] if act else None,
                 "intent_price": number(act.get("price")) if act else None,
                 "seconds": seconds[turn],
                 **post,
@@ -347,13 +347,13 @@ def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
                 "dialogue_id": record["uuid"],
                 "turn": turn,
                 "speaker": SIDES[event["agent"]],
-                "action": _action.names.index(event["action"]),
+                "action": event["action"],
                 "text": event["data"] if event["action"] == "message" else None,
-                "intent": _intent.names.index(act.intent),
+                "intent": act.intent,
                 "price": act.price,
                 "prices": act.prices,
                 "tags": act.tags,
-                "upstream_intent": _intent.names.index(stated["intent"]) if stated else None,
+                "upstream_intent": stated["intent"] if stated else None,
                 "upstream_price": number(stated.get("price")) if stated else None,
                 "parsed_upstream": parsed,
             }

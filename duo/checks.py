@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import Data, check, check_of_views, differing, differing_views, records_of
+from parley.figures import Data, check, differing
 
-from . import views
 from .duo import require_sound
 
 Row = dict[str, Any]
@@ -53,10 +52,3 @@ def a_system_is_a_model_with_a_prompt(data: Data) -> Iterator[str]:
     for (setting, language, system), found in systems.items():
         if len(found) > 1:
             yield f"system_id {system} of {setting} in {language} is {sorted(found)}"
-
-
-@check_of_views
-def views_follow_from_dialogues(data: Data) -> Iterator[str]:
-    """The rows of each view are those computed from the rows of `dialogues`, in order."""
-    records = records_of(data, "dialogues")
-    yield from differing_views(data, records, views.utterances, views.ratings, views.messages)

@@ -17,7 +17,7 @@ upstream writes differently in Japanese are the same in every row: `dialogue_id`
 `prompt` has the documented values, with upstream's own in `upstream_prompt`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Builder, Checked, Config, Converted, Field, Folder, View
@@ -220,6 +220,11 @@ def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
 # The dataset ----------------------------------------------------------------------------
 
 
+def holds(row: Record) -> tuple[int, Iterable[str]]:
+    """Return the number of a dialogue's messages, and who writes them."""
+    return len(row["dialogue"]), {message["speaker"] for message in row["dialogue"]}
+
+
 def _dialogues(
     name: str, description: str, use: str, licence: str, *settings: dict[str, Folder]
 ) -> Config:
@@ -232,6 +237,7 @@ def _dialogues(
         records=placed,
         shape=Converted(shapes, ROW, to_row, to_record),
         key="dialogue_id",
+        holds=holds,
         licence=licence,
         use=use,
     )

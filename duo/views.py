@@ -106,14 +106,14 @@ def about(record: Record) -> dict[str, Any]:
     """Return language, setting and model of a message or a chat."""
     return {
         "language": language_of(record),
-        "setting": _setting.names.index(record["setting"]),
+        "setting": record["setting"],
         "model": record["model"],
     }
 
 
-def prompt_of(record: Record) -> int:
-    """Return the label of the prompt, which is documented for English alone."""
-    return int(_prompt.names.index(PROMPTS[language_of(record)][record["prompt"]]))
+def prompt_of(record: Record) -> str:
+    """Return the prompt by its name, which is documented for English alone."""
+    return PROMPTS[language_of(record)][record["prompt"]]
 
 
 def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:
@@ -156,9 +156,9 @@ def ratings(records: Iterable[Record]) -> Rows:
             yield {
                 "dialogue_id": dialogue_id,
                 "language": language_of(record),
-                "setting": _setting.names.index(record["setting"]),
-                "aspect": _aspect.names.index(aspect),
-                "source": _source.names.index(source),
+                "setting": record["setting"],
+                "aspect": aspect,
+                "source": source,
                 "annotator": annotator,
                 "score": score,
             }

@@ -5,14 +5,11 @@ from parley.declaring.figures import (
     Differs,
     MissingSplitError,
     check,
-    check_of_views,
     counted,
     differing,
-    differing_views,
     documented,
     mean_and_deviation,
     moses_tokenizer,
-    records_of,
     related_rows,
 )
 
@@ -21,13 +18,10 @@ __all__ = [
     "Differs",
     "MissingSplitError",
     "check",
-    "check_of_views",
     "counted",
     "differing",
-    "differing_views",
     "documented",
     "mean_and_deviation",
     "moses_tokenizer",
-    "records_of",
     "related_rows",
 ]

@@ -94,12 +94,13 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
         (SAMPLE, NEW, "", "dialogues.jsonl: at least one record|expected at least one record"),
         (SAMPLE, '"rating": 5', '"rating": 6', "line 1: rating: .*, found 6. .*in the sample"),
         (SAMPLE, '"id": "s2"', '"id": "s1"', "line 2: the key 's1' appears twice, first in .*line"),
-        (SCRIPT, '"id": record["id"], **', "**", "skeleton.py fails: .*KeyError: 'id'"),
+        (SCRIPT, '"id": record["id"], **', "**", r"train\[0\]; \[1\]: id: missing"),
+        (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"', r"\.role: expected .*, found .bot"),
         (
             SCRIPT,
             'record["id"], **',
             'len(record["turns"]), **',
-            r"train\[0\].id: expected string, ",
+            r"train\[0\]; \[1\]: id: expected a string, ",
         ),
         (SCRIPT, " in records:", " in [next(iter(records))]:", "not read to its end. `rec"),
     ],
@@ -123,12 +124,11 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
             r"dialogues.turns\[\].text: .* null here",
         ),
     ],
-    "views_show_every_dialogue": [
-        (SCRIPT, SAID, SKIP, "messages/train: .* record 1;"),
-        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])', r"0: no chat .*turns\[0\].text"),
-    ],
+    "views_are_of_dialogues": [(SCRIPT, "holds=holds, ", "", "says not what .*; give holds=")],
     "sample_verifies": [
-        (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"', r"chats: messages/train\[0\]: expected"),
+        (SCRIPT, SAID, SKIP, "shown: messages/train: leaves out 1 of 2 dialogues,"),
+        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])', "leaves out 2 of 6 turns"),
+        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"', r"chats: messages/train\[0\]: exp"),
         (
             SCRIPT,
             "chat_of(said)}",

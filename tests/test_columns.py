@@ -47,7 +47,7 @@ def require_the_same(plan, records):
         columns = to_columns(plan)(records)
     if columns is not None:
         assert all(map(plan.files[0].node.fits, records))
-        due = to_batch(list(plan.config.rows(records)), plan.schema)
+        due = to_batch(list(plan.config.to_rows(records)), plan.schema)
         assert [columns[name] for name in plan.schema.names] == due.columns
     return columns is not None
 
@@ -58,7 +58,7 @@ def test_columns_are_those_of_the_rows(planned):
     draw, records, refused = Random(0), list(planned.records()), 0
     assert all(require_the_same(planned, [record]) for record in records[:3])
     require_the_same(planned, records)
-    due = to_batch(list(planned.config.rows(records)), planned.schema)
+    due = to_batch(list(planned.config.to_rows(records)), planned.schema)
     assert batch_of(planned, records).equals(due)
     for number in range(TRIED):
         record = damaged(records[number % len(records)], draw)

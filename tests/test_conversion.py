@@ -142,6 +142,7 @@ REFUSED = {
     "an object or any keys": ({"a": str}, {str: str}),
     "null in one and absent from the other": ({"a": str, "b": (int, None)}, {"a": str}),
     "null in one, absent from the other, within a list": [({"b": (int, None)}, {})],
+    "a converted value or another": (Converted(int, str, str, int), str),
 }
 
 

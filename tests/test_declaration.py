@@ -137,10 +137,6 @@ WRONG = {  # declaration, field and problem
     "a key that is an object": (lambda: of_shape({"id": {"a": str}}), "key: .* found 'id'"),
     # views
     "a view of nothing": (lambda: view(of=""), "of: .* `splits`"),
-    "a view of a config and of files": (
-        lambda: view(splits={"train": [file()]}),
-        "of: .* `splits`",
-    ),
     "a view with records of a config": (lambda: view(records=iter), "records: requires"),
     "rows that are no function": (lambda: view(rows=[]), "rows: .* function"),
     "features that are a list": (lambda: view(features=[str]), "features: .* dict of columns"),
@@ -149,7 +145,7 @@ WRONG = {  # declaration, field and problem
     "a view of no config": (lambda: builder(CONFIGS=[config(), view(of="x")]), "of: .*'x'"),
     "nested views": (
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
-        "of: .* splits of its own",
+        "of: .* a Config",
     ),
     # the class
     "no docstring": (lambda: builder(__doc__=...), "the docstring: missing"),

@@ -19,7 +19,6 @@ from parley.base.errors import OutputError, ScriptError, UsageError
 from parley.building.built import find_folder
 from parley.building.collection import Dataset, get
 from parley.cli.show import find_dialogue
-from parley.declaring.figures import records_of
 from parley.declaring.transcript import Note, Transcript, Turn
 from parley.reading.dialogues import Dialogue, dialogues, related_by_dialogue
 
@@ -113,9 +112,10 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
     with pytest.raises(TypeError, match=r"change a copy, copy\.deepcopy"):
         change(rows[0])
     rows.clear()  # the list is the caller's own
-    for own in (copy.deepcopy(built.rows("dialogues", "train")), records_of(built, "dialogues")):
+    rows = built.rows("dialogues", "train")
+    for own in (copy.deepcopy(rows[0]), built.record("dialogues", rows[0])):
         with suppress(TypeError):  # a record shares some of its parts with a row
-            change(own["train"][0] if isinstance(own, dict) else own[0])
+            change(own)
     assert built.rows("dialogues", "train") == due
     built.features("dialogues").pop("chat_logs")
     assert "chat_logs" in built.features("dialogues")
@@ -191,7 +191,7 @@ def test_a_row_whose_id_names_nothing_is_an_error(sample_build, tmp_path, name, 
         ("casino", {"chat_logs": 5}, r"dialogues/train.*\[0\]\.chat_logs: expected a list, found"),
         ("casino", {"chat_logs": [{"text": "x"}]}, r"\[0\]\.chat_logs\[0\]\.id: missing"),
         ("casino", {"participant_info": None}, "every value .* but participant_info is null"),
-        ("duo", {"language": True}, r"\.language: expected string, found True"),
+        ("duo", {"language": True}, r"\.language: expected a string, found True"),
     ],
 )
 def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, change, said):

@@ -40,7 +40,6 @@ from parley.declaring.figures import (
     UNEXPLAINED,
     Figure,
     MissingSplitError,
-    check_of_views,
     documented,
     figures,
 )
@@ -214,6 +213,13 @@ def gone(data: Data) -> int:
     import sacremoses
 """
 BIG_FIVE = "dialogues/train[0].participant_info.mturk_agent_1.personality.big-five.extraversion"
+
+
+def other(side):
+    """A side with another item."""
+    return side | {"value2issue": side["value2issue"] | {"High": "Wine"}}
+
+
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
@@ -279,23 +285,27 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     },
     "as_measured": {"rows that were not measured": provenance("sample", False)},
     "keys": {"a row twice": rows("speakers/train", lambda found: [*found, found[0]])},
-    "labels": {
-        "a number too high": rows("utterances/train[0].annotations", [10]),
-        "a number too low": rows("speakers/train[0].svo", -1),
-    },
     "numbers": {
         "NaN": rows("speakers/train[0].extraversion", math.nan),
         "infinity": rows(BIG_FIVE, math.inf),
     },
-    "nulls": {
+    "records": {
+        "a label's number too high": rows("utterances/train[0].annotations", [10]),
+        "a label's number too low": rows("speakers/train[0].svo", -1),
+        "a value that the set of a view has not": rows("scenarios/train[0].mturk_agent_1", other),
         "null in a column of a view": rows("utterances/train[0].text", None),
         "null in a list of structs": rows("dialogues/train[0].chat_logs[0].text", None),
         "null in a list": rows("utterances/train[0].annotations", [None]),
-    },
-    "records": {
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),
         "an unknown answer": rows("official_split/test[0].chat_logs[0].task_data.data", "maybe"),
         "null": rows("dialogues/train[0].chat_logs", None),
+    },
+    "views": {"another text": rows("utterances/train[0].text", "Hi!")},
+    "shown": {
+        "a dialogue too few": rows("scenarios/train", lambda found: found[1:]),
+        "a turn too few": rows("messages/train[0].source_turns[-1]", DROP),
+        "a turn too many": rows("utterances/train[0].turn", 99),
+        "a participant too few": rows("participants/train", lambda found: found[1:]),
     },
     "chats": {
         "a system's turn": rows("messages/train[0].source_turns[0]", [0]),
@@ -380,7 +390,7 @@ def test_damage_is_noticed_by_no_other_check(build):
     found = verify(open_folder(folder))
     assert failed(found) == {"files", "card", "digests", "source"}
     (problem,) = next(each for each in found.checks if each.name == "source").problems
-    text = "prompts/prompts[0]: differs from the row of the source: .text: expected '"
+    text = "prompts/prompts[0]: differs from the row of the record: .text: expected '"
     assert problem.startswith(text)
     assert problem.endswith("found 'Generate.'")
 
@@ -395,23 +405,12 @@ def test_a_damaged_schema_stops_what_reads_rows(build):
     }
 
 
-@pytest.mark.parametrize("is_damaged", [False, True])
-def test_a_check_of_views_runs_unless_the_source_proves_it(build, monkeypatch, is_damaged):
-    folder, checks = build("craigslist_bargains"), get("craigslist_bargains").checks
-    always = check_of_views(lambda data: iter(["it ran"]))
-    monkeypatch.setattr(checks, "views_follow_from_negotiations", always)
-    if is_damaged:
-        rewrite(folder, "scenarios/test[0].title", "Another")
-    (found,) = (c for c in verify(open_folder(folder)).checks if c.name == always.__name__)
-    assert found.failed == is_damaged
-
-
 def test_null_where_no_check_expects_it_fails_that_check(build):
     folder = build("craigslist_bargains")
     rewrite(folder, "negotiations/test[0].events", None)
     found = {check.name: check for check in verify(open_folder(folder)).checks}
-    assert "the check failed: TypeError" in found["views_follow_from_negotiations"].problems[0]
-    assert "differs from the row of the source: .events" in found["source"].problems[0]
+    assert "the check failed: TypeError" in found["shown"].problems[0]
+    assert "differs from the row of the record: .events" in found["source"].problems[0]
 
 
 @pytest.mark.parametrize("old", ["| 1030 |", "| matches |", "| `number_of_dialogues` |"])

@@ -99,7 +99,7 @@ class Builder(_Base):
     def _base(cls, config: str) -> Config | View:
         """Return the config that provides splits and records: the config itself or its `of`."""
         found = cls.configs()[config]
-        return cls.configs()[found.of] if isinstance(found, View) and found.of else found
+        return found if found.splits or not isinstance(found, View) else cls.configs()[found.of]
 
     @classmethod
     def sources(cls) -> dict[str, Source]:
@@ -232,13 +232,18 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         yield Problem("LANGUAGES", "codes of languages, as ('en',)", repr(languages))
     if cls.SHOWN and cls.SHOWN not in names:
         yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
-    of = {
-        config.name: config.of for config in cls.CONFIGS if isinstance(config, View) and config.of
-    }
-    for name, other in of.items():
-        if other not in names or other in of:
-            yield Problem(f"View({name!r}).of", "a config with splits of its own", repr(other))
-    if not any(isinstance(config, Config) for config in cls.CONFIGS):
+    lossless = {config.name: config for config in cls.CONFIGS if isinstance(config, Config)}
+    for view in (config for config in cls.CONFIGS if isinstance(config, View)):
+        place = f"View({view.name!r})"
+        if view.of and view.of not in lossless:
+            yield Problem(f"{place}.of", "a Config", repr(view.of))
+            continue
+        splits = view.splits or lossless[view.of].splits
+        for split, numbers in view.left_out.items():
+            if split not in splits or not numbers.keys() <= view.shown.keys():
+                due = f"one of {', '.join(splits)} -> {', '.join(view.shown)} -> a number"
+                yield Problem(f"{place}.left_out", due, repr({split: numbers}))
+    if not lossless:
         yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
     seen: dict[str, Source] = {}
     for config in cls.CONFIGS:
@@ -255,8 +260,11 @@ def _column_problems(config: Config | View) -> Iterator[Problem]:
     except ScriptError as error:
         yield from (problem.at(f"{error.message}: ") for problem in error.problems)
         return
+    there = f"columns among {', '.join(features)}"
+    place = f"{type(config).__name__}({config.name!r})"
     for column in config.keys:
         if not hasattr(features.get(column), "dtype"):
-            there = ", ".join(features)
-            kind = type(config).__name__
-            yield Problem(f"{kind}({config.name!r}).key", f"columns among {there}", repr(column))
+            yield Problem(f"{place}.key", there, repr(column))
+    shown = config.shown.values() if isinstance(config, View) else ()
+    if unknown := [column for column in shown if column and column not in features]:
+        yield Problem(f"{place}.shows", there, str(unknown))

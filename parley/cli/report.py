@@ -127,6 +127,9 @@ def _known(each: "Verification", all_figures: bool) -> Iterator[RenderableType]:
     for check in each.checks:
         if check.skipped and not check.failed:
             yield indented(f"{check.name}: not checked, {check.skipped}", 2, "yellow")
+        if check.notes:
+            yield indented(f"{check.name}: {check.definition}", 2)
+            yield from (indented(note, 4) for note in check.notes)
     verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
     yield from _figure_lines(each.figures, verdicts)
 

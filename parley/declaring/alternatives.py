@@ -131,6 +131,8 @@ def _of_several(options: list[Node], path: str) -> Conversion:
     for other in made[1:]:
         feature = union(feature, other.feature, path)
     if not isinstance(feature, dict | list):
+        if any(way.to_row for way in made):
+            raise refusal(path, "a converted value or another: their rows could be the same")
         return Conversion(feature, to_float(path)) if feature == "float64" else Conversion(feature)
     _require_told_apart(options, path)
     ways = [

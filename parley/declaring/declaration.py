@@ -238,9 +238,39 @@ class _Config:
     use: str = ""
 
     @property
+    def node(self) -> Node:
+        """The parsed shape of what is made into rows."""
+        raise NotImplementedError
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The columns that identify a row."""
         return (self.key,) if isinstance(self.key, str) else tuple(self.key)
+
+    @cached_property
+    def conversion(self) -> Conversion:
+        """The conversion between values of its shape and rows."""
+        try:
+            return self.node.row()
+        except ScriptError as error:
+            found = error.problems or [Problem("", what=error.message)]
+            what = f"{type(self).__name__}({self.name!r}): its shape"
+            raise ScriptError(what, *found) from None
+
+    def to_row(self, value: Any) -> dict[str, Any]:
+        """Return the row of a value of its shape: of a record, or of what a view's `rows` gives."""
+        convert = self.conversion.to_row
+        return dict(value) if convert is None else dict(convert(value))
+
+    def to_record(self, row: dict[str, Any]) -> Any:
+        """Return the value of a row: the inverse of `to_row`."""
+        convert = self.conversion.to_record
+        return row if convert is None else convert(row)
+
+    def to_rows(self, values: Iterable[Any]) -> Iterable[dict[str, Any]]:
+        """Yield the row of each value."""
+        convert = self.conversion.to_row
+        return values if convert is None else map(convert, values)
 
     def _problems(self) -> Iterable[Problem]:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
@@ -270,6 +300,8 @@ class Config(_Config):
         records: Takes the opened files of a split by path, and yields its records; by default
             the files' records in order.
         shape: The shape of the records of `records`; by default that of the files.
+        holds: Takes the row of a dialogue; returns the number of its turns, and its participants.
+            `parley verify` compares with it what the views of the config show.
         licence: The Hub's name of its licence, if it differs from the dataset's.
         use: Its use, in a few words, such as "train a chat model".
     """
@@ -277,6 +309,7 @@ class Config(_Config):
     splits: Mapping[str, Sequence[Source]]
     _: KW_ONLY
     shape: Any = None
+    holds: Callable[[dict[str, Any]], tuple[int, Iterable[Any]]] | None = None
 
     def __post_init__(self) -> None:
         _require(self, self.name, list(self._problems()))
@@ -286,6 +319,8 @@ class Config(_Config):
         yield from _splits_problems(self.splits)
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="requires `records`, and `records` requires it")
+        if not callable(self.holds or iter):
+            yield Problem("holds", "a function of (row)", repr(self.holds))
 
     @cached_property
     def node(self) -> Node:
@@ -297,33 +332,9 @@ class Config(_Config):
         return Alternatives([first, *others]) if others else first
 
     @cached_property
-    def conversion(self) -> Conversion:
-        """The conversion between records and rows."""
-        try:
-            return self.node.row()
-        except ScriptError as error:
-            found = error.problems
-            raise ScriptError(f"Config({self.name!r}): its shape", *found) from None
-
-    @cached_property
     def features(self) -> dict[str, Any]:
         """The features of its rows (`parley.declaring.features`)."""
         return dict(feature_of(self.conversion.feature))
-
-    def to_row(self, record: Any) -> dict[str, Any]:
-        """Return the row of a record."""
-        convert = self.conversion.to_row
-        return dict(record) if convert is None else dict(convert(record))
-
-    def to_record(self, row: dict[str, Any]) -> Any:
-        """Return the record of a row: the inverse of `to_row`."""
-        convert = self.conversion.to_record
-        return row if convert is None else convert(row)
-
-    def rows(self, records: Iterable[Any]) -> Iterable[dict[str, Any]]:
-        """Yield the row of each record."""
-        convert = self.conversion.to_row
-        return records if convert is None else map(convert, records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,13 +344,22 @@ class View(_Config):
     Args:
         name: Its name.
         description: A short description of a row.
-        of: The config that provides its splits and records; or
+        of: The config whose dialogues it shows, which provides its splits and records, unless it
+            has its own
         splits: split -> its files, with
-        records: as in `Config`.
-        rows: Takes the records of a split in order, and yields the rows.
-        features: The columns as in a shape: {"turn": int, "text": str}; a `ClassLabel`, or a
-            feature of `datasets`, may replace a type.
+        records: as in `Config`, and
+        rejoin: a function of (build, split) that gives these records again from the rows of
+            configs, or none if these are not built; without it, only the source gives them.
+        rows: Takes the records of a split in order, and yields the rows, values of `features`.
+        features: The shape of a row: {"turn": int, "text": str}; a `ClassLabel`, whose values are
+            names, or a feature of `datasets` may replace a type.
         key: The column or columns that identify a row across all splits; () for none.
+        shows: What of the dialogues the rows show -> the column that names it:
+            `dialogues` by their ids, or "" if each is a row, in order; `turns` by their places
+            from 0, a text standing for a turn; `participants` as `holds` names them. By default:
+            the first column of the key; `source_turns` or `turn`; `speaker` if it is in the key.
+        left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
+            out on purpose.
         splits_share_keys: See `Config`.
         sentinels: Whether "" and -1.0 mark missing values.
         licence: See `Config`.
@@ -351,30 +371,44 @@ class View(_Config):
     rows: Rows
     features: Any
     of: str = ""
+    rejoin: Callable[[Any, str], Iterable[Any]] | None = None
+    shows: Mapping[str, str] | None = None
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     sentinels: bool = False
-    node: Node = field(init=False)
 
     def __post_init__(self) -> None:
         _require(self, self.name, list(self._problems()))
-        try:
-            node = parse(self.features)
-            features = feature_of(node.row().feature)
-        except ScriptError as error:
-            found = error.problems or [Problem("", what=error.message)]
-            raise ScriptError(f"View({self.name!r}): its features", *found) from None
-        object.__setattr__(self, "node", node)
-        object.__setattr__(self, "features", features)
+        # what was declared stays as `node`
+        object.__setattr__(self, "features", feature_of(self.conversion.feature))
+
+    @cached_property
+    def node(self) -> Node:
+        """The parsed shape of what `rows` yields."""
+        return parse(self.features)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What of the dialogues the rows show -> its column: `shows`, or the usual."""
+        if self.shows is not None or not self.keys:
+            return dict(self.shows or {})
+        turns = [name for name in ("source_turns", "turn") if name in self.features]
+        sides = [name for name in self.keys[1:] if name == "speaker"]
+        found = {"dialogues": [self.keys[0]], "turns": turns, "participants": sides}
+        return {kind: columns[0] for kind, columns in found.items() if columns}
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        if bool(self.of) == bool(self.splits):
-            yield Problem("of", what="expected either `of` or `splits`")
-        if self.of and self.records is not None:
-            yield Problem("records", what="requires `splits`")
+        if not self.of and not self.splits:
+            yield Problem("of", what="expected a config, or `splits`")
+        for name in ("records", "rejoin"):
+            if getattr(self, name) is not None and not self.splits:
+                yield Problem(name, what="requires `splits`")
         if self.splits:
             yield from _splits_problems(self.splits)
         if not callable(self.rows):
             yield Problem("rows", "a function of (records)", repr(self.rows))
+        if not callable(self.rejoin or iter):
+            yield Problem("rejoin", "a function of (build, split)", repr(self.rejoin))
         if not isinstance(self.features, dict):
             yield Problem("features", "a dict of columns", f"{self.features!r:.60}")
 

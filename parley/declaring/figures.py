@@ -122,16 +122,6 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
     return function
 
 
-def check_of_views(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
-    """Mark a check that views follow from other configs.
-
-    `verify` runs it unless it has made all rows again from the source and found them the same: the
-    views were then computed from the same records.
-    """
-    function.is_of_views = True  # type: ignore[attr-defined]
-    return check(function)
-
-
 def checks_of(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]]:
     """Return the functions of a `checks.py` that are marked with `check`, in its order."""
     values = vars(module).values() if module else ()
@@ -159,31 +149,6 @@ def related_rows(
     for split in data.splits(view):
         if split in data.splits(whole):
             yield f"{view}/{split}", data.named(view, split), data.rows(whole, split)
-
-
-def records_of(data: Data, config: str) -> dict[str, list[Any]]:
-    """Return the upstream records of each split of a lossless config."""
-    return {
-        split: [data.record(config, row) for row in data.rows(config, split)]
-        for split in data.splits(config)
-    }
-
-
-def differing_views(
-    data: Data, records: Mapping[str, list[Any]], *views: Callable[..., Iterable[dict[str, Any]]]
-) -> Iterator[str]:
-    """Yield how the rows of views differ from those that their functions give.
-
-    Args:
-        data: The build.
-        records: Split -> the records of its views; none if they were not built.
-        views: The functions, each with the name of its config.
-    """
-    for split, found in records.items():
-        for view in views:
-            if found and split in data.splits(config := view.__name__):
-                rows = data.rows(config, split)
-                yield from differing(f"{config}/{split}", rows, list(view(found)))
 
 
 def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:

@@ -229,22 +229,32 @@ class Function(Node):
 
 
 class Feature(Node):
-    """A feature of `parley` or `datasets` as the column of a view."""
+    """A feature of `parley` or `datasets` as a column; of a label, values are names."""
 
     def __init__(self, feature: Any) -> None:
         self.feature = feature
         self.labels: list[str] = list(getattr(feature, "names", None) or ())
+        kind = feature.dtype.removeprefix("u").rstrip("0123456789")
+        of = {dtype.rstrip("64"): each for each, dtype in _DTYPES.items()}
+        if not self.labels and kind not in of:
+            raise ScriptError(f"{feature!r:.60} is no type of a column")
+        self._value = Choice(frozenset(self.labels)) if self.labels else Scalar(of[kind])
+
+    @property
+    def upstream(self) -> Node:
+        return self._value
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        raise ScriptError(
-            f"{self.feature!r:.60} is no shape of a record", remedy="A view's column may be one."
-        )
+        return self._value._test(value, names)
 
     def expected(self, value: Any) -> str:
-        return "another value"
+        return self._value.expected(value)
 
     def conversion(self, path: str = "") -> Conversion:
-        return Conversion(self.feature)
+        if not self.labels:
+            return Conversion(self.feature)
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        return Conversion(self.feature, numbers.__getitem__, self.labels.__getitem__)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         (found,) = super().columns(path, null)

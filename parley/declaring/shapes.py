@@ -71,6 +71,8 @@ def parse(shape: Any, path: str = "") -> Node:
         return Mapping(parse(shape[str], f"{path}.*"))
     if isinstance(shape, dict):
         return _object(shape, path)
+    if (item := getattr(shape, "feature", None)) is not None:  # a list of `datasets`
+        return List(parse(item, f"{path}[]"))
     if isinstance(shape, Value | ClassLabel) or hasattr(shape, "_type"):  # ours, or of `datasets`
         return Feature(shape)
     if callable(shape) and not isinstance(shape, type):
@@ -95,6 +97,18 @@ def _object(shape: dict[Any, Any], path: str) -> Object:
 def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
     """Yield each difference of a value from a shape, with its path in the value."""
     return parse(shape).problems(value, path)
+
+
+def requiring(node: Node, what: str) -> Callable[[Any], Any]:
+    """Return a function that returns a value which fits a node; else ValueError says `what`."""
+
+    def require(value: Any) -> Any:
+        if not node.fits(value):
+            found = "; ".join(map(str, islice(node.problems(value), MOST_PROBLEMS)))
+            raise ValueError(f"{what}{found}")
+        return value
+
+    return require
 
 
 class Around(Node):
@@ -241,7 +255,8 @@ class Converted(Around):
 
     def conversion(self, path: str = "") -> Conversion:
         inner = self._column.conversion(path)
-        forth, back = chain(self.to_row, inner.to_row), chain(inner.to_record, self.to_record)
+        due = chain(self.to_row, requiring(self._column, f"to_row gives {path}"))
+        forth, back = chain(due, inner.to_row), chain(inner.to_record, self.to_record)
         return Conversion(inner.feature, forth, back, self.to_columns)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
+from parley.declaring.nodes import SCALARS
 
 # Approximate bytes of Arrow data converted at once. More would not fit the processor's cache; fewer
 # would cost time for many small arrays.
@@ -150,7 +151,7 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
             if field.name in value:
                 yield from _explain(value[field.name], field.type, f"{path}.{field.name}")
             else:
-                yield Problem(f"{path}.{field.name}", what=f"missing, expected {field.type}")
+                yield Problem(f"{path}.{field.name}", what="missing")
     elif pa.types.is_list(type_):
         if not isinstance(value, list):
             yield Problem(path, "a list", _shown(value))
@@ -163,7 +164,7 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
 
 def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
     if type(value) is not _python_type(type_):
-        yield Problem(path, str(type_), _shown(value))
+        yield Problem(path, SCALARS[_python_type(type_)], _shown(value))
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(path, "a finite number", str(value))
     else:

@@ -54,7 +54,7 @@ def batch_of(plan: SplitPlan, records: list[Any]) -> pa.RecordBatch:
     if convert is None or (columns := convert(records)) is None:
         if not all(map(file.node.fits, records)):
             raise Unsure
-        return to_batch(list(plan.config.rows(records)), plan.schema)
+        return to_batch(list(plan.config.to_rows(records)), plan.schema)
     arrays = [columns[name] for name in plan.schema.names]
     batch = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
     batch.validate(full=True)

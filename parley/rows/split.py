@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
+from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, RecordError, RowError
 from parley.declaring.declaration import Config, Records, Source, View
+from parley.declaring.nodes import Node
 from parley.rows import parquet
 from parley.rows.reader import Reader
 
@@ -60,14 +62,37 @@ class SplitPlan:
     def keyed_rows(self, kept: list[Any] | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Yield each row with its key, or with its number if it has no key.
 
-        Each record is appended to `kept` before a row is made of it.
+        Each record is appended to `kept` before a row is made of it. What the script yields, joined
+        records or a view's rows, is compared with its shape: RecordError, RowError.
         """
-        records = self.records()
-        rows = self.config.rows(records if kept is None else map(_keep, repeat(kept), records))
+        values = self.records() if kept is None else map(_keep, repeat(kept), self.records())
+        config = self.config
+        if isinstance(config, View):
+            values = fitting(config.node, config.rows(values), RowError, self.where)
+        elif self.join:
+            values = fitting(config.node, values, RecordError, "records")
+        rows = config.to_rows(values)
         if self.config.keys:
             key = itemgetter(*self.config.keys)
             return ((key(row), row) for row in rows)
         return enumerate(rows)
+
+
+def fitting(
+    node: Node, values: Iterable[Any], error: type[ParleyError], name: str
+) -> Iterator[Any]:
+    """Yield values of a script as long as they fit; raise an error that names all that do not."""
+    causes = Causes("")
+    for number, value in enumerate(values):
+        if not node.fits(value):
+            for problem in islice(node.problems(value), MOST_PROBLEMS):
+                causes.add(f"[{number}]", problem)
+            if len(causes) >= MOST_PROBLEMS:
+                break
+        elif not causes:
+            yield value
+    if causes:
+        raise error("", *(problem.at(name) for problem in causes.told()))
 
 
 def _keep(kept: list[Any], record: Any) -> Any:

@@ -22,8 +22,7 @@ from parley.building.measured import FILE, measured
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
-from parley.declaring.features import arrow_schema, item_of, labels_of
-from parley.declaring.fields import columns_of
+from parley.declaring.features import arrow_schema
 from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
@@ -303,7 +302,7 @@ def keys(built: BuiltFolder) -> Iterator[str]:
             continue
         whole = configs[getattr(declared, "of", "") or config]
         shared = declared.splits_share_keys or whole.splits_share_keys
-        found = Counter(zip(*_columns_of(built, config, split, declared.keys), strict=True))
+        found = Counter(zip(*values_of_columns(built, config, split, declared.keys), strict=True))
         for key, count in found.items():
             named = ", ".join(map(str, key))
             if count > 1:
@@ -313,7 +312,7 @@ def keys(built: BuiltFolder) -> Iterator[str]:
                 yield f"{config}/{split}: {named} is also in {other}"
 
 
-def _columns_of(
+def values_of_columns(
     built: BuiltFolder, config: str, split: str, names: Iterable[str]
 ) -> list[list[Any]]:
     """Return the values of columns of a split, without the others, which takes less time."""
@@ -321,100 +320,50 @@ def _columns_of(
     return [[each for table in tables for each in table[name].to_pylist()] for name in names]
 
 
-def labels(built: BuiltFolder) -> Iterator[str]:
-    """Every ClassLabel is one of its names."""
-    for place, values, feature in _leaves(built):
-        if (names := labels_of(feature)) is not None:
-            most = len(names) - 1
-            outside = pc.or_(pc.less(values, 0), pc.greater(values, most))
-            for wrong in pc.unique(values.filter(outside)).to_pylist():
-                yield f"{place}: expected 0 to {most}, found {wrong}"
-
-
 def numbers(built: BuiltFolder) -> Iterator[str]:
     """Every number is finite."""
-    for place, values, _ in _leaves(built):
-        if pa.types.is_floating(values.type):
-            for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
-                yield f"{place}: expected a finite number, found {wrong}"
-
-
-def nulls(built: BuiltFolder) -> Iterator[str]:
-    """A column or a field holds null only if it is declared so."""
     for config, split in built.declared:
-        features = built.dataset.configs[config].features
-        columns = columns_of(built.dataset.configs[config])
-        declared = {column.path for column in columns if column.null}
-        declared |= {column.path + items for column in columns for items in column.null_items}
-        found: Counter[str] = Counter()
         for table in built.tables(config, split):
             for name in table.schema.names:
-                found.update(dict(_nulls(table[name], features[name], name)))
-        for path in found.keys() - declared:
-            yield f"{config}/{split}: {path}: {found[path]} nulls; declare Field((x, None), ...)"
+                for place, values in _floats(table[name], f"{config}/{split}: {name}"):
+                    outside = values.filter(pc.invert(pc.is_finite(values)))
+                    for wrong in pc.unique(outside).to_pylist():
+                        yield f"{place}: expected a finite number, found {wrong}"
 
 
-def _nulls(values: Any, feature: Any, path: str) -> Iterator[tuple[str, int]]:
-    """Yield the path of a column and of each field within that holds nulls, with their number."""
-    if values.null_count:
-        yield path, values.null_count
-        values = values.drop_null()  # its fields are null, too
-    if isinstance(feature, dict):
-        for name, inner in feature.items():
-            yield from _nulls(_field(values, name), inner, f"{path}.{name}")
-    elif item := item_of(feature):
-        yield from _nulls(pc.list_flatten(values), item, f"{path}[]")
-
-
-def _field(values: Any, name: str) -> Any:
-    """Return a field of structs; pyarrow would take a name that begins with a dot for a path."""
-    return pc.struct_field(values, [values.type.get_field_index(name)])
-
-
-def _leaves(built: BuiltFolder) -> Iterator[tuple[str, Any, Any]]:
-    """Yield place, values and feature of each innermost column of every file."""
-    for config, split in built.declared:
-        features = built.dataset.configs[config].features
-        for table in built.tables(config, split):
-            for name in table.schema.names:
-                yield from _within(table[name], features[name], f"{config}/{split}: {name}")
-
-
-def _within(values: Any, feature: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(feature, dict):
-        for name, inner in feature.items():
-            yield from _within(_field(values, name), inner, f"{place}.{name}")
-    elif item := item_of(feature):
-        yield from _within(pc.list_flatten(values), item, f"{place}[]")
-    else:
-        yield place, values, feature
+def _floats(values: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield place and values of each innermost column of floats."""
+    if pa.types.is_struct(values.type):
+        for number, field in enumerate(values.type):
+            yield from _floats(pc.struct_field(values, [number]), f"{place}.{field.name}")
+    elif pa.types.is_list(values.type):
+        yield from _floats(pc.list_flatten(values), f"{place}[]")
+    elif pa.types.is_floating(values.type):
+        yield place, values
 
 
 def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
-    """Each lossless row converts to a record of upstream's shape and back.
+    """Each row has the values that are declared, and a lossless one converts to a record and back.
 
     Splits whose source is available are left to `source`, which compares upstream's own records.
     """
-    for config, declared in built.dataset.configs.items():
-        if not isinstance(declared, Config):
-            continue
-        node = declared.node
-        for split in built.splits(config):
-            if (config, split) in plans:
-                continue
-            for number, row in enumerate(built.rows(config, split)):
-                where = f"{config}/{split}[{number}]"
-                try:
-                    record = declared.to_record(row)
-                    if not node.fits(record):
-                        found = node.problems(record)
-                        yield from (str(problem.at(where)) for problem in found)
-                    elif declared.to_row(record) != row:
-                        yield f"{where}: the record converted from it gives another row"
-                except MemoryError:  # blames no script
-                    raise
-                except Exception as error:  # a script may fail on a foreign row
-                    yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
+    for config, split in built.declared:
+        declared = built.dataset.configs[config]
+        for number, row in enumerate(
+            built.rows(config, split) if (config, split) not in plans else ()
+        ):
+            where = f"{config}/{split}[{number}]"
+            try:
+                record = declared.to_record(row)
+                if not declared.node.fits(record):
+                    found = declared.node.problems(record)
+                    yield from (str(problem.at(where)) for problem in found)
+                elif declared.to_row(record) != row:
+                    yield f"{where}: the record converted from it gives another row"
+            except MemoryError:  # blames no script
+                raise
+            except Exception as error:  # a script may fail on a foreign row
+                yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
 
 
 def chats(built: BuiltFolder) -> Iterator[str]:
@@ -427,7 +376,7 @@ def chats(built: BuiltFolder) -> Iterator[str]:
         if isinstance(declared, Config) or not CHAT.keys() <= declared.features.keys():
             continue  # a Config holds upstream's own values
         for split in built.splits(config):
-            chats = zip(*_columns_of(built, config, split, CHAT), strict=True)
+            chats = zip(*values_of_columns(built, config, split, CHAT), strict=True)
             for number, (messages, turns) in enumerate(chats):
                 for problem in _wrong_chat(messages, turns):
                     yield f"{config}/{split}[{number}]: {problem}"
@@ -498,7 +447,7 @@ def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator
     for batch in to_batches(rows(), plan.schema, place):
         digest.update(batch)
     if digest.hexdigest() != found:
-        yield from _row_differences(place, built.rows(*plan.name), list(generate(plan)))
+        yield from row_differences(place, built.rows(*plan.name), list(generate(plan)))
     yield from differing
 
 
@@ -524,13 +473,14 @@ def _as_true(found: Any, expected: Any) -> bool:
     return isinstance(found, bool) == isinstance(expected, bool)
 
 
-def _row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
+def row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
+    """Yield each difference of rows from those that the records give."""
     if len(rows) != len(due):
-        yield f"{where}: {len(rows)} rows, expected {len(due)} by the source"
+        yield f"{where}: {len(rows):,} rows, expected {len(due):,} of the records"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
         if not same(row, expected):
             path = first_difference(row, expected)
-            yield f"{where}[{number}]: differs from the row of the source: {path}"
+            yield f"{where}[{number}]: differs from the row of the record: {path}"
 
 
 def first_difference(found: Any, expected: Any, path: str = "") -> str:

@@ -36,6 +36,7 @@ class Check:
     definition: str
     problems: list[str]
     skipped: str = ""
+    notes: list[str] = field(default_factory=list)  # what it counted
 
     @property
     def failed(self) -> bool:
@@ -119,12 +120,13 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
     """Check the files and the rows of a built folder; see `verify`."""
     from parley.building.plan import plan
     from parley.verifying import integrity
+    from parley.verifying import views as of_views
 
     dataset = built.dataset
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}
-    remeasured, other_questions = integrity.Remeasured(built), list[str]()
+    remeasured, other_questions, told = integrity.Remeasured(built), list[str](), list[str]()
 
     def test(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
@@ -142,29 +144,21 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
         if not source:
             skipped = "the upstream files are not available"
         against_source = test(integrity.source, built, plans, remeasured, skipped=skipped)
-        is_upstream = not (skipped or against_source.failed)
-
-        def own(check: Callable[..., Iterator[str]]) -> Check:
-            """Run a check of the dataset, unless what was compared with the source proves it."""
-            if is_upstream and hasattr(check, "is_of_views"):
-                return Check(check.__name__, definition_of(check), [])
-            return test(check, built)
-
         found += [
             test(integrity.card, built, remeasured),
             test(integrity.digests, built, remeasured),
             test(integrity.as_measured, built, remeasured),
             test(integrity.keys, built),
-            test(integrity.labels, built),
             test(integrity.numbers, built),
-            test(integrity.nulls, built),
             test(integrity.records, built, plans),
             test(integrity.chats, built),
             replace(
                 test(integrity.questions, built, remeasured, other_questions),
                 skipped="; ".join(other_questions),
             ),
-            *map(own, checks_of(dataset.checks)),
+            test(of_views.views, built, plans),
+            replace(test(of_views.shown, built, told), notes=told),
+            *(test(check, built) for check in checks_of(dataset.checks)),
             against_source,
         ]
     return Verification(dataset.name, built.is_sample, found)

@@ -27,7 +27,7 @@ import pyarrow as pa
 from parley.building.built import BuiltFolder
 from parley.declaring.features import arrow_schema
 from parley.declaring.figures import MissingSplitError
-from parley.verifying import integrity
+from parley.verifying import integrity, views
 
 DROP = object()
 NAMES = [path.stem for path in Path(__file__).parent.glob("[!_]*.py")]
@@ -132,7 +132,7 @@ def of(name):
 
 def found_by(check, built, figures=()):
     """Return the problems that a check finds in a build without its upstream files."""
-    function = getattr(integrity, check)
+    function = getattr(views if check in vars(views) else integrity, check)
     remeasured = integrity.Remeasured(built)
     given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
     given["other"] = []

@@ -4,9 +4,7 @@ from mutations import DROP
 
 GUARDS = {
     "official_split_is_a_partition": "official_split(?! swapped).*",
-    "views_follow_from_dialogues": "(utterances|speakers|strategies|messages|scenarios).*"
-    "|participants(?!.*guess).*",
-    "guesses_are_items": r"participants\[\]\.guess.*",
+    "views": "(utterances|speakers|strategies|messages|scenarios).*|participants(?!.*guess).*",
     "priority_folds_are_partitions": r"priority_folds\[\](?!\.seeds|\.train swapped).*",
 }
 ROWS = {

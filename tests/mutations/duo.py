@@ -7,7 +7,7 @@ GUARDS = {
     r"|dialogue\[\]\.(speaker|message_id)) .*",
     "ed_and_wow_make_up_dialogues": "(dialogues|ed|wow).*",
     "a_system_is_a_model_with_a_prompt": r"(dialogues|ed|wow)\[\]\.(model|prompt) .*",
-    "views_follow_from_dialogues": "(utterances|ratings|messages).*",
+    "views": "(utterances|ratings|messages).*",
 }
 ROWS = {"a_system_is_a_model_with_a_prompt": {"dialogues/en[1].dialogue[1].system_id": "0911"}}
 UNGUARDED = {}

@@ -20,7 +20,7 @@ from parley.base.extras import extra_of
 from parley.base.loading import module_path
 from parley.building.collection import Dataset
 from parley.building.measured import FILE, Measured, every_split, measured, text_of
-from parley.declaring.declaration import Config
+from parley.declaring.declaration import Config, View
 from parley.declaring.fields import columns_of
 from parley.declaring.figures import FAILED, UNEXPLAINED, Value, counted_in, every_count, figures
 from parley.declaring.pins import PLACEHOLDER
@@ -124,8 +124,9 @@ def records_stay_as_they_are(folder: DatasetFolder) -> Iterator[str]:
     """Computing rows does not change the records, which other configs may use."""
     for config, split in folder.splits():
         records = folder.records(config, split)
-        before = copy.deepcopy(records)
-        for _ in folder.dataset.configs[config].rows(iter(records)):
+        before, declared = copy.deepcopy(records), folder.dataset.configs[config]
+        rows = declared.rows if isinstance(declared, View) else declared.to_rows
+        for _ in rows(iter(records)):
             pass
         for number, (found, due) in enumerate(zip(records, before, strict=True)):
             if found != due:

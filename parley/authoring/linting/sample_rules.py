@@ -87,22 +87,18 @@ def _incomplete(where: str, row: Any, shown: list[str]) -> Iterator[str]:
         yield f"{where}: lacks the text of {path}; show each turn"
 
 
-def views_show_every_dialogue(folder: DatasetFolder) -> Iterator[str]:
-    """A `messages` view has a chat for each dialogue, with each turn."""
-    declared = folder.dataset.configs.get("messages")
-    if not isinstance(declared, View):
-        return
-    for split in folder.dataset.splits["messages"]:
-        # the rows of a config have turns as lists, as its records may not
-        laid_out = folder.built.rows(declared.of, split) if declared.of else None
-        for number, record in enumerate(folder.records("messages", split)):
-            chats = list(declared.rows([record]))
-            if not chats:
-                yield f"messages/{split}: no chat for record {number}; add one"
-                continue
-            said = [message["content"] for chat in chats for message in chat["messages"]]
-            for path in dropped(laid_out[number] if laid_out else record, said):
-                yield f"messages/{split}: record {number}: no chat has the text of {path}; add it"
+def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
+    """Each view says whose dialogues it shows, and their config what a dialogue holds."""
+    configs = folder.dataset.configs
+    script = f"{folder.dataset.name}.py"
+    for name, declared in configs.items():
+        if isinstance(declared, View) and not declared.of and declared.shows != {}:
+            said = "name the config of its dialogues, of=, or say shows={}"
+            yield f"{script}: View({name!r}) is of no config; {said}"
+        config = configs.get(getattr(declared, "of", ""))
+        if isinstance(config, Config) and config.holds is None:
+            said = "give holds=, a function of a row: its number of turns, and its participants"
+            yield f"{script}: Config({config.name!r}) says not what a dialogue holds; {said}"
 
 
 def dropped(value: Any, shown: list[str]) -> Iterator[str]:

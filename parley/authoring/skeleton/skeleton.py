@@ -35,6 +35,11 @@ def require_turns(record: dict[str, Any]) -> None:
 DATA = File("dialogues.jsonl", DIALOGUE, **PINS["dialogues.jsonl"], validate=require_turns)
 
 
+def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
+    """Return the number of turns of a dialogue, and who speaks."""
+    return len(row["turns"]), {turn["speaker"] for turn in row["turns"]}
+
+
 def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each dialogue as a chat; the clerk is the assistant."""
     roles = {"customer": "user", "clerk": "assistant"}
@@ -57,7 +62,7 @@ class Skeleton(Builder):
   year = {2026}
 }"""
     CONFIGS = [
-        Config("dialogues", "a dialogue", {"train": [DATA]}, key="id", use="read"),
+        Config("dialogues", "a dialogue", {"train": [DATA]}, key="id", holds=holds, use="read"),
         View(
             "messages",
             "a chat, the clerk the assistant",

@@ -193,7 +193,15 @@ def _messages(made: Draft, chat: Chat) -> str:
     said = f"(ROLES[{who}], {text}) {each}"
     said = f"({said})" if len(said) < 83 else f"(\n            {said}\n        )"
     row = mapped([*((literal(key), f"record[{literal(key)}]") for key in made.key), _CHAT])
+    sides, of_row = (), f"row[{literal(chat.turns)}]"
+    if chat.speaker:
+        sides = f"{{turn[{literal(chat.speaker)}] for turn in {of_row}}}"
     return f'''{_assign("ROLES", roles)}
+
+def holds(row: dict[str, Any]) -> tuple[int, Iterable[Any]]:
+    """Return the number of turns of a dialogue, and who speaks."""
+    return len({of_row}), {sides}
+
 
 def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each dialogue as a chat of user and assistant."""
@@ -217,6 +225,7 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
         for split, given in splits.items()
     )
     own = {"records": "records", "shape": "RECORD"} if made.naming else {}
+    own |= {"holds": "holds"} if made.chat else {}
     configs = [call("Config", literal("dialogues"), literal("a record, as published"), declared)]
     configs[0][1].extend(
         (f"{word}=", each) for word, each in [*own.items(), ("key", key), ("use", '"read"')]
