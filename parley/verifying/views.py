@@ -96,9 +96,8 @@ def _shown(
     values = dict(zip(named, values_of_columns(built, config, split, named), strict=True))
     if "dialogues" not in columns:
         return {}
-    ids = values.get(columns["dialogues"])
-    if ids is None:
-        ids = range(sum(table.num_rows for table in built.tables(config, split)))
+    by_row = range(sum(table.num_rows for table in built.tables(config, split)))
+    ids: Iterable[Any] = values.get(columns["dialogues"], by_row)
     found = {kind: set[Any]() for kind in columns}
     for number, id in enumerate(ids):
         for each in id if isinstance(id, list) else [id]:

@@ -193,7 +193,7 @@ def _messages(made: Draft, chat: Chat) -> str:
     said = f"(ROLES[{who}], {text}) {each}"
     said = f"({said})" if len(said) < 83 else f"(\n            {said}\n        )"
     row = mapped([*((literal(key), f"record[{literal(key)}]") for key in made.key), _CHAT])
-    sides, of_row = (), f"row[{literal(chat.turns)}]"
+    sides, of_row = "()", f"row[{literal(chat.turns)}]"
     if chat.speaker:
         sides = f"{{turn[{literal(chat.speaker)}] for turn in {of_row}}}"
     return f'''{_assign("ROLES", roles)}
