@@ -64,12 +64,17 @@ FIRST = Task(
     example={"id": "s7", "first": "nobody"},
     metrics={"right": "the share of right answers"},
     gold=gold,
-    score=lambda gold, found: Score({"right": 0.5}),
+    score=lambda gold, found: Score({"right": sum("first" in found[key] for key in gold)}),
+    baselines={"clerk": lambda data: ({"id": id, "first": "clerk"} for (id,) in gold(data))},
+    unit="dialogues",
 )
 TASKS = {"first": FIRST}
 """
 OTHERS = (
     "    inputs='its turns',\n    columns=('dialogues.turns[].text', 'dialogues.turn'),\n    gold="
+)
+OF_LABELS = TASK.replace('"first": str', '"first": {"clerk", "customer"}').replace(
+    "nobody", "clerk"
 )
 BREAKS = {  # rule: (file, old text, new text, part of the message)
     "script_declares": [
@@ -92,7 +97,7 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "sample_builds": [
         (SAMPLE, "", None, "sample/dialogues.jsonl: missing; write a few invented records"),
         (SAMPLE, NEW, "", "dialogues.jsonl: at least one record|expected at least one record"),
-        (SAMPLE, '"rating": 5', '"rating": 6', "line 1: rating: .*, found 6. .*in the sample"),
+        (SAMPLE, '"rating": 5', '"rating": 6', "line 1: rating: .*, found 6. .*in .*/sample"),
         (SAMPLE, '"id": "s2"', '"id": "s1"', "line 2: the key 's1' appears twice, first in .*line"),
         (SCRIPT, '"id": record["id"], **', "**", r"train\[0\]; \[1\]: id: missing"),
         (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"', r"\.role: expected .*, found .bot"),
@@ -149,6 +154,19 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     "tasks_score_the_sample": [
         ("tasks.py", NEW, TASK.replace("    gold=", OTHERS), r"no column dialogues.turn; name"),
         ("tasks.py", NEW, TASK, "first: shape: first: takes any text, .*'clerk', 'customer'"),
+        *(
+            ("tasks.py", NEW, OF_LABELS.replace(old, new), message)
+            for old, new, message in (
+                ('(row["id"],)', '("9",)', r"first: gold: no row of dialogues has .*'9'"),
+                ('Score({"right"', 'Score({"wrong"', r"metrics.wrong: is not in the `metrics` of "),
+                (
+                    '"clerk"} for (id,) in gold(data)',
+                    "first} for (id,), first in gold(data).items()",
+                    "first: clerk: gives all right answers",
+                ),
+                ('"first" in found[key]', 'found[key]["first"] == "clerk"', r"unreadable.*KeyErr"),
+            )
+        ),
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT, "cannot be exported .IndexError")],
     "transcript_lays_out_every_row": [
@@ -168,11 +186,14 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
     ],
     "card_has_its_parts": [
         (CARD, "## Known limits\n", "", "lacks Known limits; let its .* be Splits, "),
+        (CARD, "## Biases and impact\n", "", "lacks Biases and impact; "),
         (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n", "has the unknown Thanks"),
     ],
     "card_is_valid_for_the_hub": [
         (CARD, "- text-generation", "- dialogues", "task_categories: the Hub knows no dialogues"),
         (CARD, "language: [en]\n", "", "the front matter lacks language; add it"),
+        (SCRIPT, '"cc-by-4.0"', '"GPLv3"', "LICENSE: the Hub knows no licence GPLv3; .*gpl-3.0"),
+        (SCRIPT, '("en",)', '("english",)', "LANGUAGES: english is no code of a language; take"),
     ],
     "card_is_up_to_date": [
         (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"', "the part load is stale; run"),
@@ -262,7 +283,7 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
     folder, rule = DatasetFolder(dataset, tmp_path), card_rules.placeholders_are_replaced
     assert run_rule(rule, folder).skipped
     build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
-    assert len(run_rule(rule, folder).problems) == 9 - fewer
+    assert len(run_rule(rule, folder).problems) == 10 - fewer
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):

@@ -235,6 +235,7 @@ AGREEMENT = Task(
         **{f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         "length": length,
     },
+    upper=("own-preference",),
     references=(
         Reference(
             "own-stylistic-similarity",

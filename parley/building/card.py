@@ -131,7 +131,7 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     front["configs"] = card_configs(made, dataset.default)
     front["dataset_info"] = [dict(_info(built, *each)) for each in made.items()]
     head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
-    return f"---\n{head}---\n{_with_parts(dataset, body, parts, known)}"
+    return f"---\n{head}---\n{_with_parts(dataset, body, parts, known, sample)}"
 
 
 def renewed_card(dataset: Dataset) -> str:
@@ -174,10 +174,17 @@ def _parts(dataset: Dataset, shown: Shown | None) -> dict[str, str]:
     }
 
 
-def _with_parts(dataset: Dataset, body: str, parts: Mapping[str, str], known: Measured) -> str:
+def _with_parts(
+    dataset: Dataset, body: str, parts: Mapping[str, str], known: Measured, sample: bool = False
+) -> str:
     """Return the text of a card with its parts and its counted numbers."""
     where = str(dataset.card)
-    body = with_numbers(with_parts(body, where, dict.fromkeys(parts, "")), known.counted, where)
+    body = with_parts(body, where, dict.fromkeys(parts, ""))
+    try:
+        body = with_numbers(body, known.counted, where)
+    except OutputError:
+        if not sample:  # of which a number that is not yet counted is no fault
+            raise
     return with_parts(body, where, parts)
 
 

@@ -48,9 +48,10 @@ class Sources:
         name = self.dataset.name
         if self.fallbacks:
             return f"Get {', '.join(self.fallbacks)}: this build reads a fallback instead."
+        script = self.dataset.folder / f"{name}.py"
         if self.sample:
-            return f"The error is in the sample of {name}, or in {name}.py."
-        return f"The files match their pins, so the error is in {name}.py: please report it."
+            return f"The error is in {self.folder}, or in {script}."
+        return f"The files match their pins, so {script} is wrong about them: correct it."
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files exist, in the script's order."""

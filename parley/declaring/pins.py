@@ -99,12 +99,14 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
     files = sorted(folder.iterdir())
     if others := [file.name for file in files if not stat.S_ISREG(file.lstat().st_mode)]:
         return f"expected files alone, found also {few(others)}"
-    if (found := git_tree(files)) == pin["git_tree"]:
-        return None
-    if len(files) != pin.get("files", len(files)):
+    found, count = git_tree(files), pin.get("files", len(files))
+    if found == pin["git_tree"]:
+        same = f"expected {count:,} files, found {len(files):,} of this git_tree: correct `files`"
+        return None if count == len(files) else same
+    if len(files) != count:
         (usual, _), *_ = Counter(file.suffix for file in files).most_common(1) or [("", 0)]
         odd = [file.name for file in files if file.suffix != usual]
-        return f"expected {pin['files']:,} files, found {len(files):,}" + (
+        return f"expected {count:,} files, found {len(files):,}" + (
             f"; unlike the others: {few(odd)}" if odd else ""
         )
     return f"git_tree expected {pin['git_tree']}, found {found} over {len(files):,} files"

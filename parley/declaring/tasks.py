@@ -122,12 +122,14 @@ class Task:
         example: An invented prediction.
         metrics: Name of a metric -> its meaning, in a phrase.
         gold: Build -> the right answers.
-        score: Gold, predictions -> the score. An unreadable prediction is wrong; a metric that no
-            answer can be wrong in, as a correlation, is that of the readable ones.
+        score: Gold, predictions -> the score. An unreadable prediction has the fields of the key
+            and `UNREADABLE`, the reason, alone: it is wrong; a metric that no answer can be wrong
+            in, as a correlation, is that of the readable ones.
         score_part: The same for a subset or a pilot; `score` unless named. A mean over folds needs
             one that pools the rows.
         validate: A prediction of the right shape, its gold -> problems, each placed at a field.
         baselines: Name -> a function: build -> predictions.
+        upper: The baselines that may know right answers, as an upper limit.
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
             baseline.
@@ -162,6 +164,7 @@ class Task:
     required: tuple[str, ...] = ()
     validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
+    upper: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inputs: str = ""
@@ -245,6 +248,8 @@ def _problems(task: Any, name: str) -> Iterator[Problem]:
     for what, names in (("example", task.example), ("key", task.key), ("required", task.required)):
         if unknown := [each for each in names if each not in task.fields]:
             yield Problem(f"{where}.{what}", f"fields of {list(task.fields)}", str(unknown))
+    if unknown := [each for each in task.upper if each not in task.baselines]:
+        yield Problem(f"{where}.upper", f"names of {list(task.baselines)}", str(unknown))
     if unknown := [each for each in task.per_prediction if each not in task.metrics]:
         yield Problem(f"{where}.per_prediction", f"names of {list(task.metrics)}", str(unknown))
     if task.required != task.key[: len(task.required)]:
@@ -309,20 +314,23 @@ def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     return nested
 
 
-def wrong_scores(score: Any, unit: str) -> Iterator[Problem]:
-    """Yield the problems of a score with metrics in this unit."""
+def wrong_scores(score: Any, task: Task) -> Iterator[Problem]:
+    """Yield the problems of a score of a task."""
     if not isinstance(score, Score):
         yield Problem("score", "a Score", type(score).__name__)
         return
     metrics = flat(score.metrics)
     for path, value in metrics.items():
+        if task.metrics.keys().isdisjoint(path):
+            what = "is not in the `metrics` of the task; declare what it means"
+            yield Problem(f"metrics.{'.'.join(path)}", what=what)
         if isinstance(value, Undefined):
             continue
         if not _is_finite(value):
             what = "a finite number, of 64 bits if it is an integer, or Undefined"
             yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
-        elif _exceeds(value, unit):
-            yield Problem(f"metrics.{'.'.join(path)}", _within(unit), repr(value))
+        elif _exceeds(value, task.unit):
+            yield Problem(f"metrics.{'.'.join(path)}", _within(task.unit), repr(value))
     for name, count in score.counts.items():
         if not (isinstance(count, int) and is_number(count)):
             yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")

@@ -285,7 +285,7 @@ def compute(
         task = built.dataset.task(name)
         compared = task.score if part == ALL else task.score_part or task.score
         scored = compared(gold, predictions, **options)
-        wrong = list(wrong_scores(scored, task.unit))
+        wrong = list(wrong_scores(scored, task))
     if wrong:
         raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
     return scored

@@ -1,8 +1,8 @@
 """Checks of views: that they follow from records, and what of the dialogues they show."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from parley.base.errors import RowError, few
@@ -49,12 +49,11 @@ def shown(built: BuiltFolder, told: list[str]) -> Iterator[str]:
     What each shows is added to `told`. In a sample, any number may be left out of what the real
     rows leave out.
     """
-    held = cache(lambda config, split, by_id: _held(built, config, split, by_id))
     for name, view in _views(built):
         numbers: dict[str, list[int]] = {}  # kind -> shown, and in all
         for split in built.splits(name):
-            due = held(view.of, split, bool(view.shown.get("dialogues"))) if view.of else {}
-            for kind, found in _shown(built, name, split, view.shown).items() if due else ():
+            due = _held(built, view, split)
+            for kind, found in _shown(built, view, split).items() if due else ():
                 place, strangers = f"{name}/{split}", found - due[kind]
                 if strangers:
                     some = few(sorted(map(repr, strangers)))
@@ -73,45 +72,54 @@ def shown(built: BuiltFolder, told: list[str]) -> Iterator[str]:
         told.append(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
 
 
-def _held(built: BuiltFolder, config: str, split: str, by_id: bool) -> dict[str, set[Any]]:
-    """Return what the rows of dialogues hold, by kind; nothing if the config has no dialogues."""
-    declared = built.dataset.configs[config]
-    if not isinstance(declared, Config) or not declared.holds or split not in built.splits(config):
+def _held(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
+    """Return what the dialogues of a view hold, by kind; nothing if its config has none."""
+    config = built.dataset.configs.get(view.of)
+    if not isinstance(config, Config) or not config.holds or split not in built.splits(view.of):
         return {}
     dialogues, turns, participants = set[Any](), set[Any](), set[Any]()
-    for number, row in enumerate(built.rows(config, split)):
-        id = row[declared.keys[0]] if by_id else number
-        count, present = declared.holds(row)
+    for number, row in enumerate(built.rows(view.of, split)):
+        id = row[config.keys[0]] if view.shown.get("dialogues") else number
+        count, present = config.holds(row)
         dialogues.add(id)
-        turns.update((id, turn) for turn in range(count))
-        participants.update((id, each) for each in present)
+        participants.update(product([id], present))
+        turns.update(product([id], present if _has_chats(view) else [None], range(count)))
     return {"dialogues": dialogues, "turns": turns, "participants": participants}
 
 
-def _shown(
-    built: BuiltFolder, config: str, split: str, columns: Mapping[str, str]
-) -> dict[str, set[Any]]:
+def _has_chats(view: View) -> bool:
+    """Tell whether each participant has a chat of its own, with every turn."""
+    return view.shown.get("turns") == "source_turns" and "participants" in view.shown
+
+
+def _shown(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
     """Return what the rows of a view show, by kind; nothing if no column names dialogues."""
-    named = [column for column in columns.values() if column]
-    values = dict(zip(named, values_of_columns(built, config, split, named), strict=True))
-    if "dialogues" not in columns:
+    if "dialogues" not in view.shown:
         return {}
-    by_row = range(sum(table.num_rows for table in built.tables(config, split)))
-    ids: Iterable[Any] = values.get(columns["dialogues"], by_row)
-    found = {kind: set[Any]() for kind in columns}
-    for number, id in enumerate(ids):
-        for each in id if isinstance(id, list) else [id]:
-            found["dialogues"].add(each)
-            for kind in columns.keys() - {"dialogues"}:
-                within = _within(values[columns[kind]][number])
-                found[kind].update((each, one) for one in within)
+    columns = [column for column in view.shown.values() if column]
+    named = values_of_columns(built, view.name, split, columns)
+    values = dict(zip(columns, named, strict=True))
+    found = {kind: set[Any]() for kind in view.shown}
+    for number in range(sum(table.num_rows for table in built.tables(view.name, split))):
+        row = {
+            kind: values[column][number] if column else number
+            for kind, column in view.shown.items()
+        }
+        ids, sides = _several(row["dialogues"]), _several(row.get("participants"))
+        found["dialogues"].update(ids)
+        if "participants" in row:
+            found["participants"].update(product(ids, sides))
+        if "turns" in row:
+            of_whom = sides if _has_chats(view) else [None]
+            found["turns"].update(product(ids, of_whom, _turns(row["turns"])))
     return found
 
 
-def _within(value: Any) -> Iterable[Any]:
-    """Return the places of turns, or the participants, that a value names."""
-    if not isinstance(value, list):
-        return [] if value is None else [value]
-    if value and isinstance(value[0], str):
-        return range(len(value))
-    return chain.from_iterable(map(_within, value))
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _turns(value: Any) -> Iterable[Any]:
+    """Return the places of the turns that a value names."""
+    texts = [each for each in _several(value) if isinstance(each, str)]
+    return range(len(texts)) if texts else chain.from_iterable(map(_several, _several(value)))

@@ -135,5 +135,5 @@ def found_by(check, built, figures=()):
     function = getattr(views if check in vars(views) else integrity, check)
     remeasured = integrity.Remeasured(built)
     given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
-    given["other"] = []
+    given |= {"other": [], "told": []}
     return list(function(*(given[name] for name in inspect.signature(function).parameters)))

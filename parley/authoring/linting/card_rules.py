@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from huggingface_hub import DatasetCard
@@ -20,7 +21,6 @@ HEADINGS = (
     "Biases and impact", "What we changed", "Known limits", "Figures", "Tasks",
     "Citation", "Licence",
 )  # fmt: skip
-_OPTIONAL = ("Annotation", "Personal and sensitive information", "Biases and impact")
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # The Hub's text tasks, July 2026
@@ -32,11 +32,28 @@ TASKS = (
 )  # fmt: skip
 # Sections that the card of `parley new` only describes, and its other texts to replace
 TO_WRITE = (
-    "Before you use it", "How it was collected", "Annotation", "Biases and impact", "Known limits",
-    "Licence",
+    "Before you use it", "How it was collected", "Annotation", "Personal and sensitive information",
+    "Biases and impact", "Known limits", "Licence",
 )  # fmt: skip
 TO_REPLACE = ("Describe the dataset", "describe the dataset in a line", "The Title of the Paper")
 _SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"
+# The Hub's ids of licences, November 2026
+LICENCES = (
+    "afl-3.0", "agpl-3.0", "apache-2.0", "apple-amlr", "apple-ascl", "artistic-2.0",
+    "bigcode-openrail-m", "bigscience-bloom-rail-1.0", "bigscience-openrail-m", "bsd",
+    "bsd-2-clause", "bsd-3-clause", "bsd-3-clause-clear", "bsl-1.0", "c-uda", "cc", "cc-by-2.0",
+    "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0",
+    "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0",
+    "cc-by-nd-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0", "cdla-permissive-1.0",
+    "cdla-permissive-2.0", "cdla-sharing-1.0", "creativeml-openrail-m", "deepfloyd-if-license",
+    "ecl-2.0", "epl-1.0", "epl-2.0", "etalab-2.0", "eupl-1.1", "eupl-1.2",
+    "fair-noncommercial-research-license", "gemma", "gfdl", "gpl", "gpl-2.0", "gpl-3.0",
+    "h-research", "intel-research", "isc", "lgpl", "lgpl-2.1", "lgpl-3.0", "lgpl-lr", "llama2",
+    "llama3", "llama3.1", "llama3.2", "llama3.3", "llama4", "lppl-1.3c", "mit", "mpl-2.0", "ms-pl",
+    "ncsa", "odbl", "odc-by", "ofl-1.1", "openmdw-1.0", "openrail", "openrail++", "osl-3.0",
+    "other", "pddl", "postgresql", "unknown", "unlicense", "wtfpl", "zlib",
+)  # fmt: skip
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|code|multilingual")
 SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
 
 
@@ -51,9 +68,8 @@ def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
     """The card has the required headings in order."""
     _, body = folder.card
     found = re.findall(r"^## (.*)$", body, re.MULTILINE)
-    expected = [name for name in HEADINGS if name in found or name not in _OPTIONAL]
-    if found != expected:
-        lacking, unknown = set(expected) - set(found), set(found) - set(HEADINGS)
+    if found != [*HEADINGS]:
+        lacking, unknown = set(HEADINGS) - set(found), set(found) - set(HEADINGS)
         problem = f"lacks {', '.join(sorted(lacking))}" if lacking else "has another order"
         problem = f"has the unknown {', '.join(sorted(unknown))}" if unknown else problem
         yield f"README.md: {problem}; let its second-level headings be {', '.join(HEADINGS)}"
@@ -112,9 +128,10 @@ def _sections(body: str) -> dict[str, str]:
 
 
 def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
-    """The front matter has the required keys, with values that the Hub knows."""
+    """Script and front matter name licence, languages, tasks and size as the Hub does."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
+    yield from _unknown_to_the_hub(folder)
     for key in _KEYS:
         if not front.get(key):
             yield f"README.md: the front matter lacks {key}; add it"
@@ -123,3 +140,18 @@ def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
         for value in stated if isinstance(stated, list) else [stated]:
             if value not in known:
                 yield f"README.md: {key}: the Hub knows no {value}; take one of {', '.join(known)}"
+
+
+def _unknown_to_the_hub(folder: DatasetFolder) -> Iterator[str]:
+    """Yield the licences and the languages of the script that the Hub does not know."""
+    builder, script = folder.dataset.builder, f"{folder.dataset.name}.py"
+    for named in dict.fromkeys(map(builder.licence, folder.dataset.configs)):
+        for each in re.sub(r"\([^)]*\)", "", named).split(","):  # "mit (the texts), cc0-1.0"
+            if (licence := each.strip()) not in LICENCES:
+                near = [*get_close_matches(licence.lower(), LICENCES, 3), "other", "unknown"]
+                said = f"the Hub knows no licence {licence}; take its id, as {', '.join(near)}"
+                yield f"{script}: LICENSE: {said}"
+    for language in builder.LANGUAGES:
+        if not _LANGUAGE.fullmatch(language):
+            said = f"{language} is no code of a language; take one of ISO 639, as en"
+            yield f"{script}: LANGUAGES: {said}"

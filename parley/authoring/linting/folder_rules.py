@@ -4,8 +4,7 @@ import copy
 import fnmatch
 import re
 import sys
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parley.authoring.linting.dataset_folder import (
@@ -15,7 +14,7 @@ from parley.authoring.linting.dataset_folder import (
     one_line,
     values_of,
 )
-from parley.base.errors import ParleyError, RowError, few
+from parley.base.errors import ParleyError, RowError, ScriptError, few
 from parley.base.extras import extra_of
 from parley.base.loading import module_path
 from parley.building.collection import Dataset
@@ -24,10 +23,12 @@ from parley.declaring.declaration import Config, View
 from parley.declaring.fields import columns_of
 from parley.declaring.figures import FAILED, UNEXPLAINED, Value, counted_in, every_count, figures
 from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.tasks import Task
+from parley.declaring.prediction_formats import JSON_LINES, UNREADABLE
+from parley.declaring.questions import Playing
+from parley.declaring.tasks import Gold, Task
 from parley.reading.export.export import export
 from parley.scoring.evaluate import score
-from parley.scoring.gold import load_gold
+from parley.scoring.gold import load_gold, running
 from parley.verifying.integrity import first_difference
 from parley.verifying.verify import verify
 
@@ -62,12 +63,17 @@ def script_declares(folder: DatasetFolder) -> Iterator[str]:
 
 
 def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
-    """Each source has a URL and the dataset a homepage; without them, build with --source."""
+    """Each source has a URL and the dataset a homepage.
+
+    Until the dataset is measured, built with --source, a placeholder is no error.
+    """
     places = {file: str(pin["url"]) for file, pin in folder.dataset.pins.items()}
     places["HOMEPAGE"] = folder.dataset.builder.HOMEPAGE
     if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
-        raise NotYetError(f"{PLACEHOLDER} is the placeholder for {few(none)}; write the URL")
-    return iter(())
+        said = f"{PLACEHOLDER} is the placeholder for {few(none)}; write the URL"
+        if not measured(folder.dataset).version:
+            raise NotYetError(said)
+        yield f"{folder.dataset.name}.py, pins.py: {said}"
 
 
 def modules_load(folder: DatasetFolder) -> Iterator[str]:
@@ -194,7 +200,7 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
 
 
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
-    """Each example fits its task, and the first baseline of each task scores the sample."""
+    """Each example fits its task, gold is of rows, and each baseline scores the sample."""
     file = module_path(folder.dataset.folder, "tasks").name
     configs = folder.dataset.configs
     columns = [f"{name}.{c.path}" for name, each in configs.items() for c in columns_of(each)]
@@ -203,6 +209,8 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         for config in task.configs:
             if config not in configs:
                 yield f"{where}: no config {config}; name one"
+        if not task.configs or not set(task.configs) <= configs.keys():
+            continue
         if unknown := [
             each for each in task.columns if not fnmatch.filter(columns, each.replace("[", "[[]"))
         ]:
@@ -211,12 +219,18 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
             fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
             yield f"{where}: the example: expected the fields {fields}; fix one of them"
-        for field, labels in _open_labels(folder, name, task):
+        gold, _ = load_gold(folder.built, name, task.chosen({}))
+        for field, labels in _open_labels(folder, task, gold):
             said = f"takes any text, while its answers are labels; name them: {labels}"
             yield f"{where}: shape: {field}: {said}"
-        for baseline in islice(task.baselines, 1):
+        if strangers := _strangers(folder, task, gold):
+            said = f"no row of {', '.join(task.configs)} has {few(strangers)}; take keys of rows"
+            yield f"{where}: gold: {said}"
+        for baseline in task.baselines:
             try:
-                score(folder.built, name, {}, baseline=baseline)
+                yield from (
+                    f"{where}: {each}" for each in _of_baseline(folder, name, baseline, gold)
+                )
             except ModuleNotFoundError as error:
                 if not extra_of((error.name or "").partition(".")[0]):
                     yield f"{where}: {baseline}: {error}; remove this import"
@@ -224,15 +238,49 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
                 yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
 
 
-def _open_labels(folder: DatasetFolder, name: str, task: Task) -> Iterator[tuple[str, list[str]]]:
+def _strangers(folder: DatasetFolder, task: Task, gold: Gold) -> list[str]:
+    """Return the keys of gold that no row has, if configs of the task have columns of its key."""
+    fields, known = task.required or task.key, set[Any]()
+    for config in task.configs:
+        if folder.dataset.configs[config].features.keys() >= set(fields):
+            rows = folder.built.rows(config, *folder.built.splits(config))
+            known.update(tuple(row[field] for field in fields) for row in rows)
+    return [str(key) for key in gold if known and key not in known]
+
+
+def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) -> Iterator[str]:
+    """Yield what is wrong with a baseline's predictions, and with their score."""
+    task, built = folder.dataset.tasks[name], folder.built
+    with running(built):
+        found = list(task.baselines[baseline](built, **task.chosen({})))
+    score(built, name, {}, found=found)
+    if task.format is not JSON_LINES or isinstance(task.asking, Playing):
+        return
+    fields = [field for field in task.shape if field not in task.key]
+    answers = {key: task.target(answer) if task.target else answer for key, answer in gold.items()}
+    for key, answer in answers.items():
+        answers[key] = answer if isinstance(answer, Mapping) else {fields[0]: answer}
+    if baseline not in task.upper and all(
+        {field: each.get(field) for field in fields} == answers[tuple(each[k] for k in task.key)]
+        for each in found
+    ):
+        said = "it reads them, or they are too few; name it in `upper` if it may know them"
+        yield f"{baseline}: gives all right answers of the sample: {said}"
+    lost = {field: found[0][field] for field in task.key} | {UNREADABLE: "a try of `parley check`"}
+    try:
+        score(built, name, {}, found=[lost, *found[1:]])
+    except ScriptError as error:
+        cause = type(error.__cause__ or error).__name__
+        said = f"it has the fields {', '.join(lost)} alone; see docs/tasks.md"
+        yield f"score: fails on an unreadable prediction ({cause}): {said}"
+
+
+def _open_labels(folder: DatasetFolder, task: Task, gold: Gold) -> Iterator[tuple[str, list[str]]]:
     """Yield the fields that take any text, though gold has labels, and these labels."""
     fields = [each for each, shape in task.shape.items() if shape in (str, [str])]
     fields = [each for each in fields if each not in task.key]
-    configs = [each for config, each in folder.dataset.configs.items() if config in task.configs]
-    if not fields or len(configs) < len(task.configs):
-        return
+    configs = [folder.dataset.configs[config] for config in task.configs]
     known = [{*map(str, each.values)} for config in configs for each in columns_of(config)]
-    gold, _ = load_gold(folder.built, name, task.chosen({}))
     for field in fields:
         whole = [
             each[field] if isinstance(each, dict) and field in each else each

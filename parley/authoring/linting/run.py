@@ -27,7 +27,7 @@ RULES: dict[Rule, tuple[Rule, ...]] = {
     card_rules.card_can_be_read: (),
     card_rules.card_has_its_parts: (*_CARD, folder_rules.modules_load),
     card_rules.placeholders_are_replaced: _CARD,
-    card_rules.card_is_valid_for_the_hub: (card_rules.card_can_be_read,),
+    card_rules.card_is_valid_for_the_hub: _CARD,
     card_rules.card_is_up_to_date: (*_CARD, folder_rules.modules_load),
     folder_rules.sample_builds: (*_SCRIPT, card_rules.card_can_be_read),
     sample_rules.sample_shows_each_alternative: _SAMPLE,
