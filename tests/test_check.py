@@ -22,10 +22,10 @@ def test_a_dataset_without_tasks_is_reported(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "PARLEY_DATASETS='a b' parley check tea" in run("new", "tea", "a b")[1]
     monkeypatch.setenv("PARLEY_DATASETS", "a b")
-    for command in ("tasks", "score"):
-        status, out, err = run(command, "tea")
+    for command in (("tasks", "tea"), ("score", "tea", "rating")):
+        status, out, err = run(*command)
         assert (status, out) == (2, "")
-        assert re.match(r"tea(:| has) no tasks; ", err)
+        assert re.match(r"tea(:| has) no task", err)
 
 
 # A broken one -------------------------------------------------------------------------------
