@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.figures import Data
-from parley.jobs import utterance, write_corpus
+from parley.jobs import write_corpus
 
 CORPUS = {
     "name": "Campsite Negotiation Dialogues",
@@ -38,37 +38,29 @@ INDEX = {
 
 def convokit(data: Data, folder: Path) -> None:
     """Write the files that `convokit.Corpus(filename=folder)` opens."""
-    utterances: list[dict[str, Any]] = []
-    speakers: dict[str, Any] = {}
-    conversations: dict[str, Any] = {}
     rows = defaultdict(list)
     for row in data.rows("utterances", "train"):
         rows[row["dialogue_id"]].append(row)
-    for row in data.rows("dialogues", "train"):
-        record = data.record("dialogues", row)
-        turns = rows[record["dialogue_id"]]
-        conversations[turns[0]["id"]] = {
-            "dialogue_id": record["dialogue_id"],
-            "participant_info": {
-                side: kept(info, "value2issue", "value2reason", "outcomes")
-                for side, info in record["participant_info"].items()
-            },
-        }
-        annotations = iter(record["annotations"])
-        for entry, row in zip(record["chat_logs"], turns, strict=True):
-            labels = None if row["annotations"] is None else next(annotations)[1]
-            meta = {
-                **entry["task_data"],
-                "dialogue_id": record["dialogue_id"],
-                "annotations": labels,
-                "speaker_internal_id": entry["id"],
-                "speaker_id": row["speaker_id"],
-            }
-            ids = (row["id"], row["conversation_id"], row["reply_to"], row["speaker_id"])
-            utterances.append(utterance(*ids, entry["text"], meta))
-            about = kept(record["participant_info"][entry["id"]], "demographics", "personality")
-            speakers[row["speaker_id"]] = {"speaker_id": row["speaker_id"], **about}
-    write_corpus(folder, CORPUS, utterances, speakers, conversations, INDEX)
+    records = (data.record("dialogues", row) for row in data.rows("dialogues", "train"))
+    conversations = (_conversation(record, rows[record["dialogue_id"]]) for record in records)
+    write_corpus(folder, CORPUS, conversations, INDEX)
+
+
+def _conversation(record: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
+    """Return a dialogue with the ids of its rows of `utterances`."""
+    about = {"dialogue_id": record["dialogue_id"]}
+    annotations, people, said = iter(record["annotations"]), record["participant_info"], []
+    for entry, row in zip(record["chat_logs"], rows, strict=True):
+        labels = None if row["annotations"] is None else next(annotations)[1]
+        id = {"speaker_id": row["speaker_id"]}
+        side = {"annotations": labels, "speaker_internal_id": entry["id"], **id}
+        person = id | kept(people[entry["id"]], "demographics", "personality")
+        meta = {**entry["task_data"], **about, **side}
+        said.append((row["speaker_id"], person, entry["text"], meta))
+    sides = {
+        name: kept(side, "value2issue", "value2reason", "outcomes") for name, side in people.items()
+    }
+    return [row["id"] for row in rows], {**about, "participant_info": sides}, said
 
 
 def kept(side: dict[str, Any], *keys: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from typing import Any
 
 from parley.errors import OutputError
 from parley.figures import Data
-from parley.jobs import utterance, write_corpus
+from parley.jobs import convokit
 
 from .rows import to_judgment_record
 
@@ -72,27 +72,13 @@ def _judged(data: Data, kind: str) -> tuple[dict[str, str], list[Mapping[str, An
     return texts, [r for r in data.rows("qrels", "curated") if kind in ("", name(r["type"]))]
 
 
-def convokit(data: Data, folder: Path) -> None:
-    """Write the files that `convokit.Corpus(filename=folder)` opens."""
-    utterances: list[dict[str, Any]] = []
-    speakers: dict[str, Any] = {}
-    conversations: dict[str, Any] = {}
-    for split in data.splits("dialogues"):
-        for row in data.rows(split if data.splits(split) else "dialogues", split):
-            place = f"{split} {row['dialogue_id']}"
-            about = {key: value for key, value in row.items() if key != "turns"}
-            conversations[f"{place} 0"] = about | {"split": split}
-            for number, turn in enumerate(row["turns"]):
-                name = f"{place} {turn['role']}"
-                speakers[name] = {"role": turn["role"]}
-                before = f"{place} {number - 1}" if number else None
-                ids = (f"{place} {number}", f"{place} 0", before, name)
-                utterances.append(utterance(*ids, turn["text"], {"turn": number}))
-    write_corpus(folder, CORPUS, utterances, speakers, conversations)
+def _speaker(row: dict[str, Any], turn: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the id and metadata of the user or assistant of a conversation."""
+    return f"{row['dialogue_id']} {turn['role']}", {"role": turn["role"]}
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())  # the same on every system
 
 
-EXPORTS = {"trec": trec, "beir": beir, "convokit": convokit}
+EXPORTS = {"trec": trec, "beir": beir, "convokit": convokit(CORPUS, "turns", "text", _speaker)}

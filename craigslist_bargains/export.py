@@ -5,11 +5,9 @@ event; only messages have text. Upstream does not identify people across negotia
 its own buyer and seller.
 """
 
-from pathlib import Path
 from typing import Any
 
-from parley.figures import Data
-from parley.jobs import utterance, write_corpus
+from parley.jobs import convokit
 
 CORPUS = {
     "name": "CraigslistBargains",
@@ -18,26 +16,10 @@ CORPUS = {
 }
 
 
-def convokit(data: Data, folder: Path) -> None:
-    """Write the files that `convokit.Corpus(filename=folder)` opens."""
-    utterances: list[dict[str, Any]] = []
-    speakers: dict[str, Any] = {}
-    conversations: dict[str, Any] = {}
-    for split in data.splits("negotiations"):
-        for row in data.rows("negotiations", split):
-            about = {key: value for key, value in row.items() if key != "events"}
-            first = f"{row['uuid']} 0"
-            conversations[first] = about | {"split": split}
-            names = []
-            for agent, side in enumerate(row["scenario"]["kbs"]):
-                names.append(f"{row['uuid']} {side['personal']['Role']}")
-                speakers[names[-1]] = {**side["personal"], "agent": agent, "uuid": row["uuid"]}
-            for turn, event in enumerate(row["events"]):
-                before = f"{row['uuid']} {turn - 1}" if turn else None
-                ids = (f"{row['uuid']} {turn}", first, before, names[event["agent"]])
-                meta = {key: value for key, value in event.items() if key != "text"}
-                utterances.append(utterance(*ids, event["text"] or "", meta | {"turn": turn}))
-    write_corpus(folder, CORPUS, utterances, speakers, conversations)
+def _speaker(row: dict[str, Any], event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the id and metadata of the side of an event."""
+    side = row["scenario"]["kbs"][event["agent"]]["personal"]
+    return f"{row['uuid']} {side['Role']}", {**side, "agent": event["agent"], "uuid": row["uuid"]}
 
 
-EXPORTS = {"convokit": convokit}
+EXPORTS = {"convokit": convokit(CORPUS, "events", "text", _speaker)}

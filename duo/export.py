@@ -4,37 +4,15 @@ A conversation is a dialogue; the other columns of its row are metadata. Upstrea
 person within a language, and a bot within a language and setting.
 """
 
-from pathlib import Path
 from typing import Any
 
-from parley.figures import Data
-from parley.jobs import utterance, write_corpus
+from parley.jobs import convokit
 
 CORPUS = {
     "name": "DUO: Dialogues with User and Objective evaluations",
     "dataset_url": "https://github.com/ikuminumaya/duo-dataset",
     "paper_url": "https://aclanthology.org/2025.sigdial-1.15/",
 }
-
-
-def convokit(data: Data, folder: Path) -> None:
-    """Write the files that `convokit.Corpus(filename=folder)` opens."""
-    utterances: list[dict[str, Any]] = []
-    speakers: dict[str, Any] = {}
-    conversations: dict[str, Any] = {}
-    for split in data.splits("dialogues"):
-        for row in data.rows("dialogues", split):
-            about = {key: value for key, value in row.items() if key != "dialogue"}
-            place = f"{row['language']} {row['setting']} {row['dialogue_id']}"
-            conversations[f"{place} 0"] = about
-            for turn, message in enumerate(row["dialogue"]):
-                name, meta = _speaker(row, message)
-                speakers[name] = meta
-                before = f"{place} {turn - 1}" if turn else None
-                ids = (f"{place} {turn}", f"{place} 0", before, name)
-                kept = {key: message[key] for key in ("message_id", "user_id", "system_id")}
-                utterances.append(utterance(*ids, message["message"], kept | {"turn": turn}))
-    write_corpus(folder, CORPUS, utterances, speakers, conversations)
 
 
 def _speaker(row: dict[str, Any], message: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -47,4 +25,4 @@ def _speaker(row: dict[str, Any], message: dict[str, Any]) -> tuple[str, dict[st
     return name, {"role": "system", **about}
 
 
-EXPORTS = {"convokit": convokit}
+EXPORTS = {"convokit": convokit(CORPUS, "dialogue", "message", _speaker)}

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from parley.base.temporary import folder_beside
     from parley.declaring.features import arrow_schema, card_yaml
     from parley.declaring.jobs import Job
-    from parley.reading.export.convokit import utterance, write_corpus
+    from parley.reading.export.convokit import convokit, write_corpus
     from parley.rows.digest import Digest
     from parley.rows.parquet import write_parquet
 
@@ -19,17 +19,17 @@ _PLACES = {
     "Job": "parley.declaring.jobs",
     "arrow_schema": "parley.declaring.features",
     "card_yaml": "parley.declaring.features",
+    "convokit": "parley.reading.export.convokit",
     "folder_beside": "parley.base.temporary",
     "print_message": "parley.base.console",
     "require_outside_builds": "parley.base.replace",
-    "utterance": "parley.reading.export.convokit",
     "write_corpus": "parley.reading.export.convokit",
     "write_parquet": "parley.rows.parquet",
     "write_whole": "parley.base.replace",
     "writing": "parley.base.replace",
 }
-__all__ = ["Digest", "Job", "arrow_schema", "card_yaml", "print_message"]
-__all__ += ["folder_beside", "require_outside_builds", "utterance"]
+__all__ = ["Digest", "Job", "arrow_schema", "card_yaml", "convokit", "print_message"]
+__all__ += ["folder_beside", "require_outside_builds"]
 __all__ += ["write_corpus", "write_parquet", "write_whole", "writing"]
 
 

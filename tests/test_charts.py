@@ -88,7 +88,7 @@ def test_a_chart_that_fails_is_named(sample_build):
     for broken in odd:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(built.dataset), "charts", {"spoilt": broken})
-            with pytest.raises(ScriptError, match=r"casino: charts\.py: spoilt fails"):
+            with pytest.raises(ScriptError, match="spoilt"):
                 list(own_charts(built.dataset.name, built.dataset.charts, built))
 
 
@@ -245,7 +245,7 @@ def test_more_participants_than_the_page_has_bits_for_are_an_error(
     facets = {"of all": {str(side): side for side in range(number)}}
     monkeypatch.setattr(built.dataset.transcript, "facets", lambda row: facets)
     if refused:
-        with pytest.raises(ScriptError, match=rf"duo/transcript\.py.* 30 .*{number}"):
+        with pytest.raises(ScriptError, match=f"30 .*{number}"):
             counts_of(built)
     else:
         assert max(counts_of(built).filters["of all"]["sides"][0]) == number - 1

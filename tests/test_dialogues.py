@@ -3,6 +3,7 @@
 import copy
 import math
 import operator
+import re
 import shutil
 from collections import Counter
 from contextlib import suppress
@@ -92,7 +93,7 @@ def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folde
             assert not {"dialogue_id", "context"} & found.keys()
     for number in (-1, 99, 0.5):
         odd = Dialogue(built.dataset, *place, row | {"labels": [number]}, {}, (place,))
-        with pytest.raises(ScriptError, match=f"labels, found {number}"):
+        with pytest.raises(ScriptError, match="labels"):
             _ = odd.facets
 
 
@@ -109,7 +110,7 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
     built = folder("casino")
     due = list(built.each_row("dialogues", "train"))
     rows = built.rows("dialogues", "train")
-    with pytest.raises(TypeError, match=r"change a copy, copy\.deepcopy"):
+    with pytest.raises(TypeError):
         change(rows[0])
     rows.clear()  # the list is the caller's own
     rows = built.rows("dialogues", "train")
@@ -120,7 +121,7 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
     built.features("dialogues").pop("chat_logs")
     assert "chat_logs" in built.features("dialogues")
     monkeypatch.setattr(built.dataset.transcript, "facets", change)
-    with pytest.raises(ScriptError, match=r"copy\.deepcopy"):
+    with pytest.raises(ScriptError):
         _ = next(dialogues(built)).facets
 
 
@@ -146,23 +147,23 @@ def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(f
     ):
         monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
         field = "a" if isinstance(wrong, dict) and "a" in wrong else "facets"
-        with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*Error: {field}: "):
+        with pytest.raises(ScriptError, match=f": {field}: "):
             _ = each.facets
-    for change, said in (
-        ({"notes": ("a label",)}, r"turns\[0\]\.notes\[0\]: expected a Note, found 'a label'"),
-        ({"notes": (Note("a label", detail=None),)}, r"notes\[0\]\.detail: expected text"),
-        ({"notes": "a label"}, r"notes: expected a list"),
-        ({"terms": (("price",),)}, r"terms\[0\]: expected 2 values"),
-        ({"action": "yes"}, r"action: expected true or false"),
-        ({"text": None}, r"turns\[0\]\.text: expected text, found None"),
-        ({"text": "\ud800"}, r"turns\[0\]\.text: expected valid Unicode"),
+    for change, field in (
+        ({"notes": ("a label",)}, "notes[0]"),
+        ({"notes": (Note("a label", detail=None),)}, "notes[0].detail"),
+        ({"notes": "a label"}, "notes"),
+        ({"terms": (("price",),)}, "terms[0]"),
+        ({"action": "yes"}, "action"),
+        ({"text": None}, "text"),
+        ({"text": "\ud800"}, "text"),
     ):
         made = Transcript("a title", turns=[replace(Turn("a", "b"), **change)])
         monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row, made=made: made)
-        with pytest.raises(ScriptError, match=rf"duo/transcript\.py fails .*{said}"):
+        with pytest.raises(ScriptError, match=re.escape(f" turns[0].{field}: ")):
             _ = each.transcript
     monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row: row)
-    with pytest.raises(ScriptError, match="expected a Transcript, found "):
+    with pytest.raises(ScriptError):
         _ = each.transcript
 
 
@@ -178,7 +179,7 @@ def test_a_row_whose_id_names_nothing_is_an_error(sample_build, tmp_path, name, 
         ids = pa.array([value] * table.num_rows)
         pq.write_table(table.set_column(place, "dialogue_id", ids), file)
     built = find_folder(tmp_path, get(name))
-    said = rf"{config}/train\[0\]\.dialogue_id: expected .*, found "
+    said = rf"{config}/train\[0\]\.dialogue_id: "
     with pytest.raises(OutputError, match=said):
         find_dialogue(built.dataset, None, built, "")
     with pytest.raises(OutputError, match=said):
@@ -186,17 +187,17 @@ def test_a_row_whose_id_names_nothing_is_an_error(sample_build, tmp_path, name, 
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "said"),
+    ("name", "change", "field"),
     [
-        ("casino", {"chat_logs": 5}, r"dialogues/train.*\[0\]\.chat_logs: expected a list, found"),
-        ("casino", {"chat_logs": [{"text": "x"}]}, r"\[0\]\.chat_logs\[0\]\.id: missing"),
-        ("casino", {"participant_info": None}, "every value .* but participant_info is null"),
-        ("duo", {"language": True}, r"\.language: expected a string, found True"),
+        ("casino", {"chat_logs": 5}, "[0].chat_logs: "),
+        ("casino", {"chat_logs": [{"text": "x"}]}, "[0].chat_logs[0].id: "),
+        ("casino", {"participant_info": None}, "participant_info is null"),
+        ("duo", {"language": True}, "[0].language: "),
     ],
 )
-def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, change, said):
+def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, change, field):
     each = next(dialogues(folder(name)))
-    with pytest.raises(ScriptError, match=said):
+    with pytest.raises(ScriptError, match=re.escape(field)):
         _ = replace(each, row=each.row | change).transcript
 
 
@@ -273,38 +274,30 @@ def test_facets_count_what_the_other_configs_say(name, build, request):
 
 
 def test_a_selection_by_an_unknown_facet_names_the_known_ones(sample_build):
-    with pytest.raises(UsageError, match=r"no facet 'colour'; there are: .*points"):
+    with pytest.raises(UsageError, match=r"'colour'.*points"):
         select(sample_build / "casino", {"colour": ["red"]})
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "field", "named"),
     [
-        (
-            {"chosen": {"strategies": "uv-part"}},
-            "'strategies': expected a list .*; there are: .*no",
-        ),
-        (
-            {"chosen": {"strategies": []}},
-            r"'strategies': expected a list .*found \[\]; there are: ",
-        ),
-        ({"chosen": {"strategies": ["uv-part", "x"]}}, "no label 'x'; there are: .*uv-part"),
-        (
-            {"chosen": {"strategies": (None, 3)}},
-            "'strategies': has no numbers; there are: .*uv-part",
-        ),
-        ({"chosen": {"points": [14]}}, "'points': has no label 14; there are numbers from .* to "),
-        ({"chosen": {"points": 14}}, "'points': expected .* or a tuple .*; there are numbers from"),
+        ({"chosen": {"strategies": "uv-part"}}, "'strategies'", "no-need"),
+        ({"chosen": {"strategies": []}}, "'strategies'", "no-need"),
+        ({"chosen": {"strategies": ["uv-part", "x"]}}, "'strategies'", "'x'"),
+        ({"chosen": {"strategies": (None, 3)}}, "'strategies'", "uv-part"),
         *(
-            ({"chosen": {"points": wrong}}, "'points': expected .*found .*; there are numbers from")
-            for wrong in (("14", None), (math.nan, None), (1, 2, 3), (20, 10))
+            ({"chosen": {"points": wrong}}, "'points'", "from 5 to")
+            for wrong in ([14], 14, ("14", None), (math.nan, None), (1, 2, 3), (20, 10))
         ),
-        ({"chosen": {"points": (1, 2)}, "every": "points"}, "every: expected a list of texts"),
-        ({"every": ["points"]}, "every: expected facets that are chosen, found 'points'"),
-        ({"words": "good deal"}, "words: expected a list of texts, found 'good deal'"),
-        ({"words": [1]}, r"words: expected a list of texts, found \[1\]"),
+        ({"chosen": {"points": (1, 2)}, "every": "points"}, "every", "'points'"),
+        ({"every": ["points"]}, "every", "'points'"),
+        ({"words": "good deal"}, "words", "'good deal'"),
+        ({"words": [1]}, "words", "[1]"),
     ],
 )
-def test_a_choice_that_is_none_names_the_values_that_there_are(sample_build, given, said):
-    with pytest.raises(UsageError, match=said):
+def test_a_choice_that_is_none_names_the_values_that_there_are(sample_build, given, field, named):
+    with pytest.raises(UsageError) as error:
         select(sample_build / "casino", **given)
+    (problem,) = error.value.problems
+    assert problem.place == field
+    assert named in str(problem)

@@ -43,6 +43,7 @@ def adapt(path):
 
 def test_what_1_0_0_wrote_is_read_once_names_are_where_messages_say(place, run):
     old, home = place / "datasets/chatter", {"PARLEY_DATASETS": place / "datasets"}
+    (old / "export.py").unlink()  # its words changed, as the changelog says
     for path in old.glob("*.py"):
         adapt(path)
     scored = "score", "chatter", "rating", "--build", place / "build"

@@ -2,50 +2,109 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from parley.building.built import BuiltFolder
+from parley.reading.dialogues import Dialogue, dialogues
+
 _PARTS = ("utterances", "speakers", "conversations")
+Meta = Mapping[str, Any]
+Said = tuple[str, Meta, str, Meta]
+"""An utterance: the id and the metadata of its speaker, its text and its metadata."""
+Conversation = tuple[str | Sequence[str], Meta, Sequence[Said]]
+"""A name, or the id of each utterance; its metadata; and its utterances, each a reply to the last.
+
+A name numbers the utterances: "ja 7" gives "ja 7 0", "ja 7 1", ...
+"""
 
 
-def utterance(
-    id: str, conversation_id: str, reply_to: str | None, speaker: str, text: str, meta: Any
-) -> dict[str, Any]:
-    """Return an utterance as ConvoKit stores it; a conversation's id is its first utterance's."""
-    said = {"id": id, "conversation_id": conversation_id, "text": text, "speaker": speaker}
-    return {**said, "meta": meta, "reply-to": reply_to, "timestamp": None, "vectors": []}
+def convokit(
+    about: Mapping[str, str],
+    turns: str,
+    text: str,
+    speaker: Callable[[Any, Any], tuple[str, Meta]],
+) -> Callable[[BuiltFolder, Path], None]:
+    """Return the function that writes a dataset as a corpus, for its `EXPORTS`.
+
+    A conversation is a dialogue that transcript.py reads, an utterance an entry of it. The other
+    columns and fields are their metadata, with the split and the number of the turn.
+
+    Args:
+        about: The metadata of the corpus.
+        turns: The column with the entries of a dialogue.
+        text: The field of an entry with its text; null becomes "".
+        speaker: Takes a row and an entry; returns the id and the metadata of the speaker.
+    """
+
+    def conversation(dialogue: Dialogue) -> Conversation:
+        row = dialogue.row
+        said = [
+            (*speaker(row, entry), entry[text] or "", _without(entry, text) | {"turn": turn})
+            for turn, entry in enumerate(row[turns])
+        ]
+        meta = _without(row, turns) | {"split": dialogue.split}
+        return f"{dialogue.split} {dialogue.id}", meta, said
+
+    def write(built: BuiltFolder, folder: Path) -> None:
+        found = (each for each in dialogues(built) if turns in each.row)
+        write_corpus(folder, about, map(conversation, found))
+
+    return write
+
+
+def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != name}
 
 
 def write_corpus(
     folder: Path,
     about: Mapping[str, str],
-    utterances: Sequence[Mapping[str, Any]],
-    speakers: Mapping[str, Mapping[str, Any]],
-    conversations: Mapping[str, Mapping[str, Any]],
+    conversations: Iterable[Conversation],
     index: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a corpus: its metadata, utterances in order, and id -> metadata of the others.
+    """Write a corpus; a conversation's id is that of its first utterance, as in ConvoKit.
 
-    The `index` holds the types of the metadata; they are counted unless given.
+    Args:
+        folder: An empty folder.
+        about: The metadata of the corpus.
+        conversations: The conversations in order.
+        index: The types of the metadata; they are counted unless given.
 
     Raises:
         ValueError: an utterance comes twice, or a number is not finite.
     """
+    utterances: list[dict[str, Any]] = []
+    speakers: dict[str, Meta] = {}
+    metas: dict[str, Meta] = {}
+    for name, meta, turns in conversations:
+        ids = [f"{name} {n}" for n in range(len(turns))] if isinstance(name, str) else name
+        metas[ids[0]] = meta
+        for id, before, turn in zip(ids, (None, *ids), turns, strict=False):
+            speaker, speakers[turn[0]], text, own = turn
+            said: dict[str, Any] = {
+                "id": id,
+                "conversation_id": ids[0],
+                "text": text,
+                "speaker": speaker,
+            }
+            said |= {"meta": own, "reply-to": before, "timestamp": None, "vectors": []}
+            utterances.append(said)
     id, times = next(iter(Counter(each["id"] for each in utterances).most_common(1)), ("", 0))
     if times > 1:
         raise ValueError(f"the utterance {id!r:.60} comes {times} times")
-    metas = ([each["meta"] for each in utterances], speakers.values(), conversations.values())
+    parts = ([each["meta"] for each in utterances], speakers.values(), metas.values())
     counted = {
-        **{f"{part}-index": _types(found) for part, found in zip(_PARTS, metas, strict=True)},
+        **{f"{part}-index": _types(found) for part, found in zip(_PARTS, parts, strict=True)},
         "overall-index": _types([about]),
         "version": 2,
         "vectors": [],
     }
     _write(folder / "utterances.jsonl", *utterances)
-    for name, each in (("speakers", speakers), ("conversations", conversations)):
+    for part, each in (("speakers", speakers), ("conversations", metas)):
         whole = {id: {"meta": meta, "vectors": []} for id, meta in each.items()}
-        _write(folder / f"{name}.json", whole)
+        _write(folder / f"{part}.json", whole)
     _write(folder / "corpus.json", about)
     _write(folder / "index.json", counted if index is None else index)
 
