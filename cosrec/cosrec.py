@@ -96,7 +96,7 @@ _dialogue = {
 }
 _user = {
     "user_id": Field(str, "upstream's id of the user"),
-    "keywords": Field([str], "the user's interests, words or phrases"),
+    "keywords": Field([str], "the user's interests, words or phrases; a few are empty"),
     "profile": Field((str, None), "a summary of the user; null for some users of crowd"),
 }
 

@@ -95,7 +95,7 @@ _ends = {"accept", "reject", "quit"}
 _price = (number, None)
 _offer = {
     "price": Field(_price, "the price offered", DOLLARS),
-    "sides": Field(str, "side conditions, as text"),
+    "sides": Field(str, "side conditions, as text; may be empty"),
 }
 _said = {  # the act of a message
     "intent": Field(set(INTENTS) - {"offer"} - _ends, "the intent (see Annotation)"),

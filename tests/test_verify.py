@@ -289,6 +289,10 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "NaN": rows("speakers/train[0].extraversion", math.nan),
         "infinity": rows(BIG_FIVE, math.inf),
     },
+    "empty_texts": {
+        "an empty text": rows("dialogues/train[0].chat_logs[0].text", ""),
+        "an empty text in a list of a view": rows("scenarios/train[0].published_in", [""]),
+    },
     "records": {
         "a label's number too high": rows("utterances/train[0].annotations", [10]),
         "a label's number too low": rows("speakers/train[0].svo", -1),

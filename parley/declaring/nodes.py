@@ -17,6 +17,7 @@ from parley.base.code import Code, call, listed, literal, mapped
 from parley.base.errors import Problem, ScriptError
 from parley.declaring.conversion import Conversion, each, refusal, same
 
+KEY = "upstream's key"  # the meaning of the keys of an object with any keys
 Fits = Callable[[Any], bool]
 
 _FEW = 8  # an error lists this many values; of more it names the nearest one
@@ -346,7 +347,7 @@ class Mapping(Node):
         )
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
-        key = Column(f"{path}[].key", "string", meaning="upstream's key")
+        key = Column(f"{path}[].key", "string", meaning=KEY)
         entries = Column(path, "list of struct", null)
         value, *within = self.item.columns(f"{path}[].value")
         return [entries, key, replace(value, meaning=value.meaning or "its value"), *within]

@@ -23,7 +23,9 @@ from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
 from parley.declaring.features import arrow_schema
+from parley.declaring.fields import UNKNOWN, columns_of
 from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
+from parley.declaring.nodes import KEY
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.generate import generate
@@ -322,24 +324,44 @@ def values_of_columns(
 
 def numbers(built: BuiltFolder) -> Iterator[str]:
     """Every number is finite."""
+    for config, split, path, values in _leaves(built):
+        if pa.types.is_floating(values.type):
+            for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
+                yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
+
+
+def empty_texts(built: BuiltFolder) -> Iterator[str]:
+    """Missing is null: a text is empty only in a field whose meaning has the word `empty`."""
+    found: Counter[tuple[str, str]] = Counter()
+    for config, _, path, values in _leaves(built):
+        if pa.types.is_string(values.type):
+            found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
+    for (config, path), count in (+found).items():
+        columns = columns_of(built.dataset.configs[config])
+        meanings = {column.path: column.meaning for column in columns}
+        meaning = meanings[re.sub(r"(\[\])+$", "", path)]
+        if "empty" not in meaning and meaning not in ("", UNKNOWN, KEY):
+            what = f"{count:,} empty texts; say in its meaning what empty stands for, or give null"
+            yield f"{config}: {path}: {what}"
+
+
+def _leaves(built: BuiltFolder) -> Iterator[tuple[str, str, str, Any]]:
+    """Yield config, split, path and values of each innermost column of every file."""
     for config, split in built.declared:
         for table in built.tables(config, split):
             for name in table.schema.names:
-                for place, values in _floats(table[name], f"{config}/{split}: {name}"):
-                    outside = values.filter(pc.invert(pc.is_finite(values)))
-                    for wrong in pc.unique(outside).to_pylist():
-                        yield f"{place}: expected a finite number, found {wrong}"
+                for path, values in _within(table[name], name):
+                    yield config, split, path, values
 
 
-def _floats(values: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield place and values of each innermost column of floats."""
+def _within(values: Any, path: str) -> Iterator[tuple[str, Any]]:
     if pa.types.is_struct(values.type):
         for number, field in enumerate(values.type):
-            yield from _floats(pc.struct_field(values, [number]), f"{place}.{field.name}")
+            yield from _within(pc.struct_field(values, [number]), f"{path}.{field.name}")
     elif pa.types.is_list(values.type):
-        yield from _floats(pc.list_flatten(values), f"{place}[]")
-    elif pa.types.is_floating(values.type):
-        yield place, values
+        yield from _within(pc.list_flatten(values), f"{path}[]")
+    else:
+        yield path, values
 
 
 def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:

@@ -150,6 +150,7 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
             test(integrity.as_measured, built, remeasured),
             test(integrity.keys, built),
             test(integrity.numbers, built),
+            test(integrity.empty_texts, built),
             test(integrity.records, built, plans),
             test(integrity.chats, built),
             replace(

@@ -142,7 +142,7 @@ def records_stay_as_they_are(folder: DatasetFolder) -> Iterator[str]:
 
 
 def missing_is_null(folder: DatasetFolder) -> Iterator[str]:
-    """Missing values are null: not "None", "null", "N/A", -1.0, or "" unless upstream has it.
+    """Missing values are null: not "None", "null", "N/A" or -1.0.
 
     Views with `sentinels=True` are exempt: their documented schema has such values.
     """
@@ -150,11 +150,9 @@ def missing_is_null(folder: DatasetFolder) -> Iterator[str]:
         declared = folder.dataset.configs[config]
         if isinstance(declared, Config) or declared.sentinels:
             continue  # a Config holds upstream's own values
-        empty = any(value == "" for _, value in values_of(folder.records(config, split)))
         for number, row in enumerate(folder.built.rows(config, split)):
             for path, value in values_of(row):
-                wrong = value in _SENTINELS or (value == "" and not empty)
-                if wrong or (isinstance(value, float) and value == -1.0):
+                if value in _SENTINELS or (isinstance(value, float) and value == -1.0):
                     yield f"{config}/{split}[{number}]{path}: is {value!r}; make it null"
 
 
