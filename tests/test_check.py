@@ -14,6 +14,7 @@ from parley.base.errors import UsageError
 from parley.building.build import build
 from parley.building.collection import Dataset, get
 from parley.building.sources import Sources
+from parley.declaring.pins import PLACEHOLDER
 
 _numbers = itertools.count()
 
@@ -73,6 +74,8 @@ TASKS = {"first": FIRST}
 OTHERS = (
     "    inputs='its turns',\n    columns=('dialogues.turns[].text', 'dialogues.turn'),\n    gold="
 )
+JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]],
+            shape=__import__("parley").Converted(DIALOGUE, DIALOGUE, lambda r: r["x"], dict)"""
 OF_LABELS = TASK.replace('"first": str', '"first": {"clerk", "customer"}').replace(
     "nobody", "clerk"
 )
@@ -107,6 +110,8 @@ BREAKS = {  # rule: (file, old text, new text, part of the message)
             'len(record["turns"]), **',
             r"train\[0\]; \[1\]: id: expected a string, ",
         ),
+        (SCRIPT, "roles[turn[", "rolls[turn[", r"skeleton.py, line \d+ fails: .*line 1: NameError"),
+        (SCRIPT, "holds=holds", JOINED, r"line \d+ fails: records\[0\]: KeyError: 'x'"),
         (SCRIPT, " in records:", " in [next(iter(records))]:", "not read to its end. `rec"),
     ],
     "records_stay_as_they_are": [
@@ -241,6 +246,8 @@ def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new, m
             assert "cannot be checked" not in line
     failed = [each.name for each in found.values() if each.failed]
     assert len(failed) <= 3, failed  # the cause is easy to see
+    skipped = [each.name for each in found.values() if each.skipped]
+    assert rule != "card_is_up_to_date" or skipped == ["placeholders_are_replaced"]
 
 
 @pytest.mark.parametrize(
@@ -284,6 +291,16 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
     assert run_rule(rule, folder).skipped
     build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
     assert len(run_rule(rule, folder).problems) == 10 - fewer
+
+
+def test_a_homepage_that_is_none_is_an_error_once_the_dataset_is_measured(tmp_path):
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+    script = dataset.folder / "tea.py"
+    script.write_text(script.read_text().replace("https://example.org/", PLACEHOLDER))
+    folder, rule = DatasetFolder(dataset, tmp_path), folder_rules.sources_have_addresses
+    assert run_rule(rule, folder).skipped
+    build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
+    assert run_rule(rule, folder).failed
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):

@@ -107,6 +107,7 @@ def test_what_is_wrong_with_a_folder(tmp_path):
     tree = git_tree(list(folder.iterdir()))
     pin = {"url": "http://here/x.zip", "member": "x/en", "git_tree": tree, "files": 3}
     assert problem(folder, pin) is None
+    assert "expected 4 files, found 3" in problem(folder, pin | {"files": 4})  # of this tree
     assert whence(pin) == "http://here/x.zip (x/en in it)"
     (folder / "1.json").write_text("one")
     assert re.fullmatch(

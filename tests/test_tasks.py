@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer import Exit
 
 from parley.base.console import print_output
-from parley.base.errors import OutputError
+from parley.base.errors import OutputError, Problem
 from parley.base.marks import with_parts
 from parley.building.built import open_folder
 from parley.building.collection import Dataset, discover
+from parley.cli.score import score as score_command
 from parley.cli.task_tables import lay_out_score
 from parley.declaring import spread
 from parley.declaring.figures import agrees
@@ -23,7 +25,7 @@ from parley.declaring.leaderboard import overview
 from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import MEASURED, Undefined, flat
-from parley.scoring.evaluate import POLICIES, compute, score
+from parley.scoring.evaluate import POLICIES, Result, compute, score
 from parley.scoring.gold import Part, load_gold
 from parley.scoring.predictions import write
 
@@ -220,6 +222,14 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
             found = score(built, name, {option: value}, baseline=reference.name)
             for each in replace(found, is_sample=False).moved:
                 assert each.found != "None"
+
+
+def test_score_fails_if_a_baseline_misses_its_reference(sample_build, monkeypatch):
+    given = {"baseline": "length", "folder": sample_build}
+    score_command("duo", "agreement", **given)
+    monkeypatch.setattr(Result, "moved", [Problem("length", "0.5", "0.4")])
+    with pytest.raises(Exit):
+        score_command("duo", "agreement", **given)
 
 
 def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):

@@ -35,17 +35,22 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
     except (Interrupted, KeyboardInterrupt):
         raise
     except BaseException as error:  # any other is the script's
-        lines = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if Path(frame.filename).is_relative_to(folder)
-        ]
-        place = str(module_path(folder, name))
-        if lines:
-            place = f"{lines[-1].filename}, line {lines[-1].lineno}"
+        place = line_of(error, dataset) or str(module_path(folder, name))
         if isinstance(error, ScriptError):  # a wrong declaration
             problems, remedy = error.problems, error.remedy
             raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
         said = f"{type(error).__name__}: {error}"
         remedy = "Fix it or its imports."
         raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error
+
+
+def line_of(error: BaseException, dataset: str) -> str:
+    """Return the file and the line of a dataset's modules that an error comes from, or ""."""
+    package = sys.modules.get(f"{PACKAGE}.{dataset}")
+    folders = list(package.__path__) if package else []
+    lines = [
+        f"{frame.filename}, line {frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if any(Path(frame.filename).is_relative_to(folder) for folder in folders)
+    ]
+    return lines[-1] if lines else ""

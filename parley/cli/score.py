@@ -89,7 +89,10 @@ def score(
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score predictions on a task, with the documented scores for comparison."""
+    """Score predictions on a task, with the documented scores for comparison.
+
+    Exit status 1 if a baseline does not give its reference.
+    """
     from parley.building.built import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
     from parley.models.score import score_file
@@ -128,6 +131,8 @@ def score(
 
         write_whole(entry, eval_results(result, built))
     print_result(as_json, result.as_dict, lambda: lay_out_score(result))
+    if result.moved:
+        raise typer.Exit(1)
 
 
 def _lines_due(

@@ -15,6 +15,7 @@ from parley.base.errors import (
     ScriptError,
     SourceError,
 )
+from parley.base.loading import line_of
 from parley.rows.split import SplitPlan
 
 
@@ -68,7 +69,7 @@ def explaining(plan: SplitPlan) -> Iterator[None]:
         raise
     except Exception as error:  # any other error is the script's
         raise ScriptError(
-            f"{plan.where}: {plan.dataset}.py fails",
+            f"{plan.where}: {line_of(error, plan.dataset) or f'{plan.dataset}.py'} fails",
             plan.reader.explain(error),
             remedy="If the record is valid, fix the script; otherwise raise ValueError in it.",
         ) from error

@@ -42,12 +42,13 @@ class Reader:
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
+        self.joined: int | None = None  # the last record that a script made of several files
 
     @property
     def place(self) -> str:
-        """The place of the last record read; "" between files."""
+        """The place of the last record read; between files, the number of the joined one."""
         if self._at is None:
-            return ""
+            return "" if self.joined is None else f"records[{self.joined}]"
         source, name, number = self._at
         return name + _comma(source) + _part(source, number)
 
@@ -126,6 +127,7 @@ class Reader:
     def forget(self) -> None:
         """Count no source as read, for the next split."""
         self._ended.clear()
+        self.joined = None
 
     def require_ended(self, sources: Iterable[Source]) -> None:
         """Raise ScriptError unless each of these was read to its end since `forget`."""

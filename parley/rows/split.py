@@ -70,12 +70,17 @@ class SplitPlan:
         if isinstance(config, View):
             values = fitting(config.node, config.rows(values), RowError, self.where)
         elif self.join:
-            values = fitting(config.node, values, RecordError, "records")
+            values = self._numbered(fitting(config.node, values, RecordError, "records"))
         rows = config.to_rows(values)
         if self.config.keys:
             key = itemgetter(*self.config.keys)
             return ((key(row), row) for row in rows)
         return enumerate(rows)
+
+    def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
+        """Yield joined records; until the next one, an error between files is of this one."""
+        for self.reader.joined, record in enumerate(records):
+            yield record
 
 
 def fitting(

@@ -474,7 +474,14 @@ def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator
 
 
 def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
-    if not _alike(back := config.to_record(row), record):
+    try:
+        back = config.to_record(row)
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # of a script
+        yield f"{where}: does not convert back: {type(error).__name__}: {error}"
+        return
+    if not _alike(back, record):
         said = first_difference(back, record) if back != record else "true is not 1"
         yield f"{where}: does not convert back to the upstream record: {said}"
 
