@@ -45,9 +45,6 @@ def place(tmp_path):
     data = tmp_path / "clone" / "data"
     data.mkdir(parents=True)
     (data / SAMPLE.name).write_bytes(SAMPLE.read_bytes())
-    git = ["git", "-C", str(tmp_path / "clone"), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "One"]):
-        subprocess.run([*git, *command], check=True)
     return tmp_path
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from parley.base.errors import UsageError
 from parley.cli.common import AsJson, Attempts, Name, Names, app, print_line, print_result, select
 
 
@@ -34,21 +35,38 @@ def new(
     ],
     files: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="FILE...", help="Upstream files, folders or zip archives."),
+        typer.Option("--from", metavar="FILE...", help="Upstream files or folders."),
     ] = None,
+    turns: Annotated[
+        str, typer.Option(metavar="FIELD", help="The field of a record that lists its turns.")
+    ] = "",
+    speaker: Annotated[
+        str,
+        typer.Option(metavar="FIELD", help="Who speaks: of a turn, or a list beside --text."),
+    ] = "",
+    text: Annotated[
+        str, typer.Option(metavar="FIELD", help="What is said: of a turn, or a list.")
+    ] = "",
+    dialogue: Annotated[
+        str, typer.Option(metavar="FIELD", help="The dialogue of a row that is a turn.")
+    ] = "",
 ) -> None:
     """Start a dataset: a skeleton to edit, or a draft --from upstream files.
 
-    A draft declares the structure of the files, has an invented sample, passes `parley check`,
-    and builds from the files. The command lists its guesses.
+    A draft declares the fields, types, labels and key of the records, has an invented sample,
+    passes `parley check`, and builds from the files. Where its dialogues are, you state.
     """
+    from parley.authoring.starting.draft import Stated
     from parley.authoring.starting.new import write_draft, write_skeleton
 
-    made, guesses = (
-        write_draft(name, folder, files) if files else (write_skeleton(name, folder), ())
+    stated = Stated(turns, speaker, text, dialogue)
+    if not files and stated != Stated():
+        raise UsageError("--turns, --speaker, --text and --dialogue need --from")
+    made, notes = (
+        write_draft(name, folder, files, stated) if files else (write_skeleton(name, folder), ())
     )
-    for line in guesses:
-        print_line(f"guessed: {line}")
+    for line in notes:
+        print_line(line)
     print_line(f"wrote {made}; edit it, and check it with")
     print_line(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}")
     if files:
@@ -62,10 +80,7 @@ def pin(
         str, typer.Argument(metavar="[URL]", show_default=False, help="Where upstream has it.")
     ] = "",
 ) -> None:
-    """Print the line of pins.py for a file or folder: URL, size and hash.
-
-    In a clone of a public repository on GitHub, the URL is known.
-    """
+    """Print the line of pins.py for a file or folder: URL, size and hash."""
     from parley.authoring.starting.given import pin_line
 
     typer.echo(pin_line(path, url))

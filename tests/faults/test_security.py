@@ -188,7 +188,6 @@ def audit(tmp_path):
     return audited
 
 
-HELPER = "touch {owned}"
 CONFIG = """[core]
 	repositoryformatversion = 1
 	sshCommand = {helper}
@@ -202,64 +201,20 @@ CONFIG = """[core]
 	partialClone = origin
 [alias]
 	rev-parse = !{helper}
-	remote = !{helper}
 [filter "x"]
 	process = {helper}
-[include]
-	path = more
 """
 HEAD = {"HEAD": "ref: refs/heads/main\n", "refs/heads/main": "1" * 40, "objects/info/packs": ""}
-INDEX = b"DIRC" + bytes([0, 0, 0, 2, 255, 255, 255, 255]) + b"a" * 100
-ENTRY = INDEX[:8] + bytes([0, 0, 0, 1] + [0] * 60) + b"/etc/passwd"
-CLONES = {  # the files of a folder; a Path is a link's target
-    "a partial clone": {f".git/{name}": text for name, text in HEAD.items()}
-    | {".git/config": CONFIG},
-    "a bare repository, committed": {**HEAD, "config": CONFIG},
-    "a bare repository in a clone": {f".git/{name}": text for name, text in HEAD.items()}
-    | {**HEAD, "config": CONFIG, ".git/config": CONFIG.replace("ssh", "no")},
-    "a .git that names another": {".git": "gitdir: else", "else/config": CONFIG}
-    | {f"else/{name}": text for name, text in HEAD.items()},
-    "settings in another file": {".git/config": CONFIG[-21:], ".git/more": CONFIG}
-    | {f".git/{name}": text for name, text in HEAD.items()},
-    "links in circles": {".git/config": Path("HEAD"), ".git/HEAD": Path("config")}
-    | {".git/refs": Path("../.git")},
-    "a link to itself": {".git": Path(".git")},
-    "links that lead outside": {".git/config": CONFIG, ".git/HEAD": "ref: refs/heads/../../x"}
-    | {".git/packed-refs": Path("/dev/zero"), ".git/index": Path("/dev/zero")},
-    "a ref of itself": {".git/config": CONFIG, ".git/HEAD": "ref: refs/heads/a"}
-    | {".git/refs/heads/a": "ref: refs/heads/a"},
-    "an index without end": {".git/config": CONFIG, ".git/HEAD": "1" * 40, ".git/index": INDEX},
-    "an index of another path": {".git/config": CONFIG, ".git/HEAD": "1" * 40, ".git/index": ENTRY},
-}
 
 
-def crafted(folder, files, owned):
+def crafted(folder, owned):
     """Write a folder with a crafted clone; its programs would make the file `owned`."""
-    folder.mkdir(parents=True)
-    (folder / "talks.json").write_text('[{"id": "a", "text": "Hello there."}]')
-    for name, content in files.items():
-        path = folder / name
+    for name, text in (HEAD | {"config": CONFIG}).items():
+        path = folder / ".git" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, Path):
-            path.symlink_to(content)
-        elif isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            path.write_text(content.format(helper=f"touch {owned}", home=folder))
+        path.write_text(text.format(helper=f"touch {owned}", home=folder))
+    (folder / "talks.json").write_text('[{"id": "a", "text": "Hello there."}]')
     return folder
-
-
-def test_a_draft_from_a_crafted_clone_runs_nothing(audit, tmp_path, tally):
-    commands = []
-    for number, files in enumerate(CLONES.values()):
-        folder = crafted(tmp_path / f"clone {number}", files, tmp_path / "owned")
-        commands.append(("new", f"tea_{number}", tmp_path / "more", "--from", folder))
-    found, _, started = audit(commands)
-    assert started == []
-    assert not (tmp_path / "owned").exists()
-    for name, (status, output) in zip(CLONES, found, strict=True):
-        assert (status, "no URL is known" in output) == (0, True), (name, output)
-    tally("draft from a crafted clone", len(commands))
 
 
 def test_a_command_starts_no_program_but_its_own(
@@ -268,7 +223,7 @@ def test_a_command_starts_no_program_but_its_own(
     """Not even in a crafted clone: neither it nor its processes."""
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
-    clone = crafted(tmp_path / "clone", CLONES["a partial clone"], tmp_path / "owned")
+    clone = crafted(tmp_path / "clone", tmp_path / "owned")
     folder = write_skeleton("tea", clone / "datasets")
     data = folder / "sample/dialogues.jsonl"
     build = ("--build", clone / "build")

@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import parley
-from parley.authoring.starting.draft import draft
+from parley.authoring.starting.draft import Stated, draft, require_spoken
 from parley.authoring.starting.sample import write_sample
 from parley.authoring.starting.script import pins, script, transcript
 from parley.base.errors import UsageError
 from parley.base.replace import replacing
 from parley.building.card import renewed_card
+from parley.building.card_parts import shown_row
 from parley.building.collection import Dataset, collection_folder, wrong_name
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
+NOTHING = Stated()
 _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset's name
 
 
@@ -38,23 +40,27 @@ def write_skeleton(name: str, home: Path) -> Path:
     return target
 
 
-def write_draft(name: str, home: Path, files: Sequence[Path]) -> tuple[Path, list[str]]:
-    """Write a dataset folder guessed from upstream's files, folders and zip archives.
+def write_draft(
+    name: str, home: Path, files: Sequence[Path], stated: Stated = NOTHING
+) -> tuple[Path, list[str]]:
+    """Write a dataset folder drafted from upstream's files and folders.
 
-    Return its path, and the guesses, a line each. UsageError as for a skeleton, or if the files
-    hold no dataset; RecordError if a file cannot be read.
+    Return its path, and what was taken and guessed, a line each. UsageError as for a skeleton, or
+    if the files hold no dataset, or not what is stated; RecordError if a file cannot be read.
     """
     target = _free(name, home)
-    made = draft(files)
+    made = draft(files, stated)
     with replacing(target) as folder:
         write_sample(made, folder / "sample")
         dataset = Dataset(name, folder)
         text = script(name, _title(name), made)
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
         (folder / "pins.py").write_text(pins(made), encoding="utf-8")
-        if made.chat:
-            text = transcript(made, made.chat)
+        if made.stated:
+            text = transcript(made, made.stated)
             (folder / "transcript.py").write_text(text, encoding="utf-8")
+            row = shown_row(dataset)
+            require_spoken(made.stated, [row.row] if row else [])  # as a row, too
         dataset.card.write_text(_drafted_card(dataset), encoding="utf-8")
         _renew_card(dataset)
     return target, made.notes

@@ -20,6 +20,8 @@ def write_sample(made: Draft, folder: Path) -> None:
     for each in made.given:
         count = max(2, made.value.branches) if each is made.given[0] else 1
         values = [_value(made, made_up, number) for number in range(count)]
+        if made.stated and (key := made.stated.dialogue):  # two turns of a dialogue, if there are
+            values = [value | {key: values[n - n % 2][key]} for n, value in enumerate(values)]
         if made.naming and made.naming.entries:
             entries = {f"id-{made_up.number()}": value for value in values}
             alone = made.format == "json lines"
@@ -39,13 +41,10 @@ def _value(made: Draft, made_up: Invention, number: int) -> Any:
 
 
 def _write(given: Given, values: list[Any], format: str, target: Path) -> None:
-    if not given.only:
-        contents = {target: values}
-    else:  # in a sample, an archive may be a folder
-        home = target / given.member
-        one_each = format in _WHOLE
-        parts = [[value] for value in values] if one_each else [values]
-        contents = {home / name: part for name, part in zip(given.files, parts, strict=False)}
+    contents = {target: values}
+    if given.place.is_dir():
+        parts = [[value] for value in values] if format in _WHOLE else [values]
+        contents = {target / name: part for name, part in zip(given.files, parts, strict=False)}
     for path, part in contents.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8", newline="") as file:

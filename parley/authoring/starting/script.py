@@ -4,21 +4,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from parley.authoring.starting.draft import Draft
-from parley.authoring.starting.given import Given
-from parley.authoring.starting.turns import Chat
+from parley.authoring.starting.draft import TURNS, Draft, Stated
+from parley.authoring.starting.given import Given, pin_of
 from parley.base.code import Code, call, lay_out, listed, literal, mapped
 from parley.declaring.fields import UNKNOWN
+from parley.declaring.formats import BY_SUFFIX
 from parley.declaring.pins import PLACEHOLDER
 from parley.declaring.shapes import parse
 
 _LINES = 25  # of the record in a docstring
-# format -> the suffix with this default format
-_USUAL = {
-    "File": {"json": ".json", "json lines": ".jsonl", "csv": ".csv", "tsv": ".tsv"},
-    "Folder": {"json value": ".json", "json lines": ".jsonl", "csv": ".csv", "tsv": ".tsv"}
-    | {"text": ".txt"},
-}
 
 
 def script(name: str, title: str, made: Draft) -> str:
@@ -27,10 +21,10 @@ def script(name: str, title: str, made: Draft) -> str:
     for each in made.given:
         splits.setdefault(each.split, []).append(each)
     parts = [*_shapes(made), "\n", *_sources(made, splits)]
-    if made.naming:
+    if made.stated and made.stated.dialogue:
+        parts += ["\n\n", _GROUPED.replace("KEY", literal(made.stated.dialogue))]
+    elif made.naming:
         parts += ["\n\n", _records(made)]
-    if made.chat:
-        parts += ["\n\n" if made.naming else "\n", _messages(made, made.chat)]
     parts += ["\n\n", _class(name, title, made, splits)]
     body = "".join(parts)
     return f"{_docstring(title, made.example)}\n\n{''.join(_imports(body))}\n{body}"
@@ -45,10 +39,8 @@ def pins(made: Draft) -> str:
 
 
 def _pin(each: Given) -> Iterator[tuple[str, Code]]:
-    for key, value in each.pin().items():
+    for key, value in pin_of(each.place, each.path).items():
         yield literal(key), f"{value:_}" if isinstance(value, int) else literal(value)
-    if each.member:
-        yield literal("member"), literal(each.member)
 
 
 def _docstring(title: str, record: Any) -> str:
@@ -75,17 +67,15 @@ def shortened(value: Any) -> Any:
 
 def _imports(body: str) -> Iterator[str]:
     """Yield the imports of a script."""
-    abstract = [name for name in ("Iterable", "Iterator", "Mapping") if f"{name}[" in body]
+    abstract = [name for name in ("Iterator", "Mapping") if f"{name}[" in body]
     if abstract:
         yield f"from collections.abc import {', '.join(abstract)}\n"
     if "groupby(" in body:
         yield "from itertools import groupby\nfrom operator import itemgetter\n"
     if abstract:
         yield "from typing import Any\n\n"
-    uses = {"CHAT": "**CHAT", "Builder": "(Builder)", "Config": "Config(", "File": "File("}
-    uses |= {"Folder": "Folder(", "View": "View(", "as_json": "as_json("}
-    uses |= {"Field": "Field(", "chat_of": "chat_of(", "null_or_absent": "null_or_absent("}
-    names = sorted((n for n, use in uses.items() if use in body), key=lambda n: (n != "CHAT", n))
+    words = ("Builder", "Config", "Field", "File", "Folder", "as_json")
+    names = [word for word in words if f"{word}(" in body or f"({word})" in body]
     yield f"from parley import {', '.join(names)}\n\nfrom .pins import PINS\n"
 
 
@@ -95,6 +85,12 @@ def _assign(name: str, code: Code) -> str:
 
 def _shapes(made: Draft) -> Iterator[str]:
     value = parse(made.value.shape).code(UNKNOWN)
+    if made.stated and (key := made.stated.dialogue):
+        yield _assign("ROW", value)
+        yield f"TURN = {{key: field for key, field in ROW.items() if key != {literal(key)}}}\n"
+        items = [(literal(key), f"ROW[{literal(key)}]"), (literal(TURNS), _field(listed(["TURN"])))]
+        yield _assign("RECORD", mapped(items))
+        return
     if made.naming is None:
         yield _assign("RECORD", value)
         return
@@ -113,7 +109,7 @@ def _field(shape: Code) -> Code:
 
 
 def _sources(made: Draft, splits: dict[str, list[Given]]) -> Iterator[str]:
-    shape: Code = "RECORD"
+    shape: Code = "ROW" if made.stated and made.stated.dialogue else "RECORD"
     if made.naming:
         shape = "str" if made.value.shape is str else "VALUE"
         shape = mapped([("str", shape)]) if made.naming.entries else shape
@@ -128,16 +124,22 @@ def _name(split: str, splits: dict[str, list[Given]]) -> str:
 
 
 def _source(each: Given, shape: Code) -> Code:
-    kind = "Folder" if each.only else "File"
+    kind = "Folder" if each.place.is_dir() else "File"
     path = literal(each.path)
     items = [("", path), ("", shape), ("**", f"PINS[{path}]")]
-    items += [("only=", literal(each.only))] if each.only else []
-    ending = _USUAL[kind].get(each.format)
-    if not ending or not (each.only or each.path).endswith(ending):
+    usual = "json value" if each.place.is_dir() else BY_SUFFIX.get(each.place.suffix)
+    if each.format != usual:
         items.append(("read=", literal(each.format)))
     return f"{kind}(", items, ")"
 
 
+_GROUPED = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield each dialogue with its rows as turns, which stand one after the other."""
+    for source in sources.values():
+        for id, rows in groupby(source, key=itemgetter(KEY)):
+            turns = [{key: row[key] for key in row if key != KEY} for row in rows]
+            yield {KEY: id, "turns": turns}
+'''
 _ENTRIES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each entry of the objects, with its key."""
     for source in sources.values():
@@ -165,7 +167,7 @@ def _records(made: Draft) -> str:
     assert naming is not None  # noqa: S101 - the caller checks it
     text = _FILES if len(naming.columns) == 1 else _PLACES
     text = _ENTRIES if naming.entries else text
-    if not any(each.only for each in made.given):
+    if not any(each.place.is_dir() for each in made.given):
         file = "path"
         text = text.replace("for file, value", "for _, value").replace("for file, f", "for _, f")
     elif len(made.given) == 1:
@@ -179,41 +181,6 @@ def _records(made: Draft) -> str:
     return text.replace("RECORD", lay_out(mapped([*items, last])))
 
 
-def _each_turn(chat: Chat, turns: str, numbered: str) -> tuple[str, str, str]:
-    """Return the code of speaker (`numbered` without one) and text of a turn, and of the loop."""
-    text = f"turn[{literal(chat.text)}]" if chat.text else "turn"
-    if chat.speaker:
-        return f"turn[{literal(chat.speaker)}]", text, f"for turn in {turns}"
-    return numbered, text, f"for number, turn in enumerate({turns})"
-
-
-def _messages(made: Draft, chat: Chat) -> str:
-    roles = mapped((literal(who), literal(role)) for who, role in chat.roles.items())
-    who, text, each = _each_turn(chat, f"record[{literal(chat.turns)}]", "number % 2")
-    said = f"(ROLES[{who}], {text}) {each}"
-    said = f"({said})" if len(said) < 83 else f"(\n            {said}\n        )"
-    row = mapped([*((literal(key), f"record[{literal(key)}]") for key in made.key), _CHAT])
-    sides, of_row = "()", f"row[{literal(chat.turns)}]"
-    if chat.speaker:
-        sides = f"{{turn[{literal(chat.speaker)}] for turn in {of_row}}}"
-    return f'''{_assign("ROLES", roles)}
-
-def holds(row: dict[str, Any]) -> tuple[int, Iterable[Any]]:
-    """Return the number of turns of a dialogue, and who speaks."""
-    return len({of_row}), {sides}
-
-
-def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield each dialogue as a chat of user and assistant."""
-    for record in records:
-        said = {said}
-        yield {lay_out(row, 2, 6)}
-'''
-
-
-_CHAT = ("**", "chat_of(said)")
-
-
 def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -> str:
     key: Code = listed(map(literal, made.key), "()") if len(made.key) != 1 else ""
     key = key or literal(next(iter(made.key)))
@@ -224,26 +191,12 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
         )
         for split, given in splits.items()
     )
-    own = {"records": "records", "shape": "RECORD"} if made.naming else {}
-    own |= {"holds": "holds"} if made.chat else {}
+    joined = made.naming or (made.stated and made.stated.dialogue)
+    own = {"records": "records", "shape": "RECORD"} if joined else {}
     configs = [call("Config", literal("dialogues"), literal("a record, as published"), declared)]
     configs[0][1].extend(
         (f"{word}=", each) for word, each in [*own.items(), ("key", key), ("use", '"read"')]
     )
-    if made.chat:
-        kinds = [(literal(column), _of_record(made, column)) for column in made.key]
-        configs.append(
-            call(
-                "View",
-                literal("messages"),
-                literal("a dialogue as a chat of user and assistant"),
-                of=literal("dialogues"),
-                rows="messages",
-                features=mapped([*kinds, ("**", "CHAT")]),
-                key=key,
-                use=literal("train a chat model"),
-            )
-        )
     body = "".join(f"        {lay_out(config, 2)},\n" for config in configs)
     return f'''class {title}(Builder):
     """Describe the dataset in a sentence."""
@@ -260,20 +213,18 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
 '''
 
 
-def _of_record(made: Draft, column: str) -> Code:
-    """Return the code of the shape of a column of the key, from the records' if these are one."""
-    if made.naming or isinstance(made.value.shape, dict):
-        return f"RECORD[{literal(column)}]"
-    return _field(made.key[column].__name__)
-
-
-def transcript(made: Draft, chat: Chat) -> str:
+def transcript(made: Draft, stated: Stated) -> str:
     """Return the code of `transcript.py`."""
-    title = f"row[{literal(next(iter(made.key)))}]" if made.key else literal("dialogue")
-    turns = f"row[{literal(chat.turns)}]"
-    who, text, each = _each_turn(chat, turns, "number % 2 + 1")
-    named = all(isinstance(who, str) for who in chat.roles)
-    said = f"Turn({who if named else f'str({who})'}, {text}) {each}"
+    turns = f"row[{literal(TURNS if stated.dialogue else stated.turns)}]"
+    text, who = literal(stated.text), literal(stated.speaker)
+    if stated.turns or stated.dialogue:
+        text = f"turn[{text}]" if stated.text else "turn"
+        who = f"str(turn[{who}])" if stated.speaker else literal("?")
+        said = f"Turn({who}, {text}) for turn in {turns}"
+    elif stated.speaker:
+        said = f"Turn(str(who), text) for who, text in zip(row[{who}], row[{text}], strict=True)"
+    else:
+        said = f'Turn("?", text) for text in row[{text}]'
     return f'''"""The layout and the filters of a dialogue."""
 
 from typing import Any
@@ -286,10 +237,10 @@ CONFIGS = ("dialogues",)
 def transcript(row: dict[str, Any]) -> Transcript:
     """Return the transcript of a row of `dialogues`."""
     turns = {f"[{said}]" if len(said) < 85 else f"[{chr(10)}        {said}{chr(10)}    ]"}
-    return Transcript(title=str({title}), turns=turns, language="en")
+    return Transcript(title=str(row[{literal(next(iter(made.key)))}]), turns=turns)
 
 
 def facets(row: dict[str, Any]) -> Facets:
     """Return its length."""
-    return {{"turns": len({turns})}}
+    return {{"turns": len(transcript(row).turns)}}
 '''

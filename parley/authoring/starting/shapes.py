@@ -5,21 +5,21 @@ A key is required, and a set closed, only if all values agree. Notes list each g
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from parley.authoring.starting.turns import SPEAKERS, chat_of_turns
 from parley.base.errors import ScriptError
-from parley.declaring.shapes import as_json, null_or_absent, parse
+from parley.declaring.shapes import as_json, parse
 
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set
 _SHORT = 40  # characters of such a value
 _DEEPEST = 12  # steps of a path; deeper values become JSON text
 _ID = re.compile(r"[\w.-]*\d[\w.-]*")  # a key that looks like an id
-_UNFIT = re.compile(r"_type|.*\?|\s*|.*[`|].*", re.DOTALL)  # keys that fit no column or card
+_COLUMN = re.compile(r"(?!_type$|\.|\s*$)[^`|<>/]*(?<!\?)")  # keys that fit column and card
+_LABEL = re.compile(r"[^`|<>*\\\x00-\x1f]*")  # texts that fit a card
 _WORDS = (
     *("amber", "birch", "candle", "drift", "ember", "fern", "garden", "harbour", "island"),
     *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
@@ -67,10 +67,16 @@ class Guess:
         return not node.nullable
 
 
+class Notes(list[str]):
+    """What was guessed, a line each; texts at the path `speaker` are labels, if they are few."""
+
+    speaker = ""
+
+
 TEXT = Guess(str, lambda made, n: made.words())
 
 
-def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
+def guess(values: Sequence[Any], path: str, notes: Notes) -> Guess:
     """Return the shape of the values at a path of the records; note each guess."""
     kinds = set(map(type, values))
     if type(None) in kinds:
@@ -80,7 +86,7 @@ def guess(values: Sequence[Any], path: str, notes: list[str]) -> Guess:
         return _or_null(guess(given, path, notes) if given else TEXT)
     if len(re.findall(r"\.|\[\]", path)) >= _DEEPEST and kinds & {dict, list}:
         notes.append(f"{path}: is nested deeply; kept as JSON text")
-        return _as_json(guess(values, "", []))
+        return _as_json(guess(values, "", Notes()))
     if kinds == {dict}:
         return _guess_object(values, path, notes)
     if kinds == {list}:
@@ -118,29 +124,18 @@ def _or_null(inner: Guess) -> Guess:
     )
 
 
-def _guess_text(values: Sequence[str], path: str, notes: list[str]) -> Guess:
-    spoken = path.rpartition(".")[2] in SPEAKERS and "[]" in path
-    few = _few(values, most=4, share=1) if spoken else _few(values)
-    if not few or (len(values) < _MANY and not spoken):
+def _guess_text(values: Sequence[str], path: str, notes: Notes) -> Guess:
+    few = sorted(set(values))
+    short = max(map(len, few)) <= _SHORT and all(map(_LABEL.fullmatch, few))
+    often = len(values) >= _MANY and len(few) * 4 <= len(values)
+    if len(few) > _FEW or not short or not (often or path == notes.speaker):
         return TEXT
-    notes.append(
-        f"{path}: has {len(few)} different values in {len(values):,}; taken for a closed set"
-    )
-    return _one_of(few)
+    said = f"one of {len(few)} labels" if few[1:] else f"always {few[0]!r}"
+    notes.append(f"guess: {path} is {said}, as in all {len(values):,} values")
+    return Guess({*few}, lambda made, n: few[n % len(few)])
 
 
-def _few(values: Sequence[str], most: int = _FEW, share: int = 4) -> list[str]:
-    """Return the different values if they are few, short and frequent; else []."""
-    options = sorted(set(values))
-    often = len(options) <= most and len(options) * share <= len(values)
-    return options if often and max(map(len, options)) <= _SHORT else []
-
-
-def _one_of(options: Sequence[Any], branches: int = 1) -> Guess:
-    return Guess({*options}, lambda made, n: options[n % len(options)], branches)
-
-
-def _guess_list(values: Sequence[list[Any]], path: str, notes: list[str]) -> Guess:
+def _guess_list(values: Sequence[list[Any]], path: str, notes: Notes) -> Guess:
     items = list(chain.from_iterable(values))
     if not items:
         notes.append(f"{path}: is always empty; taken for a list of texts")
@@ -156,36 +151,44 @@ def _guess_list(values: Sequence[list[Any]], path: str, notes: list[str]) -> Gue
 # Objects --------------------------------------------------------------------------------
 
 
-def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
+def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: Notes) -> Guess:
     counts = Counter(chain.from_iterable(values))
-    here = path or "records"
-    if any(map(_UNFIT.fullmatch, counts)) or not all(map(str.isprintable, counts)):
-        notes.append(f"{here}: has keys that fit no column; taken for an object of any keys")
+    here = path or "a record"
+    if odd := [k for k in counts if not _COLUMN.fullmatch(k) or not k.isprintable()]:
+        notes.append(f"guess: {here} is an object of any keys, as {odd[0]!r:.40} fits no column")
         return _guess_map(values, path, notes)
     if keys_are_data(counts, len(values)):
-        notes.append(f"{here}: has {len(counts):,} different keys; taken for an object of any keys")
+        notes.append(f"guess: {here} is an object of any keys, as it has {len(counts):,}")
         return _guess_map(values, path, notes)
     if not counts:
         notes.append(f"{here}: is always an object without keys; kept as JSON text")
         return _as_json(Guess({}, lambda made, n: {}))
-    chat = chat_of_turns(path, values) if path.endswith("[]") else None
-    speaker = chat.speaker if chat else ""
-    if any(count < len(values) for count in counts.values()):
-        for key in (key for key, count in counts.items() if count == len(values)):
-            if groups := _told_apart(values, key):
-                tried: list[str] = []
-                made = _choice([_object(found, path, tried, speaker, tell=key) for found in groups])
-                if made.is_record:
-                    names = ", ".join(repr(found[0][key]) for found in groups)
-                    notes += [
-                        *tried,
-                        f"{here}: `{key}` distinguishes objects with different keys ({names})",
-                    ]
-                    return made
-    return _object(values, path, notes, speaker)
+    parts: dict[str, Guess] = {}
+    for key, count in counts.items():
+        found = [value[key] for value in values if key in value]
+        inner = f"{path}.{key}" if path else key
+        if count == len(values):
+            parts[key] = guess(found, inner, notes)
+        elif any(value is None for value in found):
+            notes.append(f"{inner}: is null in some objects and absent from others; JSON text")
+            parts[f"{key}?"] = _as_json(guess(found, inner, notes))
+        else:
+            parts[f"{key}?"] = guess(found, inner, notes)
+    # The first values of a key show its branches; an optional key is then absent.
+    total = max(part.branches + key.endswith("?") for key, part in parts.items())
+
+    def invent(made: Invention, n: int) -> dict[str, Any]:
+        n %= total
+        return {
+            key.removesuffix("?"): part.invent(made, n)
+            for key, part in parts.items()
+            if not key.endswith("?") or n < part.branches
+        }
+
+    return Guess({key: part.shape for key, part in parts.items()}, invent, total)
 
 
-def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: list[str]) -> Guess:
+def _guess_map(values: Sequence[dict[str, Any]], path: str, notes: Notes) -> Guess:
     """Return the shape of objects with data as keys."""
     inner = guess([each for value in values for each in value.values()], f"{path}.*", notes)
 
@@ -208,20 +211,6 @@ def keys_are_data(counts: Counter[str], objects: int) -> bool:
     return ids or (len(counts) > 15 and share < 0.3) or len(counts) > 500
 
 
-def _told_apart(values: Sequence[dict[str, Any]], key: str) -> list[list[dict[str, Any]]]:
-    """Return the objects grouped by their keys if a value of `key` decides the group; else []."""
-    said = [value[key] for value in values]
-    if set(map(type, said)) != {str} or not _few(said):
-        return []
-    keys = [frozenset(value) for value in values]
-    if len({*zip(said, keys, strict=True)}) > len({*said}) or len({*keys}) == 1:
-        return []
-    groups: dict[frozenset[str], list[dict[str, Any]]] = {}
-    for group, value in zip(keys, values, strict=True):
-        groups.setdefault(group, []).append(value)
-    return list(groups.values())
-
-
 def _choice(options: Sequence[Guess]) -> Guess:
     total = sum(option.branches for option in options)
 
@@ -234,52 +223,3 @@ def _choice(options: Sequence[Guess]) -> Guess:
         return option.invent(made, n)
 
     return Guess(tuple(option.shape for option in options), invent, total)
-
-
-def _object(
-    values: Sequence[dict[str, Any]], path: str, notes: list[str], speaker: str, tell: str = ""
-) -> Guess:
-    """Return the shape of objects; values of the keys `speaker` and `tell` are closed sets."""
-    parts: dict[str, Guess] = {}
-    both = []  # keys that are null in some objects and absent from others
-    counts = Counter(chain.from_iterable(values))
-    for key, count in counts.items():
-        found = [value[key] for value in values if key in value]
-        here = f"{path}.{key}" if path else key
-        if key == tell:
-            parts[key] = _one_of(sorted({*found}))
-        elif key == speaker and type(found[0]) is not bool:
-            said = sorted({*found})
-            parts[key] = _one_of(said, len(said))
-            notes.append(f"{here}: {len(said)} speakers; taken for a closed set")
-        elif count == len(values):
-            parts[key] = guess(found, here, notes)
-        elif not any(value is None for value in found):
-            parts[f"{key}?"] = guess(found, here, notes)
-        elif f"{key}_absent" in counts:
-            parts[f"{key}?"] = _as_json(guess(found, here, notes))
-        else:
-            both.append(key)
-            notes.append(f"{here}: is null in some objects and absent from others; two columns")
-            given = [value for value in found if value is not None]
-            parts[f"{key}?"] = guess(given, here, notes) if given else TEXT
-    return _of_parts(parts, both)
-
-
-def _of_parts(parts: Mapping[str, Guess], both: Sequence[str]) -> Guess:
-    # The first values of a key show its branches; an optional key is then absent.
-    most = {key: part.branches + key.endswith("?") for key, part in parts.items()}
-    total = max([*most.values(), *(parts[f"{key}?"].branches + 2 for key in both)])
-
-    def invent(made: Invention, n: int) -> dict[str, Any]:
-        n %= total
-        shown = {}
-        for key, part in parts.items():
-            if not key.endswith("?") or n < part.branches:
-                shown[key.removesuffix("?")] = part.invent(made, n)
-            elif key[:-1] in both and n == part.branches:
-                shown[key[:-1]] = None
-        return shown
-
-    shape = {key: part.shape for key, part in parts.items()}
-    return Guess(null_or_absent(shape, *both) if both else shape, invent, total)
