@@ -158,14 +158,13 @@ def environment(version):
 def publish(jobs):
     """Publish every build of the jobs to the local Hub, as sample/NAME or real/NAME."""
     from parley.building.built import open_folder
-    from parley.hub.publish import files_to_upload
     from parley.hub.publish import publish as publish_folder
 
     for job in map(Path, jobs):
         for folder in sorted(job.parent.glob("build/*/")):
             built = open_folder(folder)
             repo = f"{job.parent.name}/{folder.name}"
-            publish_folder(built, files_to_upload(built), repo)
+            publish_folder(built, built.hashes(), repo)
 
 
 def check(job_file):

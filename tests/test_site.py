@@ -30,7 +30,6 @@ from parley.building.collection import discover
 from parley.building.measured import measured
 from parley.declaring.figures import tally
 from parley.hub.published import Published, note, published
-from parley.hub.repository import LocalFile
 from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data, write_script
 from parley.reading.site.describe import Description
@@ -300,7 +299,7 @@ def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
 def note_published(folder):
     provenance = folder / "provenance.json"
     sha256 = hashlib.sha256(provenance.read_bytes()).hexdigest()
-    note({"provenance.json": LocalFile(provenance, sha256)}, Published("org/casino", "a" * 40))
+    note({"provenance.json": sha256}, Published("org/casino", "a" * 40))
 
 
 def test_the_snippet_loads_the_published_commit(sample_build, tmp_path, monkeypatch):

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +67,7 @@ class BuiltFolder:
         self.shown = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._kept: dict[Path, _Content] | None = None
+        self._texts: dict[str, str] = {}
 
     def __repr__(self) -> str:
         configs = self.provenance["configs"]
@@ -298,7 +298,7 @@ class BuiltFolder:
         for row in rows:
             yield row | {column: _named(row[column], found) for column, found in names.items()}
 
-    @cached_property
+    @property
     def card(self) -> str:
         """The text of its card."""
         return self._text(CARD)
@@ -311,8 +311,11 @@ class BuiltFolder:
         return found
 
     def _text(self, name: str) -> str:
+        """Return a text, which is read once: what is verified is what `hashes` states."""
         try:
-            return _read_text(self.path / name)
+            if name not in self._texts:
+                self._texts[name] = _read_text(self.path / name)
+            return self._texts[name]
         except ValueError as error:
             raise OutputError(
                 f"{self.shown / name}: {error}", remedy=f"Run {self.rebuild} again."

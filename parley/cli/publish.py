@@ -27,7 +27,7 @@ def publish(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Verify a build, publish it to the Hub in one commit, and read it back.
+    """Verify a build, publish it to the Hub in one commit, read it back and tag it.
 
     The token comes from `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
     the repository at the old version or at the new one; the next run completes the rest.
@@ -37,7 +37,6 @@ def publish(
     from parley.building.sources import at_hand
     from parley.cli.report import publication
     from parley.hub import publish as hub
-    from parley.hub.copied import private_copy
     from parley.hub.published import Published, note
 
     def step(text: str) -> None:
@@ -47,19 +46,17 @@ def publish(
     print_logs("huggingface_hub")
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, common.upstream_folder(ctx, source))
-    hub.require_publishable(find_folder(folder, dataset), permitted)
-    hub.require_reachable(repo, endpoint)  # before what takes long
-    with private_copy(folder, dataset) as built:
-        step("verifying the build")
-        if upstream is None:
-            step("not compared with upstream files: none are available")
-        files = hub.files_to_upload(built)
-        hub.verify_for_upload(built, upstream, permitted)
-        given: Any = {"private": private, "tag": tag, "dry_run": dry_run, "endpoint": endpoint}
-        found = hub.publish(built, files, repo, **given, on_step=step)
+    built = find_folder(folder, dataset)
+    hub.require_publishable(built, permitted)
+    hub.require_reachable(built, repo, endpoint)  # before what takes long
+    step("verifying the build")
+    if upstream is None:
+        step("not compared with upstream files: none are available")
+    files = built.hashes()
+    hub.verify_for_upload(built, upstream, permitted)
+    given: Any = {"private": private, "tag": tag, "dry_run": dry_run, "endpoint": endpoint}
+    found = hub.publish(built, files, repo, **given, on_step=step)
     if found.commit:
-        step("reading it back from an empty cache")
-        hub.read_back(built, found, endpoint)
         try:
             note(files, Published(repo, found.commit))
         except ParleyError as error:

@@ -1,15 +1,11 @@
-"""Publishes a build to the Hub: one commit, then a tag, then a read-back.
+"""Publishes a build to the Hub: one commit, which is read back and compared, then a tag.
 
 An interruption is harmless. The commit adds all files or none, and fails if the repository has
 changed since its files were compared. The tag comes last. A repository holds the old version or the
 new one, and publishing again completes the upload.
 """
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,21 +13,17 @@ from typing import Any
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
-from parley.base.errors import OutputError, Problem, PublishError, UsageError
-from parley.base.secret import without_secrets
-from parley.base.temporary import temporary_folder
+from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.built import BuiltFolder
 from parley.building.card import is_licensed, licence_section
 from parley.building.collection import Dataset
 from parley.building.measured import measured
 from parley.building.sources import Sources
-from parley.hub.guard import guarded
 from parley.hub.repository import (
     BEGUN,
     LEAVE,
     NOT_BEGUN,
     Change,
-    LocalFile,
     LocalFiles,
     Repository,
     clear_errors,
@@ -109,11 +101,6 @@ def _require_name(repo: str) -> None:
         raise UsageError(f"--repo {repo}: expected org/name: {error}") from error
 
 
-def files_to_upload(built: BuiltFolder) -> LocalFiles:
-    """Return the files of a private copy of a build with the hashes that verification compares."""
-    return {name: LocalFile(built.path / name, h) for name, h in built.hashes().items()}
-
-
 def require_publishable(built: BuiltFolder, permitted: bool) -> None:
     """Raise OutputError with the reasons, other than its content, why a build is not published.
 
@@ -132,15 +119,15 @@ def require_publishable(built: BuiltFolder, permitted: bool) -> None:
     _refuse(built, reasons)
 
 
-def require_reachable(repo: str, endpoint: str | None) -> None:
+def require_reachable(built: BuiltFolder, repo: str, endpoint: str | None) -> None:
     """Raise PublishError unless the Hub answers about a repository, which may be missing."""
-    there = Repository(repo, endpoint)
-    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN), guarded(there.endpoint):
+    there = Repository(repo, endpoint, built.path)
+    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN):
         there.state()
 
 
 def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
-    """Raise OutputError with the reasons why a private copy of a build is not published."""
+    """Raise OutputError with the reasons why a build is not published."""
     require_publishable(built, permitted)
     found = verify(built, source)
     failed = [f"{built.command('verify')} fails; read its output"] if found.failed else []
@@ -194,23 +181,24 @@ def publish(
     """Make a dataset repository hold the files of a build and no other data.
 
     The token is huggingface_hub's. Call `validate_target` and `verify_for_upload` before. `files`
-    are those of `files_to_upload`. `private` affects only a new repository; `tag` tags the version.
+    are the build's `hashes()` of before. `private` affects only a new repository; `tag` tags the
+    version, once the commit is read back and equal.
 
     Raises:
-        OutputError: the folder changed after it was verified.
-        PublishError: the Hub failed or refused, or somebody else changed the repository.
+        PublishError: the Hub failed or refused, somebody else changed the repository, or the commit
+            has other files than were verified.
     """
     version = f"v{built.version}"
-    there = Repository(repo, endpoint)
+    there = Repository(repo, endpoint, built.path)
     where = f"{repo} at {there.endpoint}"
-    with clear_errors(where, NOT_BEGUN), guarded(there.endpoint):
+    with clear_errors(where, NOT_BEGUN):
         on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
             on_step(there.rights())
     if not dry_run:
-        with clear_errors(where, BEGUN), guarded(there.endpoint):
+        with clear_errors(where, BEGUN):
             if is_new:
                 on_step("creating the repository")
                 there.create(private)
@@ -219,7 +207,9 @@ def publish(
                 raise PublishError(f"{repo}: was created, but the Hub shows no commit")
             if count := sum(change.writes for change in changes):
                 on_step(f"uploading {count} files")
-                head = there.commit(files, changes, head, f"Publish {built.dataset.name} {version}")
+                head = there.upload(changes, head, f"Publish {built.dataset.name} {version}")
+            on_step("reading it back")
+            there.read_back(files, head)
             if tag and not tagged:
                 on_step(f"tagging {version}")
                 there.tag(version, head)
@@ -260,60 +250,3 @@ def _look(
             "changed since. To go back to it, publish with --no-tag."
         )
     return head, changes, bool(tagged)
-
-
-def read_back(built: BuiltFolder, published: Publication, endpoint: str | None) -> None:
-    """Load and stream the published dataset from an empty cache; compare every split's digest.
-
-    PublishError names each split that differs.
-    """
-    configs = built.made
-    with temporary_folder("publish") as cache:
-        caches = {
-            name: str(cache / name.lower())
-            for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_ASSETS_CACHE", "HF_XET_CACHE")
-        }
-        hub = {"HF_ENDPOINT": endpoint.rstrip("/")} if endpoint else {}
-        if trusted_for():  # the workflow's proof may have expired, so reuse the first token
-            with clear_errors(published.repo, BEGUN):
-                hub |= {"HF_OIDC_RESOURCE": "", "HF_TOKEN": token() or ""}
-        # a separate process, since caches and endpoint are set at import; it skips torch, which
-        # takes seconds to import and is not needed
-        theirs, ours = os.pipe()  # ours closes when this process ends, and tells the child
-        command = [sys.executable, "-m", "parley.hub.load_back", str(theirs)]
-        try:
-            done = subprocess.run(  # noqa: S603
-                [*command, published.repo, published.revision],
-                env={**os.environ, **hub, **caches, "USE_TORCH": "0"},
-                cwd=cache,  # an empty folder, so that no folder is mistaken for the repo
-                input=json.dumps({config: sorted(splits) for config, splits in configs.items()}),
-                capture_output=True,
-                text=True,
-                pass_fds=[theirs],
-            )
-        finally:
-            os.close(theirs)
-            os.close(ours)
-    if not done.stdout:
-        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise PublishError(
-            f"{published.repo}: published as {published.revision}, but could not be read back: "
-            f"{without_secrets(reason)}",
-            remedy="Run the same command again: it publishes nothing twice, and reads again.",
-        )
-    found = json.loads(done.stdout)
-    wrong = [
-        Problem(f"{config}/{split} {way}", entry["digest"], digest)
-        for config, splits in configs.items()
-        for split, entry in splits.items()
-        for way, digest in found[config][split].items()
-        if digest != entry["digest"]
-    ]
-    if wrong:
-        raise PublishError(
-            f"{published.repo}: {published.revision}, read back, differs",
-            *wrong,
-            remedy=f"Nobody should use it yet. If {built.command('verify')} still "
-            f"succeeds, delete the tag {published.revision} on the Hub and publish again; if it "
-            "differs again, the Hub or the library changes the data: please report it.",
-        )

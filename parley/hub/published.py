@@ -29,7 +29,7 @@ class Published:
 
 def note(files: LocalFiles, found: Published) -> None:
     """Note where the verified files of a build were published."""
-    file = _place(files[PROVENANCE].sha256)
+    file = _place(files[PROVENANCE])
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

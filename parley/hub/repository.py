@@ -1,29 +1,26 @@
 """A dataset repository on the Hub, compared with a folder and made to hold it."""
 
-import hashlib
+import glob
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import huggingface_hub
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub import HfApi
+from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils.sha import git_hash
 
-from parley.base.errors import OutputError, ParleyError, PublishError
+from parley.base.errors import OutputError, ParleyError, Problem, PublishError
 from parley.base.secret import keep_secret, without_secrets
 from parley.base.temporary import temporary_folder
 from parley.building.built import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
+from parley.declaring.pins import hash_file
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
-_SMALL = 10_000_000  # bytes; the Hub takes larger files by their hash alone
 
 # Files of records, as listed in docs/publishing.md: readers of all such files would mix them with
 # ours.
@@ -35,51 +32,7 @@ _RECORDS = re.compile(
 _SETTINGS = ".huggingface.yaml"  # `datasets` lets it overrule the card
 
 
-@dataclass(frozen=True)
-class LocalFile:
-    """A file to publish: its path and the sha256 that was verified."""
-
-    path: Path
-    sha256: str
-
-    @cached_property
-    def size(self) -> int:
-        """Its size in bytes at the first look."""
-        return self.size_now()
-
-    @cached_property
-    def blob_id(self) -> str:
-        """The git blob id of the verified content, kept from the first read."""
-        return str(git_hash(self.read()))
-
-    def size_now(self) -> int:
-        """Return its size in bytes; OutputError if it is no longer a regular file."""
-        try:
-            state = self.path.lstat()
-        except OSError as error:
-            raise self.changed() from error
-        if not stat.S_ISREG(state.st_mode):  # a link may lead anywhere, a pipe may never end
-            raise self.changed()
-        return state.st_size
-
-    def read(self) -> bytes:
-        """Return its content; OutputError if it changed after verification."""
-        self.size_now()
-        content = self.path.read_bytes()
-        if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise self.changed()
-        vars(self)["blob_id"] = str(git_hash(content))  # once published, the file may be another
-        return content
-
-    def changed(self) -> OutputError:
-        """Return the error for a file changed after verification."""
-        return OutputError(
-            f"{self.path}: changed after it was verified",
-            remedy="Publish again while no other program writes into the folder.",
-        )
-
-
-LocalFiles = Mapping[str, LocalFile]  # by their names in the repository
+LocalFiles = Mapping[str, str]  # name -> sha256 of a file to publish
 
 
 @dataclass(frozen=True)
@@ -97,13 +50,14 @@ class Change:
 
 
 class Repository:
-    """A dataset repository, by its name "org/name", on one Hub.
+    """A dataset repository, by its name "org/name", on one Hub, and the folder to publish there.
 
     Its methods raise what huggingface_hub does; `clear_errors` makes a PublishError of it.
     """
 
-    def __init__(self, name: str, endpoint: str | None) -> None:
+    def __init__(self, name: str, endpoint: str | None, folder: Path) -> None:
         self.name = name
+        self._folder = folder
         self._api = HfApi(endpoint=endpoint and endpoint.rstrip("/"), library_name="parley")
         self.endpoint = self._api.endpoint
 
@@ -155,10 +109,10 @@ class Repository:
                 action = REMOVE if self._is_of_data(path) else LEAVE
                 found.append(Change(path, action, remote[path].size))
                 continue
-            action = ADD
+            action, file = ADD, self._folder / path
             if path in remote:
-                action = KEEP if _same(local[path], remote[path]) else CHANGE
-            found.append(Change(path, action, local[path].size))
+                action = KEEP if _same(file, local[path], remote[path]) else CHANGE
+            found.append(Change(path, action, file.stat().st_size))
         return found
 
     def holds(self, local: LocalFiles, revision: str | None) -> bool:
@@ -198,46 +152,46 @@ class Repository:
         """Tag a commit; an existing tag is an error."""
         self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
 
-    def commit(
-        self, local: LocalFiles, changes: list[Change], parent: str | None, message: str
-    ) -> str:
+    def upload(self, changes: list[Change], parent: str | None, message: str) -> str:
         """Make the changes in one commit on top of `parent`, and return it.
 
-        Raises:
-            OutputError: a file changed after verification.
-            HfHubHTTPError: with the status 412, if `parent` is no longer the last commit.
+        HfHubHTTPError with the status 412 if `parent` is no longer the last commit.
         """
-        operations: list[Any] = [
-            CommitOperationDelete(change.path)
-            if change.action == REMOVE
-            else _addition(change.path, local[change.path])
-            for change in changes
-            if change.writes
+        made = self._api.upload_folder(
+            repo_id=self.name,
+            repo_type="dataset",
+            folder_path=self._folder,
+            allow_patterns=_patterns(changes, ADD, CHANGE),
+            delete_patterns=_patterns(changes, REMOVE),
+            commit_message=message,
+            parent_commit=parent,
+        )
+        return _commit_id(made.oid)
+
+    def read_back(self, local: LocalFiles, commit: str) -> None:
+        """Download a commit; PublishError names each file that differs from a local one."""
+        with temporary_folder("publish") as place:
+            self._api.snapshot_download(
+                self.name, repo_type="dataset", revision=commit, local_dir=place
+            )
+            found = {
+                path: hash_file(place / path, "sha256") if (place / path).is_file() else "no file"
+                for path in local
+            }
+        differing = [
+            Problem(path, f"sha256 {due}", found[path])
+            for path, due in local.items()
+            if found[path] != due
         ]
-        try:
-            made = self._api.create_commit(
-                self.name,
-                operations,
-                commit_message=message,
-                repo_type="dataset",
-                parent_commit=parent,
-            )
-            done = _commit_id(made.oid)
-        except HfHubHTTPError as error:
-            if error.response.status_code != 412:
-                raise
-            # Somebody else may have published the same folder, or the commit was sent twice after
-            # a lost answer: then the repository holds our files now.
-            now, _ = self.state()
-            if now is None or not self.holds(local, now):
-                raise
-            return now
-        # Somebody else may have committed the same files and more: then ours was empty.
-        if not self.holds(local, done):
+        others = [change for change in self.changes(local, commit) if change.action == REMOVE]
+        differing += [Problem(change.path, "no file", "one") for change in others]
+        if differing:
             raise PublishError(
-                f"{self.name}: the commit holds other files than these", remedy=_ADVICE[412]
+                f"{self.name}: the commit {commit}, read back, differs from what was verified",
+                *differing,
+                remedy="It has no tag. Publish again while no other program writes into the build "
+                "or the repository.",
             )
-        return done
 
     def _files(self, revision: str | None) -> dict[str, RepoFile]:
         if revision is None:
@@ -263,24 +217,15 @@ class Repository:
                 return {}
 
 
-def _same(local: LocalFile, remote: RepoFile) -> bool:
-    """Tell whether the Hub has the verified content."""
+def _patterns(changes: list[Change], *actions: str) -> list[str]:
+    return [glob.escape(change.path) for change in changes if change.action in actions]
+
+
+def _same(file: Path, sha256: str, remote: RepoFile) -> bool:
+    """Tell whether the Hub has the content of a file."""
     if remote.lfs:
-        return bool(remote.lfs.sha256 == local.sha256)
-    return local.size == remote.size and local.blob_id == remote.blob_id
-
-
-def _addition(path: str, file: LocalFile) -> CommitOperationAdd:
-    """Return the upload of the verified content.
-
-    Small files are sent as the bytes compared here; the Hub compares larger ones by their sha256.
-    """
-    if file.size_now() <= _SMALL:
-        return CommitOperationAdd(path, file.read())
-    addition = CommitOperationAdd(path, file.path)
-    if addition.upload_info.sha256.hex() != file.sha256:
-        raise file.changed()
-    return addition
+        return bool(remote.lfs.sha256 == sha256)
+    return hash_file(file, "git_blob") == remote.blob_id
 
 
 _ADVICE = {

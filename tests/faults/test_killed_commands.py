@@ -62,7 +62,7 @@ for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without 
 import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.table
 import parley.authoring.starting.new, parley.authoring.linting.run, parley.verifying.diff
 import parley.reading.export.export, parley.reading.site.serve
-import parley.hub.copied, parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard
+import parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main
 from parley.rows import workers
@@ -70,8 +70,8 @@ from unverified import held
 workers.PART = 20_000
 parley.hub.publish.require_publishable = lambda *_: None
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
-parley.hub.publish.files_to_upload = lambda built: {{
-    name: file for name, file in held(built.path).items() if not name.startswith(".")
+parley.building.built.BuiltFolder.hashes = lambda built: {{
+    name: sha256 for name, sha256 in held(built.path).items() if not name.startswith(".")
 }}
 
 def command(work, said, *arguments):

@@ -250,7 +250,7 @@ def test_a_command_starts_no_program_but_its_own(
         shared += "import parley.rows.workers\nparley.rows.workers.PART = 10\n"
         found, processes, started = audit(commands, prepare=shared, **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
-    own = [str(ROOT / "parley/verifying/side_by_side.py")], ["-m", "parley.hub.load_back"]
+    own = ([str(ROOT / "parley/verifying/side_by_side.py")],)
     programs = [line[1] if isinstance(line[1], list) else line for line in started]
     assert [
         line for line in programs if not any(line[1:][: len(each)] == each for each in own)
