@@ -245,6 +245,7 @@ def score(
     *,
     baseline: str = "",
     subset: str = "",
+    limit: int = 0,
     unreadable: str = "wrong",
     **options: str,
 ) -> "Result":
@@ -260,6 +261,7 @@ def score(
         predictions: A file of predictions, a log, or predictions (`parley score --template`).
         baseline: A baseline of the task, instead of predictions.
         subset: A published subset of the task.
+        limit: The number of questions of a pilot, 0 for all.
         unreadable: What an unreadable prediction is: "wrong", or "drop" to score the others alone.
         options: Options of the task: topics="search".
 
@@ -277,9 +279,9 @@ def score(
 
     built = _opened(folder)
     if isinstance(predictions, str | Path) and not baseline:
-        return score_file(built, task, options, str(predictions), Part(subset), unreadable)
+        return score_file(built, task, options, str(predictions), Part(subset, limit), unreadable)
     given: Any = predictions
-    how: Any = {"part": Part(subset), "policy": unreadable}
+    how: Any = {"part": Part(subset, limit), "policy": unreadable}
     return evaluate(built, task, options, baseline=baseline, found=given, **how)
 
 

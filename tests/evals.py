@@ -7,13 +7,16 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given):
     """Ask a task, as "casino deals", and return the path of its log.
 
-    `reply(messages, schema)` gives a text or a ModelOutput, `name` is its model's; `roles` are the
-    sides of a game, each with a model, None for that one. What else is given goes to the task, or
-    to `inspect_ai.eval` if it takes it.
+    `reply(messages, schema)` gives a text or a ModelOutput, of a model with a `name`; or it is a
+    model itself. `roles` are the sides of a game, each with a model, None for that one. What else
+    is given goes to the task, or to `inspect_ai.eval` if it takes it.
     """
     own = {each: given.pop(each) for each in [*given] if each in OF_EVAL}
     own |= {"limit": given.pop("first")} if "first" in given else {}  # of the samples
-    model, id = model_of(reply, name), task.replace(" ", "_").replace("-", "_")
+    model, id = (
+        model_of(reply, name) if callable(reply) else reply,
+        task.replace(" ", "_").replace("-", "_"),
+    )
     sides = {role: each or model for role, each in (roles or {}).items()}
     (log,) = inspect_ai.eval(
         f"parley/{id}",

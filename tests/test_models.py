@@ -1,19 +1,28 @@
 """The tasks of inspect: what a model sees, what becomes of its answers, logs and their scores."""
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import permutations
 from pathlib import Path
 
 import pytest
+from model_server import serving
+from scipy import stats
 
+import parley
+from parley.base.errors import UsageError
 from parley.building.built import find_folder
 from parley.building.collection import discover
 from parley.declaring.questions import NO_ANSWER, Playing
 from parley.declaring.tasks import flat
 from parley.models.questions import Questions
-from parley.models.variants import AS_DECLARED
+from parley.models.variants import AS_DECLARED, Variant
 from parley.scoring.gold import Part
 
 ASKED = {
@@ -63,15 +72,16 @@ def scored(sample_build, run):
     return scored
 
 
-def printed(log):
-    """Return the metrics that inspect printed."""
+def read_log(log):
     from inspect_ai.log import read_eval_log
 
-    (found,) = (
-        each.metrics
-        for each in read_eval_log(str(log)).results.scores
-        if "undefined" in each.metrics
-    )
+    return read_eval_log(str(log))
+
+
+def printed(log):
+    """Return the metrics that inspect printed."""
+    scores = read_log(log).results.scores
+    (found,) = (each.metrics for each in scores if "undefined" in each.metrics)
     return {name: metric.value for name, metric in found.items()}
 
 
@@ -215,32 +225,33 @@ def by_schema(messages, schema):
 
 
 @pytest.mark.parametrize("name", SINGLE)
-def test_what_is_answered_by_the_schema_is_read(name, asked, scored, of):
-    count = len(of(name).gold)
-    assert scored(name, asked(name, by_schema))["unreadable"] == {}
-    without = scored(name, asked(name, by_schema, schema=False))
-    assert without["unreadable"] == {NO_ANSWER: count}
-    for schema in {
-        json.dumps(each.schema): each.schema for each in of(name).by_key.values()
-    }.values():
-        from inspect_ai.util import JSONSchema
+def test_an_endpoint_that_answers_by_the_schema_is_read(name, sample_build, scored, of, tmp_path):
+    evals = pytest.importorskip("evals", reason="needs the extra models")
+    with serving(lambda request: by_schema(None, schema_of(request))) as server:
+        model = evals.get_model("openai-api/local/m", base_url=server.url, api_key="none")
+        for schema, due in ((True, {}), (False, {NO_ANSWER: len(of(name).gold)})):
+            log = evals.ask(name, model, sample_build, tmp_path, schema=schema)
+            assert scored(name, log)["unreadable"] == due
+    sent = {json.dumps(schema_of(request)) for _, request in server.requests}
+    due = {json.dumps(each.schema) for each in of(name).by_key.values()}
+    assert {*map(ordered, sent)} == {"null", *map(ordered, due)}
 
-        assert JSONSchema.model_validate(schema).model_dump(exclude_none=True) == schema
+
+def schema_of(request):
+    return request.get("response_format", {}).get("json_schema", {}).get("schema")
 
 
-def varied(name, questions):
-    """Return a function that answers rightly, wrongly or not at all, by the last message."""
-    known = (
-        {
-            each.messages[-1]["content"]: json.dumps(
-                questions.asking.answer(questions.task.target(questions.gold[key]))
-            )
-            for key, each in questions.by_key.items()
-            if questions.task.target
-        }
-        if name in SINGLE
-        else {}
-    )
+def ordered(text):
+    return json.dumps(json.loads(text), sort_keys=True)
+
+
+def answering(name, questions):
+    """Return a function that answers rightly, by the schema, or not at all, by the last message."""
+    known = {}
+    if questions.task.target:
+        for key, gold in questions.gold.items():
+            right = json.dumps(questions.asking.answer(questions.task.target(gold)))
+            known[questions.by_key[key].messages[-1]["content"]] = right
 
     def reply(messages, schema):
         text = messages[-1]["content"]
@@ -252,13 +263,525 @@ def varied(name, questions):
     return reply
 
 
+def files_of(log, task, folder):
+    """Write a file of the predictions of a log, and one of its raw answers; return their paths."""
+    predictions, answers = [], []
+    for sample in read_log(log).samples:
+        key = dict(zip(task.key, sample.metadata["key"], strict=True))
+        predictions.append(sample.scores["parley_answers"].metadata["prediction"])
+        answers.append({**key, "answer": sample.output.completion})
+    paths = [folder / "predictions.jsonl", folder / "answers.jsonl"]
+    for path, lines in zip(paths, (predictions, answers), strict=True):
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return paths
+
+
 @pytest.mark.parametrize("name", ASKED)
-def test_a_score_of_a_log_is_what_inspect_printed(name, asked, scored, of):
+def test_log_predictions_and_raw_answers_give_what_inspect_printed(
+    name, asked, scored, of, tmp_path
+):
     questions = of(name)
-    given = {"turns": 5} if name in GAMES else {}
-    log = asked(name, varied(name, questions), **given)
-    found, due = scored(name, log), printed(log)
+    log = asked(name, answering(name, questions), **({"turns": 5} if name in GAMES else {}))
+    due, found = printed(log), scored(name, log)
     metrics = {".".join(path): value for path, value in flat(found["metrics"]).items()}
-    known = {name: value for name, value in metrics.items() if value is not None}
-    assert known == {name: due[name] for name in known}
+    known = {each: value for each, value in metrics.items() if value is not None}
+    assert known == {each: due[each] for each in known}
     assert due["undefined"] == len(metrics) - len(known)
+    files = files_of(log, questions.task, tmp_path)
+    for file in files[: 1 if name in GAMES else 2]:
+        other = scored(name, file)
+        same = "metrics", "unreadable", "counts", "references", "provenance"
+        assert {each: other[each] for each in same} == {each: found[each] for each in same}
+    for sample in read_log(log).samples:
+        score = sample.scores["parley_answers"]
+        assert sample.target
+        assert (score.answer is None) == (score.value["readable"] == 0)
+
+
+def test_a_raw_answer_is_no_answer_to_another_question_or_in_a_game(scored, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    for task, line in (
+        ("casino outcomes", {"dialogue_id": 999, "participant": "mturk_agent_1", "answer": "?"}),
+        ("casino outcomes", {"answer": "?"}),
+        ("casino outcomes", {"dialogue_id": 2001, "participant": "mturk_agent_1", "answer": 3}),
+        ("casino deals", {"dialogue_id": 2001, "answer": "[Accept]"}),
+    ):
+        file.write_text(json.dumps(line))
+        assert "line 1" in scored(task, file, status=1)
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_right_answers_are_ideal(name, asked, scored, of):
+    questions = of(name)
+    known = {
+        questions.by_key[key].messages[-1]["content"]: questions.task.target(gold)
+        for key, gold in questions.gold.items()
+    }
+    log = asked(
+        name, lambda messages, _: f"```json\n{json.dumps(known[messages[-1]['content']])}\n```"
+    )
+    found = flat(scored(name, log)["metrics"])
+    for path, value in found.items():
+        if path[0] in IDEAL and value is not None:
+            ideal = IDEAL[path[0]]
+            assert value == ideal or (path[0] in COUNTS_ABSENT and 0 < value < ideal)
+
+
+IDEAL = {"f1": 100, "joint_accuracy": 100, "exact_order": 100, "top_1": 100, "exact": 1, "items": 1}
+IDEAL |= dict.fromkeys(
+    ("satisfaction", "likeness", "macro_f1", "exact_match", "auc", "accuracy"), 1
+)
+COUNTS_ABSENT = {"f1", "macro_f1"}  # below 1 where the sample lacks a label
+
+
+def test_a_part_has_one_score_whoever_cuts_it(asked, scored, of, tmp_path):
+    questions = of("casino strategies")
+    reply = answering("casino strategies", questions)
+    ids = ["-".join(map(str, key)) for key in [*questions.by_key][:4]]
+    pilot = asked("casino strategies", reply, limit=4)
+    found = scored("casino strategies", pilot)
+    assert (found["pilot"], found["counts"]["utterances"]) == (4, 4)
+    for cut in ({"first": 4}, {"sample_id": ids}):
+        log = asked("casino strategies", reply, **cut)
+        assert printed(log) == printed(pilot)
+        assert scored("casino strategies", log)["metrics"] == found["metrics"]
+    files = files_of(pilot, questions.task, tmp_path)
+    for file in files:
+        other = scored("casino strategies", file, "--limit", 4)
+        assert other["metrics"] == found["metrics"]
+    chosen = asked("casino strategies", reply, sample_id=ids[1:])
+    assert scored("casino strategies", chosen)["counts"]["utterances"] == 3
+    whole = asked("casino strategies", reply, limit=500)
+    assert scored("casino strategies", whole)["pilot"] == 0
+
+
+def test_epochs_are_repetitions(asked, scored, of):
+    turns = iter(range(100))
+    camp = {"satisfaction": "Undecided", "likeness": "Slightly like"}
+
+    def reply(messages, schema):
+        return json.dumps(camp) if next(turns) % 3 else "?"
+
+    log = asked("casino outcomes", reply, epochs=3, limit=3)
+    found, due = scored("casino outcomes", log), printed(log)
+    assert found["metrics"]["likeness"] == due["likeness"]
+    assert found["run"]["epochs"] == 3
+    each = []
+    for epoch in (1, 2, 3):
+        samples = [sample for sample in read_log(log).samples if sample.epoch == epoch]
+        each.append(
+            sum(sample.scores["parley_answers"].value["likeness"] for sample in samples) / 3
+        )
+    assert found["metrics"]["likeness"] == pytest.approx(sum(each) / 3)
+    assert found["run"]["se_epochs"]["likeness"] == pytest.approx(stats.sem(each))
+
+
+# Logs ------------------------------------------------------------------------------------
+
+
+def changed_answer(log):
+    log.samples[0].output.choices[0].message.content = '{"satisfaction": "Undecided"}'
+
+
+def changed_reading(log):
+    log.samples[0].scores["parley_answers"].metadata["prediction"]["likeness"] = "Undecided"
+
+
+def removed(log):
+    log.samples.pop()
+
+
+def repeated(log):
+    log.samples.append(log.samples[0])
+
+
+def renamed(log):
+    log.samples[0].metadata["key"] = [2001, "nobody"]
+
+
+def other_input(log):
+    log.samples[0].input[-1].content = "What?"
+
+
+def unscored(log):
+    log.samples[0].scores = None
+
+
+def other_questions(log):
+    log.eval.metadata["questions"] = "0" * 64
+
+
+def other_build(log):
+    log.eval.metadata["rows"] = "0" * 64
+
+
+def other_version(log):
+    log.eval.metadata["version"] = "0.0.1"
+
+
+def newer(log):
+    log.eval.metadata["asking"] = "999"
+
+
+def unfinished(log):
+    log.status = "cancelled"
+
+
+CHANGES = [
+    changed_answer, changed_reading, removed, repeated, renamed, other_input, unscored,
+    other_questions, other_build, other_version, newer, unfinished,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def outcomes_log(sample_build, tmp_path_factory):
+    """A log of casino's outcomes."""
+    evals = pytest.importorskip("evals", reason="needs the extra models")
+    folder = tmp_path_factory.mktemp("logs")
+    camp = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
+    return Path(evals.ask("casino outcomes", lambda *_: json.dumps(camp), sample_build, folder))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_log_that_was_changed_or_is_of_other_questions_is_refused(
+    change, outcomes_log, scored, tmp_path
+):
+    from inspect_ai.log import write_eval_log
+
+    log = read_log(outcomes_log)
+    change(log)
+    write_eval_log(log, str(path := tmp_path / "changed.json"))
+    assert str(path) in scored("casino outcomes", path, status=1)
+
+
+def test_a_log_of_older_questions_is_scored_by_its_predictions_and_says_so(
+    outcomes_log, scored, run, sample_build, tmp_path
+):
+    from inspect_ai.log import write_eval_log
+
+    log = read_log(outcomes_log)
+    log.eval.metadata |= {"asking": "1", "questions": "0" * 64}
+    log.samples[0].output.choices[0].message.content = "of another reader"
+    write_eval_log(log, str(path := tmp_path / "older.eval"))
+    found = scored("casino outcomes", path)
+    assert found["metrics"] == scored("casino outcomes", outcomes_log)["metrics"]
+    today = ASKED["casino outcomes"][2].asking.version
+    assert (found["run"]["asking"], found["run"]["asking_today"]) == ("1", today)
+    shown = run("score", "casino", "outcomes", path, "--build", sample_build).stdout
+    assert "questions 1" in shown
+
+
+def test_what_no_log_can_be_scored_as_is_named(outcomes_log, scored, run, sample_build, tmp_path):
+    for task, *more in (("casino strategies",), ("casino outcomes", "--limit", 2)):
+        scored(task, outcomes_log, *more, status=2)
+    damaged = tmp_path / "damaged.eval"
+    damaged.write_bytes(outcomes_log.read_bytes()[:-1000])
+    scored("casino outcomes", damaged, status=1)
+
+
+def test_without_inspect_a_log_says_what_to_install(outcomes_log, scored, monkeypatch):
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    assert 'pip install "parley-datasets[models]"' in scored(
+        "casino outcomes", outcomes_log, status=2
+    )
+
+
+@pytest.mark.slow
+def test_inspect_scores_a_log_again(outcomes_log):
+    again = outcomes_log.with_name("again.eval")
+    inspect("score", outcomes_log, "--action", "overwrite", "--output-file", again)
+    assert printed(again) == printed(outcomes_log)
+
+
+def inspect(*command, **environ):
+    """Run a command of inspect in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "inspect_ai", *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"INSPECT_DISPLAY": "none"} | environ,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+# Answers that are none -------------------------------------------------------------------
+
+
+def test_a_refusal_is_no_answer_and_no_turn(asked, scored, of):
+    from inspect_ai.model import ChatMessageAssistant, ContentText, ModelOutput
+
+    def refuse(messages, schema):
+        said = [ContentText(text="[Walk-Away] I cannot help with that.", refusal=True)]
+        return ModelOutput.from_message(ChatMessageAssistant(content=said))
+
+    found = scored("casino outcomes", asked("casino outcomes", refuse, limit=2))
+    assert found["unreadable"] == {"refused": 2}
+    assert found["metrics"]["likeness"] == 0
+    found = scored("casino deals", asked("casino deals", refuse, limit=2))
+    first, second = of("casino deals").roles
+    assert found["metrics"]["malformed"] == {first: 3, second: 2}
+
+
+def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
+    bad = "No such thing."
+    texts = [
+        each.messages[-1]["content"] for each in of("casino outcomes", limit=5).by_key.values()
+    ]
+
+    def reply(messages, schema):
+        if messages[-1]["content"] == texts[2]:
+            raise ValueError(f"status 400: {bad}")
+        return json.dumps(made(schema))
+
+    failed = asked("casino outcomes", reply, limit=5, fails={"error"})
+    assert "eval-retry" in scored("casino outcomes", failed, status=1)
+    log = asked("casino outcomes", reply, limit=5, fail_on_error=0.5)
+    found = scored("casino outcomes", log)
+    ((reason, count),) = found["unreadable"].items()
+    assert (bad in reason, count) == (True, 1)
+    metrics = {".".join(path): value for path, value in flat(found["metrics"]).items()}
+    due = printed(log)
+    assert metrics["likeness"] == due["likeness"]
+
+
+def test_advice_is_given_where_many_answers_are_unreadable(asked, scored):
+    from inspect_ai.model import ModelOutput
+
+    def cut(messages, schema):
+        return ModelOutput.from_content("m", "Let me think", stop_reason="max_tokens")
+
+    for task, due in (("casino outcomes", "--max-tokens"), ("casino deals", "--model-role")):
+        advice = scored(task, asked(task, cut, limit=2))["run"]["advice"]
+        assert due in advice
+    assert (
+        "schema=true"
+        in scored("casino outcomes", asked("casino outcomes", by_schema, limit=2, schema=False))[
+            "run"
+        ]["advice"]
+    )
+    assert not scored("casino outcomes", asked("casino outcomes", by_schema, limit=2))["run"][
+        "advice"
+    ]
+
+
+# Variants --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_examples_are_of_dialogues_that_are_not_scored(name, of):
+    part = {} if name == "craigslist_bargains deal" else {"limit": 1}
+    plain, varied = of(name, **part), of(name, **part, variant=Variant(2, "Do it."))
+    assert plain.digest != varied.digest
+    all_of = of(name) if part else plain
+    known = {each.messages[-1]["content"]: key for key, each in all_of.by_key.items()}
+    scored_dialogues = {key[0] for key in varied.by_key}
+    for key, question in varied.by_key.items():
+        system, *shown, last = question.messages
+        assert system == {"role": "system", "content": "Do it."}
+        assert last == plain.by_key[key].messages[-1]
+        assert [each["role"] for each in shown] == ["user", "assistant"] * 2
+        for asked, answer in zip(shown[::2], shown[1::2], strict=True):
+            if part:
+                own = known[asked["content"]]
+                assert own[0] not in scored_dialogues
+                fields = varied.asking.read(answer["content"], all_of.by_key[own])
+                assert fields == varied.task.target(all_of.gold[own])
+            else:
+                assert asked["content"] not in known
+    for kind in (Variant(1000), Variant(1)) if part else (Variant(1000),):
+        with pytest.raises(UsageError, match="examples"):
+            of(name, variant=kind)
+
+
+def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Guess.\n")
+    seen = []
+
+    def reply(messages, schema):
+        seen.append(messages)
+        return json.dumps(made(schema))
+
+    log = asked("casino outcomes", reply, limit=2, shots=1, prompt=str(prompt))
+    assert [[each["role"] for each in chat] for chat in seen] == [
+        ["system", "user", "assistant", "user"]
+    ] * 2
+    assert seen[0][0]["content"] == "Guess.\n"
+    prompt.unlink()
+    run = scored("casino outcomes", log)["run"]
+    assert (run["shots"], run["prompt"]) == (1, hashlib.sha256(b"Guess.\n").hexdigest())
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("casino outcomes", {"turns": 4}),
+        ("casino outcomes", {"swap": True}),
+        ("casino outcomes", {"limit": -1}),
+        ("casino outcomes", {"limit": "2"}),
+        ("casino outcomes", {"shots": 1000, "limit": 1}),
+        ("casino outcomes", {"schema": "flase"}),
+        ("casino outcomes", {"prompt": "/no/such/file"}),
+        ("casino outcomes", {"limt": 2}),
+        ("casino outcomes", {"subset": "nobody2030"}),
+        ("casino deals", {"turns": 1}),
+        ("casino deals", {"turns": 2.5}),
+        ("casino deals", {"shots": 1}),
+        ("duo agreement", {"aspect": "colour"}),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(name, given, asked):
+    from inspect_ai._util.error import PrerequisiteError
+
+    with pytest.raises(PrerequisiteError):
+        asked(name, by_schema, **given)
+
+
+def test_the_build_is_the_one_here_or_that_of_load(sample_build, monkeypatch, tmp_path):
+    tasks = pytest.importorskip("parley.models.tasks", reason="needs the extra models")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(tasks.PrerequisiteError, match="parley build casino"):
+        tasks.casino_outcomes()
+    version = discover()["casino"].version
+    for folder in (tmp_path / "cache" / "built" / version, tmp_path / "build"):
+        folder.mkdir(parents=True)
+        (folder / "casino").symlink_to(sample_build / "casino")
+        assert len(tasks.casino_outcomes().dataset)
+
+
+# Games -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_two_models_play(name, asked, scored, of):
+    first, second = of(name).roles
+    offer = {"casino": "[Offer: Food=1 Water=1 Firewood=3]"}.get(name.split()[0], "[Offer: 100]")
+
+    def reply(messages, schema):
+        said = [each["content"] for each in messages if each["role"] == "user"]
+        return offer if "Begin" in said[0] else "Fine.\n[Accept]"
+
+    log = asked(name, reply)
+    found = scored(name, log)
+    assert found["counts"]["deals"] == len(of(name).gold)
+    for sample in read_log(log).samples:
+        assert [turn["role"] for turn in sample.metadata["turns"]] == [first, second]
+    for text, due in {
+        "[Walk-Away]": {"walk_aways": 1, "turns": {first: 1, second: 0}},
+        "Hm.": {"turn_limits": 1, "turns": {first: 10, second: 10}},
+        "[Accept]": {"walk_aways": 1, "turns": {first: 3, second: 2}},
+    }.items():
+        metrics = scored(name, asked(name, lambda *_, text=text: text))["metrics"]
+        assert {metric: metrics[metric] for metric in due} == due
+        faults = due["turns"] if text == "[Accept]" else {first: 0, second: 0}
+        assert metrics["malformed"] == faults
+        assert {*metrics["points"].values()} == {5.0 if name.startswith("casino") else -0.5}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_swapped_seats_judge_models_apart_from_sides(name, asked, scored, of):
+    first, second = of(name).roles
+
+    def played(one, two, **how):
+        roles = {first: f"parley/{one}", second: f"parley/{two}"}
+        return asked(name, by_schema, roles=roles, turns=18, **how)
+
+    of_seats = [
+        scored(name, played(*each))["metrics"] for each in permutations(("concede", "joint"))
+    ]
+    log = played("concede", "joint", swap=True)
+    found = scored(name, log)
+    for metric in ("points", "turns", "below_walk_away"):
+        own, by_model = ([each[metric] for each in of_seats], found["metrics"]["by_model"][metric])
+        for role in (first, second):
+            assert found["metrics"][metric][role] == near((own[0][role] + own[1][role]) / 2)
+        assert by_model["parley/concede"] == near((own[0][first] + own[1][second]) / 2)
+        assert by_model["parley/joint"] == near((own[0][second] + own[1][first]) / 2)
+    assert (
+        found["counts"]["games"] == 2 * found["counts"]["scenarios"] == len(read_log(log).samples)
+    )
+    due = printed(log)
+    for agent in ("parley/concede", "parley/joint"):
+        assert due[f"by_model.points.{agent}"] == found["metrics"]["by_model"]["points"][agent]
+
+
+def near(value):
+    return pytest.approx(value, abs=1e-9)
+
+
+def play(questions, *agents):
+    """Return the predictions of games between two scripted agents, without inspect."""
+    game, found = questions.asking, {}
+    for key, state in questions.by_key.items():
+        seats = dict(zip(game.roles, agents if len(key) == 1 else agents[::-1], strict=True))
+        while role := game.turn(state):
+            state = game.step(state, game.agents[seats[role]](state))
+        found[key] = {**dict(zip(questions.task.key, key, strict=False)), **game.outcome(state)}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "pair", "due"),
+    [
+        ("casino deals", ("joint", "joint"), {"share_of_most": 1, "fairness": 0.4223}),
+        ("casino deals", ("concede", "joint"), {"share_of_most": 1, "turn_limits": 0}),
+        ("casino deals", ("concede", "concede"), {"share_of_most": 0.9183, "turn_limits": 0}),
+        ("casino deals", ("firm", "concede"), {"turn_limits": 1}),
+        ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "deals": 1}),
+        ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "deals": 1}),
+        ("craigslist_bargains deals", ("firm", "concede"), {"sl": 1, "turn_limits": 1 / 3}),
+        ("craigslist_bargains deals", ("firm", "firm"), {"turn_limits": 1}),
+    ],
+)
+def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of):
+    questions = of(name)
+    found = parley.score(questions.built, "deals", play(questions, *pair).values())
+    metrics = found.score.metrics
+    assert {metric: metrics[metric] for metric in due} == pytest.approx(due, abs=1e-4)
+
+
+def test_a_game_that_names_no_agent_says_which_there_are(asked):
+    log = asked(
+        "casino deals", by_schema, roles={"mturk_agent_1": "parley/meek"}, limit=1, fails={"error"}
+    )
+    assert "parley/firm" in read_log(log).samples[0].error.message
+
+
+# Killed runs -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_with_its_answers(real_build, run, tmp_path):
+    pytest.importorskip("evals", reason="needs the extra models")
+    task, count = "parley/casino_outcomes", 600
+
+    def answer(request):
+        return json.dumps(made(schema_of(request))) if len(str(request)) % 7 else "?"
+
+    def score(log):
+        given = "--build", real_build, "--json"
+        done = run("score", "casino", "outcomes", log, *given)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        return found["metrics"], found["unreadable"]
+
+    with serving(answer) as server:
+        home = {"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "none"}
+        asked = ["eval", task, "--model", "openai-api/local/m", "-T", f"limit={count}"]
+        asked += ["-T", f"build={real_build}", "--display", "none", "--log-dir"]
+        command = [sys.executable, "-m", "inspect_ai", *asked, tmp_path / "killed"]
+        with subprocess.Popen(command, env=os.environ | home, stdout=subprocess.DEVNULL) as killed:
+            while len(server.requests) < count / 2:
+                time.sleep(0.05)
+            killed.kill()
+        (log,) = (tmp_path / "killed").iterdir()
+        assert "recover" in run("score", "casino", "outcomes", log, "--build", real_build).stderr
+        inspect("log", "recover", log, **home)
+        (recovered,) = (tmp_path / "killed").glob("*-recovered.eval")
+        inspect("eval-retry", recovered, "--log-dir", tmp_path / "whole", **home)
+        (whole,) = (tmp_path / "whole").iterdir()
+        assert count / 2 < len(server.requests) <= count + 40
+        inspect(*asked, tmp_path / "other", **home)
+    (other,) = (tmp_path / "other").iterdir()
+    assert score(whole) == score(other)

@@ -29,6 +29,7 @@ _FILE = "Predictions in the form that --template shows, also gzipped, or a log; 
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
 _BASELINE = "Score a baseline instead."
 _KEEP = "Save the predictions of the baseline."
+_LIMIT = "Score only a pilot of N, the same for everyone."
 _SUBSET = "Score only the dialogues of a publication."
 _ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
 _TASKS = completing(lambda dataset: dataset.tasks)
@@ -84,6 +85,7 @@ def score(
     ] = None,
     keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=_KEEP)] = None,
     subset: Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)] = "",
+    limit: Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)] = 0,
     unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
@@ -119,7 +121,7 @@ def score(
         raise UsageError("--save-predictions saves the predictions of a --baseline")
     for new in filter(None, (keep, entry)):
         require_free(new)
-    built, part = find_folder(folder, dataset), Part(subset)
+    built, part = find_folder(folder, dataset), Part(subset, limit)
     if baseline:
         how: dict[str, Any] = {"baseline": baseline, "keep": keep, "policy": unreadable}
         result = evaluate(built, task, asked, part=part, **how)

@@ -1,5 +1,6 @@
 """Lay out tasks, templates of prediction files, and scores."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ from rich.table import Table
 from parley.base.console import safe, table
 from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
+from parley.declaring.prediction_formats import ANSWER, UNREADABLE
+from parley.declaring.questions import Asking
 from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
 from parley.scoring.evaluate import DROP, WRONG, Result
@@ -44,7 +47,16 @@ def lay_out_template(
         safe(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
         safe("\nfor example (invented):\n"),
         *(safe(line) for line in task.format.lines([task.example])),
+        *(safe(f"or, {what}:\n{json.dumps(line)}") for what, line in _others(task)),
     )
+
+
+def _others(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the other lines that a file of predictions may hold, and what they are for."""
+    if isinstance(task.asking, Asking):
+        key = {name: task.example[name] for name in task.key}
+        yield "with a model's whole answer, which the task's reader reads", {**key, ANSWER: "..."}
+        yield "for an answer that cannot be read", {**key, UNREADABLE: "truncated"}
 
 
 def inputs_of(task: Task) -> str:

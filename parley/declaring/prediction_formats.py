@@ -16,6 +16,8 @@ Key = tuple[Any, ...]
 """The values of the fields that tell predictions apart."""
 Prediction = Mapping[str, Any]
 """Field -> value, the fields of the key included."""
+ANSWER = "answer"
+"""The field of a prediction that holds a raw answer, which the task's reader reads."""
 UNREADABLE = "unreadable"
 """The field of a prediction that could not be read, beside its key: the reason."""
 

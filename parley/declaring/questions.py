@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parley.declaring.features import Value
-from parley.declaring.prediction_formats import Key
+from parley.declaring.prediction_formats import UNREADABLE, Key
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 
@@ -72,6 +72,15 @@ class Asking:
     max_tokens: int = 200
     answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     examples: Mapping[str, str] = field(default_factory=dict)
+
+    def fields(self, text: str, question: Question) -> Mapping[str, Any]:
+        """Return the fields that an answer gives beside the key, or why it is unreadable."""
+        found: Mapping[str, Any] | Unreadable
+        if len(after_thoughts(text)) > LONGEST:
+            found = Unreadable(TOO_LONG)
+        else:
+            found = self.read(text, question) if text.strip() else Unreadable(EMPTY)
+        return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def answer_of(output: Any) -> Answer:
     content = output.message.content
     parts = [] if isinstance(content, str) else content
     is_refusal = any(getattr(each, "refusal", None) for each in parts)
-    return ("content_filter" if is_refusal else output.stop_reason), output.completion
+    return ("content_filter" if is_refusal else output.stop_reason), output.message.text
 
 
 def read_log(path: Path, header_only: bool = False) -> Any:
@@ -196,7 +196,7 @@ def _prediction(sample: Any, questions: Questions, is_old: bool) -> tuple[Key, P
     if read != stated:
         raise ValueError(f"its answer is read as {read}, but the log says {stated}")
     asked = sample.input if isinstance(sample.input, list) else []
-    if [(each.role, each.text) for each in asked] != questions.begins(key):
+    if [{"role": each.role, "content": each.text} for each in asked] != [*questions.begins(key)]:
         raise ValueError("its input is not its question")
     return key, read
 

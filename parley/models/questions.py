@@ -19,9 +19,9 @@ from parley.declaring.questions import (
     TOOL_CALL,
     TRUNCATED,
     Asking,
+    Message,
     Playing,
     Question,
-    Unreadable,
     after_thoughts,
 )
 from parley.models.variants import AS_DECLARED, Variant, varied
@@ -156,8 +156,7 @@ class Questions:
         if isinstance(asking, Asking):
             ((stop, text),) = answers
             reason = reason_unread(stop, text)
-            found = Unreadable(reason) if reason else asking.read(text, question)
-            fields = {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
+            fields = {UNREADABLE: reason} if reason else asking.fields(text, question)
         else:
             state = question
             for stop, text in answers:
@@ -174,11 +173,10 @@ class Questions:
         assert isinstance(self.asking, Playing)  # noqa: S101 - for types
         return self.asking.step(state, text, reason_unread(stop, text))
 
-    def begins(self, key: Key) -> list[tuple[str, str]]:
-        """Return the messages, as (role, text), of a question, or of a game's first turn."""
+    def begins(self, key: Key) -> tuple[Message, ...]:
+        """Return the messages of a question, or of a game's first turn."""
         asking, first = self.asking, self.by_key[key]
-        found = first.messages if isinstance(asking, Asking) else asking.messages(first)
-        return [(each["role"], each["content"]) for each in found]
+        return first.messages if isinstance(asking, Asking) else asking.messages(first)
 
     def unread(self, key: Key, reason: str) -> Prediction:
         """Return the prediction for a question without an answer to read."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError  # no public one is shown without a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     GenerateConfig,
@@ -26,8 +27,9 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, mean, metric, scorer, stderr
 from inspect_ai.solver import solver
 from inspect_ai.util import JSONSchema, registry_info
+from rich.markup import escape
 
-from parley.base.errors import UsageError
+from parley.base.errors import ParleyError, UsageError
 from parley.building.built import find_folder
 from parley.building.collection import discover, get
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
@@ -179,6 +181,8 @@ def parley_score(**which: Any) -> Any:
         for each in scores:
             found = each.score.metadata
             epochs[found["epoch"]][tuple(found["key"])] = found["prediction"]
+        if not scores:  # inspect asks before the first answer, too
+            return {}
         models = scores[0].score.metadata["models"]
         return flat_numbers(score_epochs(questions, [*epochs.values()], models))
 
@@ -207,6 +211,11 @@ def _text(fields: Mapping[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
+_KINDS: dict[str, type] = dict.fromkeys(("build", "subset", "prompt"), str)
+_KINDS |= dict.fromkeys(("limit", "turns", "shots"), int)
+_KINDS |= dict.fromkeys(("swap", "schema"), bool)
+
+
 def _declare(dataset: str, name: str) -> Callable[..., Any]:
     def declared(
         build: str = "",
@@ -219,35 +228,54 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
         schema: bool = True,
         **options: str,
     ) -> Any:
+        given = {"build": build, "subset": subset, "limit": limit, "turns": turns, "swap": swap}
+        given |= {"shots": shots, "prompt": prompt}
         _questions.cache_clear()  # the build may be a new one
-        which: dict[str, Any] = {"dataset": dataset, "name": name}
-        which |= {"build": build or _builds(dataset), "subset": subset, "limit": limit}
-        which |= {"options": json.dumps(options), "turns": turns, "swap": swap, "shots": shots}
-        which["prompt"] = Path(prompt).read_text(encoding="utf-8") if prompt else ""
-        questions = _questions(**which)
-        asking: Any = questions.asking
-        is_single, targets = isinstance(asking, Asking), _targets(questions)
-        samples = [
-            Sample(
-                id="-".join(map(str, key)),
-                input=list(each.messages if is_single else asking.messages(each)),
-                target=targets.get(key[: len(questions.task.key)], ""),
-                metadata={"key": list(key)},
-            )
-            for key, each in questions.by_key.items()
-        ]
-        return Task(
-            dataset=MemoryDataset(samples, name=f"{dataset} {questions.built.version}"),
-            solver=parley_question(schema, **which) if is_single else parley_game(**which),
-            scorer=parley_answers(**which),
-            metrics=[parley_score(**which), {"*": [mean(), stderr()]}],
-            config=GenerateConfig(temperature=0, max_tokens=asking.max_tokens),
-            score_on_error=True,  # a failed question is unreadable, as `fail_on_error` allows it
-            version=asking.version,
-            metadata={**questions.facts, **({"schema": schema} if is_single else {})},
-        )
+        try:
+            for setting, value in {**given, "schema": schema}.items():
+                if not isinstance(value, _KINDS[setting]):
+                    expected = _KINDS[setting].__name__
+                    raise UsageError(f"-T {setting}={value}: expected {expected}")
+            which = given | {"dataset": dataset, "name": name, "options": json.dumps(options)}
+            which |= {"build": build or _builds(dataset), "prompt": _text_of(prompt)}
+            return _made(which, schema, _questions(**which))
+        except ParleyError as error:
+            raise PrerequisiteError(escape(str(error))) from error
 
     return declared
+
+
+def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
+    """Return the task of inspect that asks questions, made with the arguments `which`."""
+    asking: Any = questions.asking
+    is_single, targets = isinstance(asking, Asking), _targets(questions)
+    samples = [
+        Sample(
+            id="-".join(map(str, key)),
+            input=[*questions.begins(key)],
+            target=targets.get(key[: len(questions.task.key)], ""),
+            metadata={"key": list(key)},
+        )
+        for key in questions.by_key
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=f"{which['dataset']} {questions.built.version}"),
+        solver=parley_question(schema, **which) if is_single else parley_game(**which),
+        scorer=parley_answers(**which),
+        metrics=[parley_score(**which), {"*": [mean(), stderr()]}],
+        config=GenerateConfig(temperature=0, max_tokens=asking.max_tokens),
+        score_on_error=True,  # a failed question is unreadable, as `fail_on_error` allows it
+        version=asking.version,
+        metadata={**questions.facts, **({"schema": schema} if is_single else {})},
+    )
+
+
+def _text_of(file: str) -> str:
+    """Return the system text in a file, "" without one."""
+    try:
+        return Path(file).read_text(encoding="utf-8") if file else ""
+    except (OSError, UnicodeError) as error:
+        raise PrerequisiteError(f"-T prompt={escape(file)}: cannot be read: {error}") from error
 
 
 def _builds(dataset: str) -> str:

@@ -29,7 +29,16 @@ from parley.declaring.tasks import (
     tree,
     wrong_scores,
 )
-from parley.scoring.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
+from parley.scoring.gold import (
+    ALL,
+    Part,
+    arguments,
+    load_gold,
+    reading,
+    rows_digest,
+    running,
+    script_of,
+)
 from parley.scoring.predictions import read, validate_predictions, write
 
 WRONG, DROP = "wrong", "drop"
@@ -168,15 +177,17 @@ def score(
             f"{name} scores either predictions or a baseline; only a baseline's can be saved"
         )
     gold, others = due or load_gold(built, name, options, part)
+    fields = reading(built, name, options, part)
     if baseline:
         of = f"baseline {baseline}"
         predictions = _run(built, name, baseline, options, part, gold, others)
     elif found is not None:
         of = "predictions"
-        predictions = validate_predictions(found, task, gold, "the predictions", others)
+        predictions = validate_predictions(found, task, gold, "the predictions", others, fields)
     else:
         of = "standard input" if file == "-" else file
-        predictions = read(file, task, gold, partial(_hint, built, task, options, gold), others)
+        hint = partial(_hint, built, task, options, gold)
+        predictions = read(file, task, gold, hint, others, fields)
     unreadable = unreadable_of(predictions)
     kept, scored, of_rows = scored_rows(gold, predictions, part, policy, of)
     metrics = compute(built, name, options, kept, scored, of_rows)

@@ -19,6 +19,7 @@ from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, Reco
 from parley.base.exact import plain
 from parley.declaring.nodes import Node, show
 from parley.declaring.prediction_formats import (
+    ANSWER,
     JSON_LINES,
     TREC_RUN,
     UNREADABLE,
@@ -28,6 +29,9 @@ from parley.declaring.prediction_formats import (
 )
 from parley.declaring.shapes import parse
 from parley.declaring.tasks import Gold, Task
+
+Fields = Callable[[Key, str], Mapping[str, Any]]
+"""Takes a key and a raw answer; returns what it gives beside the key."""
 
 _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
@@ -56,16 +60,18 @@ def read(
     gold: Gold,
     hint: Callable[[Collection[Key]], str] = lambda keys: "",
     others: Collection[Key] = (),
+    fields: Fields | None = None,
 ) -> Mapping[Key, Prediction]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
     Predictions of the keys `others` are left out, as of a subset. `hint` takes the required keys of
-    a wrong file, and returns advice. RecordError names everything that is wrong, by line and key.
+    a wrong file, and returns advice. `fields` reads raw answers, if the task's can be read.
+    RecordError names everything that is wrong, by line and key.
     """
     name = "standard input" if file == "-" else file
     size = 0
     with _opened(file) as stream:
-        checker = _Checker(task, gold, "line", others)
+        checker = _Checker(task, gold, "line", others, fields)
         try:
             for lines in _lines(stream):
                 if not size and (mistake := _mistaken(lines[0], task)):
@@ -112,13 +118,18 @@ def _mistaken(line: bytes, task: Task) -> str:
 
 
 def validate_predictions(
-    found: Iterable[Any], task: Task, gold: Gold, name: str, others: Collection[Key] = ()
+    found: Iterable[Any],
+    task: Task,
+    gold: Gold,
+    name: str,
+    others: Collection[Key] = (),
+    fields: Fields | None = None,
 ) -> Mapping[Key, Prediction]:
     """Check and order predictions like those of a file: each is read from its line of one.
 
     Values of numpy become the equal ones of Python.
     """
-    checker = _Checker(task, gold, "prediction", others)
+    checker = _Checker(task, gold, "prediction", others, fields)
     for number, given in enumerate(found, 1):
         prediction = given if checker.fits(given) else plain(given)
         if checker.fits(prediction):
@@ -185,7 +196,16 @@ def _is_run(task: Task) -> bool:
 class _Checker:
     """Collect predictions one by one, with their problems; a unit is "line" or "prediction"."""
 
-    def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        gold: Gold,
+        unit: str,
+        others: Collection[Key],
+        fields: Fields | None,
+    ) -> None:
+        self._fields = fields
+        self._raw = parse({**{name: task.shape[name] for name in task.key}, ANSWER: str})
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
         self._unreadable = None if task.format is TREC_RUN else _unreadable(task)
         self._required = len(task.required or task.key)
@@ -242,8 +262,15 @@ class _Checker:
 
     def _node(self, prediction: Any) -> Node:
         """Return the shape that a prediction is compared with."""
+        if self._is_raw(prediction):
+            return self._raw
         is_unread = isinstance(prediction, dict) and UNREADABLE in prediction
         return self._unreadable if self._unreadable and is_unread else self._task.node
+
+    def _is_raw(self, prediction: Any) -> bool:
+        """Tell whether a prediction holds an answer in the place of the task's fields."""
+        is_given = isinstance(prediction, dict) and ANSWER in prediction
+        return is_given and self._fields is not None and ANSWER not in self._task.fields
 
     def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
@@ -260,6 +287,9 @@ class _Checker:
         elif clash := self._found.clash(key, self._unit):
             self._object(number, prediction, [Problem("", what=clash)])
         else:
+            if self._fields and self._is_raw(prediction):
+                named = dict(zip(self._task.key, key, strict=True))
+                prediction = {**named, **self._fields(key, prediction[ANSWER])}
             self._found.keep(number, key, prediction)
             self._seen.add(due)
             is_read = UNREADABLE not in prediction
