@@ -17,7 +17,7 @@ from parley.building.collection import discover, get
 from parley.building.sources import open_source
 from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Panel, Panels, own_charts
 from parley.reading.dialogues import dialogues
-from parley.reading.site.draw import svg, table
+from parley.reading.site.draw import shown, svg, table
 
 pictures = pytest.importorskip(
     "parley.reading.site.pictures", reason="the extra `site` is not installed"
@@ -168,6 +168,7 @@ def holds(bar, filter, value):
     if bar.label.endswith(" and more"):
         return value >= float(number)
     least, most = bar.where.get(filter, (1, 0))
+    assert not bar.where or bar.label == (shown((least, most)) if least < most else shown(least))
     return least <= value <= most
 
 

@@ -1,4 +1,4 @@
-"""The page in a browser: searches, filters, keys, code, hostile text, accessibility."""
+"""The page in a browser, as journeys: search, filters, addresses, keys, files, hostile text."""
 
 import ast
 import codecs
@@ -32,6 +32,7 @@ from parley.reading.export.export import export
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
 site = pytest.importorskip("parley.reading.site.write", reason="the extra `site` is not installed")
+write_script = pytest.importorskip("parley.reading.site.data").write_script
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 pytestmark = [
@@ -41,6 +42,8 @@ pytestmark = [
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 320, "height": 640}
 DATASETS = list(discover())
+DATA = pytest.mark.parametrize("data", ["sample", "real"])
+PLACES = pytest.mark.parametrize("place", [0, 1], ids=["http", "disk"])
 
 
 class Site(NamedTuple):
@@ -109,6 +112,7 @@ def open_page(browser, served):
     """A function that opens an address; fail on foreign requests, errors and dialogs."""
     context = browser.new_context(viewport=WIDE)
     context.set_default_timeout(20_000)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     wrong = []
     own = (served[1], served[0].as_uri())
 
@@ -127,9 +131,7 @@ def open_page(browser, served):
 
     def opened(address):
         page = context.new_page()
-        page.goto(address)
-        if "dialogues.html" in address:
-            loaded(page)
+        visit(page, address)
         return page
 
     yield opened
@@ -137,9 +139,12 @@ def open_page(browser, served):
     assert not wrong
 
 
-def loaded(page):
-    """Wait until all text is searchable."""
-    page.wait_for_selector("#progress", state="hidden")
+def visit(page, address):
+    """Open an address, even if only its fragment is new, and wait until all text is searchable."""
+    page.goto("about:blank")
+    page.goto(address)
+    if "dialogues.html" in address:
+        page.wait_for_selector("#progress", state="hidden")
 
 
 def addresses(found, *parts):
@@ -159,11 +164,10 @@ def counted(page):
     """Return the numbers of dialogues, utterances and queries found on the page."""
     text = page.locator("#count strong").inner_text()
     found = re.fullmatch(r"([\d,]+) dialogues?(?:, ([\d,]+) queries)?", text)
-    said = re.fullmatch(
-        r"(?:([1-9][\d,]*) utterances?)?", page.locator("#count > :last-child").inner_text().strip()
-    )
-    assert found, text
-    assert said, page.locator("#count").inner_text()
+    text = page.locator("#count > :last-child").inner_text().strip()
+    said = re.fullmatch(r"(?:([1-9][\d,]*) utterances?)?", text)
+    assert found, page.locator("#count").inner_text()
+    assert said, text
     dialogues, queries, utterances = (
         int((n or "0").replace(",", "")) for n in (*found.groups(), said[1])
     )
@@ -171,7 +175,7 @@ def counted(page):
 
 
 def bars(page):
-    """Return filter -> value -> number of hits."""
+    """Return filter -> value -> number of dialogues."""
     return page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll('.filter')].map(filter => [
             filter.querySelector('h2').textContent,
@@ -182,14 +186,26 @@ def bars(page):
     )
 
 
+def shown(page, name):
+    return {value: count for value, count in bars(page)[name].items() if count}
+
+
 def bar(page, name, value):
     heading = page.get_by_role("heading", name=name, exact=True)
     label = page.locator(".label", has_text=re.compile(f"^{re.escape(value)}$"))
     return page.locator(".filter").filter(has=heading).locator(".value").filter(has=label)
 
 
+def field(page, name, end):
+    return page.get_by_role("spinbutton", name=f"{name}, {end}", exact=True)
+
+
 def search(page, query):
     page.get_by_role("searchbox").fill(query)
+
+
+def is_focused(locator):
+    return locator.evaluate("element => element === document.activeElement")
 
 
 def state(page):
@@ -225,11 +241,8 @@ def ids(build, name):
 def utterances(build, name):
     """Return the dialogue id and text of each utterance."""
     if name == "cosrec":
-        return [
-            (row["dialogue_id"], turn["text"])
-            for row in table(build, name, "dialogues")
-            for turn in row["turns"]
-        ]
+        rows = table(build, name, "dialogues")
+        return [(row["dialogue_id"], turn["text"]) for row in rows for turn in row["turns"]]
     return [
         (str(row["dialogue_id"]), row["text"])
         for row in table(build, name, "utterances")
@@ -245,11 +258,12 @@ def formulations(build, name):
     return [(row["query_id"], text) for row in rows for text in row["variants"]]
 
 
+def fold(text):
+    return unicodedata.normalize("NFKC", text).lower()
+
+
 def expected(build, name, *words):
     """Return the numbers of dialogues, utterances and judged queries with all words in a text."""
-
-    def fold(text):
-        return unicodedata.normalize("NFKC", text).lower()
 
     def has(text):
         return all(fold(word) in fold(text) for word in words)
@@ -257,63 +271,6 @@ def expected(build, name, *words):
     found = [id for id, text in utterances(build, name) if has(text)]
     judged = {id for id, text in formulations(build, name) if has(text)}
     return len(set(found)), len(found), len(judged)
-
-
-# Finding ----------------------------------------------------------------------------------
-
-
-SEARCHES = {
-    "casino": ["firewood", "FIREWOOD", "Firewood,", "$", "<script>", "🙂", "no such thing"],
-    "craigslist_bargains": ["$", "the", "<script>"],
-    "cosrec": ["bread", "?", "<script>"],
-    "duo": ["仕事", "harmonica", "ＨＡＲＭＯＮＩＣＡ", "。", "<script>"],
-}
-
-
-@pytest.mark.parametrize("data", ["sample", "real"])
-def test_a_search_finds_the_hits_of_the_parquet(request, open_page, data):
-    found = request.getfixturevalue(data)
-    hits = Counter()
-    for name, queries in SEARCHES.items():
-        page = open_page(page_of(found, name))
-        dialogues, said, others = counted(page)
-        assert dialogues + others == len(ids(found.build, name))
-        assert said == len(utterances(found.build, name))
-        assert (others > 0) == (name == "cosrec")
-        for query in queries:
-            search(page, query)
-            assert counted(page) == expected(found.build, name, query), query
-            hits[query] += counted(page)[1]
-            if counted(page)[1]:
-                marks = page.locator("#window mark").all_inner_texts()
-                folded = {unicodedata.normalize("NFKC", mark).lower() for mark in marks}
-                assert folded == {unicodedata.normalize("NFKC", query).lower()}
-    if data == "real":
-        assert hits["仕事"] == 12
-    else:
-        assert all(hits[query] for query in ("firewood", "🙂", "$", "bread", "harmonica", "。"))
-    assert not hits["no such thing"]
-
-
-def test_a_search_takes_words_and_quoted_phrases(real, open_page):
-    page = open_page(page_of(real, "casino"))
-    counts = []
-    for query, words in {
-        "water need": ["need", "water"],
-        "  Need   WATER ": ["need", "water"],
-        '"need water"': ["need water"],
-        "“need water” extra": ["need water", "extra"],
-        '"need water': ['"need', "water"],
-        'need" water': ['need"', "water"],
-    }.items():
-        search(page, query)
-        assert counted(page) == expected(real.build, "casino", *words), query
-        counts.append(counted(page)[1])
-        marks = {mark.lower() for mark in page.locator("#dialogue mark").all_inner_texts()}
-        assert marks == set(words if counts[-1] else ())
-    assert counts[0] == counts[1] > counts[2] > counts[3] > 0
-    search(page, "   ")
-    assert counted(page)[1] == len(utterances(real.build, "casino"))
 
 
 class Casino:
@@ -361,19 +318,67 @@ def content(side):
     return side["satisfaction"] == "Extremely satisfied"
 
 
-def shown(page, name):
-    return {value: count for value, count in bars(page)[name].items() if count}
+# Finding ----------------------------------------------------------------------------------
+
+# dataset -> query -> the words that it asks for
+SEARCHES = {
+    "casino": {
+        **{word: [word] for word in ("firewood", "FIREWOOD", "Firewood,", "$", "<script>", "🙂")},
+        "no such thing": ["no", "such", "thing"],
+        "water need": ["need", "water"],
+        "  Need   WATER ": ["need", "water"],
+        '"need water"': ["need water"],
+        "“need water” extra": ["need water", "extra"],
+        '"need water': ['"need', "water"],
+        'need" water': ['need"', "water"],
+        "   ": [],
+    },
+    "craigslist_bargains": {word: [word] for word in ("$", "the", "<script>")},
+    "cosrec": {word: [word] for word in ("bread", "?", "<script>")},
+    "duo": {word: [word] for word in ("仕事", "harmonica", "ＨＡＲＭＯＮＩＣＡ", "。", "<script>")},
+}
 
 
-def field(page, name, end):
-    return page.get_by_role("spinbutton", name=f"{name}, {end}", exact=True)
+@DATA
+def test_a_search_finds_and_marks_the_hits_of_the_parquet(request, open_page, data):
+    found = request.getfixturevalue(data)
+    hits = {}
+    for name, queries in SEARCHES.items():
+        page = open_page(page_of(found, name))
+        dialogues, said, others = counted(page)
+        assert dialogues + others == len(ids(found.build, name))
+        assert said == len(utterances(found.build, name))
+        assert (others > 0) == (name == "cosrec")
+        for query, words in queries.items():
+            search(page, query)
+            due = expected(found.build, name, *words) if words else (dialogues, said, others)
+            assert counted(page) == due, query
+            hits[query] = counted(page)[1]
+            marks = {fold(mark) for mark in page.locator("#dialogue mark").all_inner_texts()}
+            assert marks == set(map(fold, words if hits[query] else ()))
+            listed = {fold(mark) for mark in page.locator("#window mark").all_inner_texts()}
+            assert listed <= marks
+            assert bool(listed) == bool(marks)
+    page.get_by_label("also in").check()  # no utterance has it, so none is counted
+    search(page, "duo dialogue")
+    assert counted(page) == (len(ids(found.build, "duo")), 0, 0)
+    if data == "real":
+        assert hits["仕事"] == 12
+        two, same, phrase, more = (hits[query] for query in list(SEARCHES["casino"])[7:11])
+        assert two == same > phrase > more > 0
+    else:
+        assert all(hits[query] for query in ("firewood", "🙂", "$", "bread", "harmonica", "。"))
 
 
-@pytest.mark.parametrize("data", ["sample", "real"])
-def test_filters_of_a_side_count_the_parquet(request, open_page, data):
+@DATA
+def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     found = request.getfixturevalue(data)
     casino = Casino(found.build)
     page = open_page(page_of(found, "casino"))
+    clear, together = page.get_by_role("button", name="Clear"), page.get_by_label("one side must")
+    place = bar(page, "deal", "yes").bounding_box()
+    assert clear.is_disabled()
+
     bar(page, "strategies", "uv-part").click()
     field(page, "points", "at most").fill("14")
     uv, few = used("uv-part"), got(0, 14)
@@ -385,82 +390,60 @@ def test_filters_of_a_side_count_the_parquet(request, open_page, data):
     assert shown(page, "satisfaction") == moods
     deals = Counter("yes" if casino.sides[each]["mturk_agent_1"]["deal"] else "no" for each in due)
     assert shown(page, "deal") == deals
-    said = page.locator("#count").inner_text()
-    assert "in which one side used uv-part and got at most 14 points" in " ".join(said.split())
-    page.get_by_label("one side must pass").uncheck()
+    said = " ".join(page.locator("#count").inner_text().split())
+    assert "one side used uv-part and got at most 14 points" in said
+
+    for _ in range(min(3, len(due))):  # the open dialogue tells its values, and who matches
+        number = int(page.locator("#dialogue h2").inner_text().split()[-1])
+        sides = casino.sides[number]
+        rows = page.evaluate(
+            """() => [...document.querySelectorAll('.filtered tbody tr')].map(row =>
+                [...row.cells].map(cell => [cell.textContent, !!cell.querySelector('.chosen')]))"""
+        )
+        values = {name: of_sides for (name, _), *of_sides in rows}
+        for name, column in (("age", "age"), ("points", "points_scored"), ("education",) * 2):
+            stated = [str(side[column]) for side in sides.values()]
+            assert [text for text, _ in values[name]] == stated
+        strategies = [set(text.split("; ")) - {""} for text, _ in values["strategies"]]
+        assert strategies == [side["used"] for side in sides.values()]
+        both = [side for side in sides.values() if uv(side) and few(side)]
+        assert [chosen for _, chosen in values["points"]] == [few(side) for side in sides.values()]
+        names = [name.replace("mturk_agent_", "agent ") for name in sides if sides[name] in both]
+        assert page.locator(".where bdi").inner_text() == " and ".join(names)
+        assert page.locator(".filtered .chosen:visible").count() >= 2
+        assert not page.locator(".filtered details[open]").count()  # the other values are folded
+        page.keyboard.press("j")
+
+    together.uncheck()
     mixed = casino.having(uv, few, together=False)
     assert counted(page)[0] == len(mixed)
     assert state(open_page(page.url)) == state(page)
     if data == "real":
         assert (len(due), len(mixed)) == (10, 13)
-    page.get_by_label("one side must pass").check()
-    page.get_by_role("button", name="Clear the filters").click()
-    bar(page, "satisfaction", "Extremely satisfied").click()
+    together.check()
+    clear.click()
+    assert bar(page, "deal", "yes").bounding_box() == place  # nothing moved
+    assert page.locator(".value[aria-pressed=true]").count() == 0
+
+    for label in ("uv-part", "no-need"):  # any or all
+        bar(page, "strategies", label).click()
+    assert counted(page)[0] == len(casino.having(used("uv-part", "no-need")))
+    assert "used no-need or uv-part" in page.locator("#count").inner_text()
+    page.get_by_label("strategies: any or all").select_option("all")
+    both = used("uv-part"), used("no-need")
+    assert counted(page)[0] == len(casino.having(*both))
+    assert shown(page, "strategies") == casino.tally(lambda side: side["used"], *both)
+    assert state(open_page(page.url)) == state(page)
+    together.uncheck()
+    assert counted(page)[0] == len(casino.having(*both, together=False))
+    together.check()
+    clear.click()
+
+    bar(page, "satisfaction", "Extremely satisfied").click()  # with a search
     search(page, "firewood")
     hits = {int(id) for id, text in casino.said if "firewood" in text.lower()}
     assert counted(page)[0] == len(hits & casino.having(content))
     assert shown(page, "strategies") == casino.tally(lambda s: s["used"], content, within=hits)
-
-
-def test_a_dialogue_shows_its_values_for_the_filters_and_who_matches(real, open_page):
-    casino = Casino(real.build)
-    page = open_page(page_of(real, "casino", "is.strategies=uv-part&max.points=14&min.age=20"))
-    texts = """() => [...document.querySelectorAll('.filtered tbody tr')].map(row =>
-        [...row.cells].map(cell => [cell.textContent, !!cell.querySelector('.chosen')]))"""
-    for _ in range(3):
-        number = int(page.locator("#dialogue h2").inner_text().split()[-1])
-        sides = casino.sides[number]
-        shown = {row[0][0]: row[1:] for row in page.evaluate(texts)}
-        for name, column in {
-            "age": "age",
-            "education": "education",
-            "social value orientation": "svo",
-            "points": "points_scored",
-        }.items():
-            assert [text for text, _ in shown[name]] == [
-                str(side[column]) for side in sides.values()
-            ]
-        assert [set(text.split("; ")) - {""} for text, _ in shown["strategies"]] == [
-            side["used"] for side in sides.values()
-        ]
-        assert [chosen for _, chosen in shown["points"]] == [
-            side["points_scored"] <= 14 for side in sides.values()
-        ]
-        due = [
-            name.removeprefix("mturk_").replace("_", " ")
-            for name, side in sides.items()
-            if "uv-part" in side["used"] and side["points_scored"] <= 14 and side["age"] >= 20
-        ]
-        assert page.locator(".where bdi").inner_text() == " and ".join(due)
-        page.keyboard.press("j")
-    page = open_page(page_of(real, "craigslist_bargains", "max.deal+price+over+list+price=0.5"))
-    ratio = page.locator(".filtered .facts div", has_text="deal price over list price")
-    assert float(ratio.locator(".chosen").inner_text()) <= 0.5
-    assert page.locator(".where bdi").count() == 0
-
-
-def test_chosen_values_are_joined_by_any_or_all(real, open_page):
-    casino = Casino(real.build)
-    page = open_page(page_of(real, "casino"))
-    for label in ("uv-part", "no-need"):
-        bar(page, "strategies", label).click()
-    either = casino.having(used("uv-part", "no-need"))
-    assert counted(page)[0] == len(either)
-    assert "used no-need or uv-part" in page.locator("#count").inner_text()
-    how = page.get_by_label("strategies: any or all of the chosen values")
-    how.select_option("all")
-    both = casino.having(used("uv-part"), used("no-need"))
-    assert 0 < len(both) < len(either)
-    assert counted(page)[0] == len(both)
-    assert shown(page, "strategies") == casino.tally(
-        lambda side: side["used"], used("uv-part"), used("no-need")
-    )
-    again = open_page(page.url)
-    assert counted(again)[0] == len(both)
-    assert again.get_by_label("strategies: any or all").input_value() == "all"
-    page.get_by_label("one side must pass").uncheck()
-    mixed = casino.having(used("uv-part"), used("no-need"), together=False)
-    assert counted(page)[0] == len(mixed) > len(both)
 
 
 def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
@@ -470,27 +453,43 @@ def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
     field(page, "points", "at most").fill("13")
     assert counted(page)[0] == len(casino.having(got(11, 13)))
     title = page.locator("#dialogue h2").inner_text()
-    field(page, "points", "at most").press("j")
+    field(page, "points", "at most").press("j")  # in a field, no shortcut
     assert page.locator("#dialogue h2").inner_text() == title
     field(page, "points", "at most").fill("")
     assert counted(page)[0] == len(casino.having(got(11, 99)))
     handle = page.get_by_role("slider", name="points, at least")
-    handle.focus()
-    page.keyboard.press("ArrowRight")
+    handle.press("ArrowRight")
     assert field(page, "points", "at least").input_value() == "12"
     assert counted(page)[0] == len(casino.having(got(12, 99)))
-    page.keyboard.press("Home")
+    handle.press("Home")
     assert counted(page)[0] == len(casino.sides)
     page.get_by_role("slider", name="points, at most").press("ArrowLeft")
     assert handle.get_attribute("aria-valuetext") == "no limit"
     at_most = int(field(page, "points", "at most").input_value())
     assert counted(page)[0] == len(casino.having(got(0, at_most)))
 
+    page = open_page(page_of(real, "craigslist_bargains", "max.deal+price+over+list+price=0.5"))
+    ratio = page.locator(".filtered .facts div", has_text="deal price over list price")
+    assert float(ratio.locator(".chosen").inner_text()) <= 0.5
+    assert page.locator(".where bdi").count() == 0
+    page.get_by_role("button", name="Clear").click()
+    prices = [row["list_price"] for row in table(real.build, "craigslist_bargains", "outcomes")]
+    for end, key, passes in (("at least", "ArrowRight", min), ("at most", "ArrowLeft", max)):
+        page.get_by_role("slider", name=f"list price, {end}", exact=True).focus()
+        seen = set()
+        for _ in range(25):  # across ranges that widen, each step is another whole number
+            page.keyboard.press(key)
+            number = int(field(page, "list price", end).input_value())
+            seen.add(number)
+            assert counted(page)[0] == sum(passes(price, number) == number for price in prices)
+        assert len(seen) == 25
+        page.get_by_role("button", name="Clear").click()
+
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_every_value_narrows_to_the_count_of_its_bar(sample, open_page, name):
     page = open_page(page_of(sample, name))
-    shown = bars(page)
+    due = bars(page)
     found = page.evaluate(
         """() => [...document.querySelectorAll('.value')].map(bar => {
             bar.click();
@@ -502,38 +501,28 @@ def test_every_value_narrows_to_the_count_of_its_bar(sample, open_page, name):
         })"""
     )
     assert found
-    for facet, value, count in found:
-        assert shown[facet][value] == count, (facet, value)
+    assert found == [[facet, value, due[facet][value]] for facet, value, _ in found]
 
 
 # Addresses and keys -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", [0, 1], ids=["http", "disk"])
-def test_an_address_opens_the_same_again(sample, open_page, place):
+@PLACES
+def test_an_address_and_the_history_hold_each_state(sample, open_page, place):
     page = open_page(addresses(sample, "craigslist_bargains", "dialogues.html")[place])
-    search(page, "$")
-    bar(page, "deal", "yes").click()
-    page.locator("#window a").last.click()
-    due = state(page)
-    assert due["marked"]
-    assert due["title"]
-    assert due["chosen"] == ["yes"]
-    assert state(open_page(page.url)) == due
-
-
-def test_back_and_forward_restore_each_state(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
     seen = [state(page)]
     for act in (
         lambda: bar(page, "deal", "yes").click(),
         lambda: page.locator("#window a").last.click(),
-        lambda: search(page, "firewood"),
+        lambda: search(page, "$"),
         lambda: page.locator("#window a").last.click(),
     ):
         act()
         seen.append(state(page))
     assert len({str(each) for each in seen}) == len(seen)
+    assert seen[-1]["marked"]
+    assert seen[-1]["chosen"] == ["yes"]
+    assert state(open_page(page.url)) == seen[-1]
     for due in reversed(seen[:-1]):
         page.go_back()
         assert state(page) == due
@@ -542,89 +531,26 @@ def test_back_and_forward_restore_each_state(sample, open_page):
         assert state(page) == due
 
 
-def test_shortcuts_move_search_and_go_back(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
-    title = page.locator("#dialogue h2")
-    entries = page.locator("#window a .title").all_inner_texts()
-
-    def opened():
-        return f"{title.inner_text().split()[-1]} · "
-
-    assert entries[0].startswith(opened())
-    for key, place in (("j", 1), ("j", 2), ("k", 1)):
-        page.keyboard.press(key)
-        assert entries[place].startswith(opened())
-    page.keyboard.press("/")
-    assert page.get_by_role("searchbox").evaluate("box => box === document.activeElement")
-    page.keyboard.type("jk/ firewood")  # in the field, keys are text
-    assert page.get_by_role("searchbox").input_value() == "jk/ firewood"
-    page.keyboard.press("Control+A")
-    page.keyboard.type("firewood")
-    hits = counted(page)
-    assert hits == expected(sample.build, "casino", "firewood")
-    page.keyboard.press("Enter")
-    assert "id=" in page.url
-    page.keyboard.press("j")
-    assert page.get_by_role("searchbox").input_value() == "firewood"
-    assert title.evaluate("title => title === document.activeElement")
-    assert counted(page) == hits
-    page.keyboard.press("/")
-    page.keyboard.press("Escape")
-    assert page.locator("#window a").first.evaluate("link => link === document.activeElement")
-    page.keyboard.press("Enter")
-    assert "id=" in page.url
-    page.keyboard.press("Escape")
-    assert "id=" not in page.url
-    assert counted(page) == hits
-    page.keyboard.press("Escape")
-    assert page.get_by_role("searchbox").input_value() == ""
-    assert counted(page)[0] == len(entries)
-
-
-def test_an_address_marks_a_turn_and_a_turn_gives_its_address_and_quote(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator("#window a").last.click()
-    turn = page.locator("#dialogue .turn").nth(2)
-    turn.hover()
-    turn.get_by_role("button", name="Copy link").click()
-    turn.get_by_role("button", name="Copied").wait_for()
-    link = page.evaluate("navigator.clipboard.readText()")
-    turn.get_by_role("button", name="Copy quote").click()
-    page.wait_for_function(f"async () => await navigator.clipboard.readText() !== {link!r}")
-    quote = page.evaluate("navigator.clipboard.readText()")
-    built = find_folder(sample.build, get("casino"))
-    title = page.locator("#dialogue h2").inner_text()
-    for part in (f"“{turn.locator('.text').inner_text()}”", f", turn 2 of {title}, ", "@inproc"):
-        assert part in quote
-    assert f"casino {built.version}" in quote
-    assert f"version={built.version}" in link
-    again = open_page(link)
-    assert again.locator("#dialogue h2").inner_text() == title
-    assert again.title().startswith(f"{title} · ")
-    marked = again.locator("#dialogue .turn[aria-current]")
-    assert marked.locator(".text").inner_text() == turn.locator(".text").inner_text()
-    assert not again.locator("#unknown").is_visible()
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("id=no such one", "no dialogue “no such one”"),
-        ("id=ID&turn=99", "no turn “99”"),
-        ("id=ID&turn=length", "no turn “length”"),
-        ("is.mood=good", "no filter “mood”"),
-        ("min.points=1&is.deal=perhaps", "no “perhaps” in “deal”"),
-        ("min.points=few", "“points” takes numbers"),
-        ("is.points=9", "no “9” in “points”"),
-        ("min.deal=9", "“deal” has no numbers"),
-        ("id=ID&version=0.0.1", "of version 0.0.1"),
+        ("id=no such one", ["no such one"]),
+        ("id=ID&turn=99", ["99"]),
+        ("id=ID&turn=length", ["length"]),
+        ("is.mood=good", ["mood"]),
+        ("min.points=1&is.deal=perhaps", ["perhaps", "deal"]),
+        ("min.points=few", ["points"]),
+        ("is.points=9", ["9", "points"]),
+        ("min.deal=9", ["deal"]),
+        ("id=ID&version=0.0.1", []),
     ],
 )
 def test_an_address_of_another_build_says_so(sample, open_page, asked, said):
     number = sorted(ids(sample.build, "casino"))[0]
-    page = open_page(page_of(sample, "casino", f"{asked}").replace("ID", number))
-    assert said in page.locator("#unknown").inner_text()
+    page = open_page(page_of(sample, "casino", asked).replace("ID", number))
+    text = page.locator("#unknown").inner_text()
+    assert re.findall("“(.*?)”", text) == said
+    assert ("version" in asked) == ("0.0.1" in text)
     assert (counted(page)[0] == 0) == ("is." in asked or "min." in asked)
     opened = page.locator("#dialogue h2").all_inner_texts()
     assert [title.split()[-1] for title in opened] == ([number] if "=ID" in asked else [])
@@ -633,75 +559,21 @@ def test_an_address_of_another_build_says_so(sample, open_page, asked, said):
     assert not page.locator("#unknown").is_visible()
 
 
-def test_a_print_holds_the_whole_dialogue(real, open_page):
-    longest = max(
-        Counter(id for id, _ in utterances(real.build, "cosrec")).items(), key=lambda n: n[1]
-    )
-    page = open_page(page_of(real, "cosrec", f"id={longest[0]}"))
-    page.emulate_media(media="print")
-    places = page.locator("#dialogue .turn").evaluate_all(
-        "turns => turns.map(turn => turn.getBoundingClientRect().bottom)"
-    )
-    assert len(places) == longest[1]
-    assert max(places) <= page.evaluate("document.documentElement.scrollHeight")
-    assert not page.locator("#list").is_visible()
-    assert page.evaluate("document.querySelector('#dialogue').scrollHeight") == page.evaluate(
-        "document.querySelector('#dialogue').clientHeight"
-    )
-
-
-def test_a_print_without_a_chosen_dialogue_holds_the_open_one(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
-    page.pdf()  # as wide as paper
-    due = state(page)["title"]
-    assert due
-    page.set_viewport_size({"width": 700, "height": 900})
-    page.emulate_media(media="print")
-    page.locator("#dialogue .turn").nth(2).wait_for()
-    assert page.locator("#dialogue h2").all_inner_texts() == due
-
-
-def test_clearing_the_filters_moves_nothing(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
-    clear = page.get_by_role("button", name="Clear the filters")
-    place = bar(page, "deal", "yes").bounding_box()
-    assert clear.is_disabled()
-    bar(page, "deal", "yes").click()
-    assert bar(page, "deal", "yes").bounding_box() == place
-    clear.click()
-    assert bar(page, "deal", "yes").bounding_box() == place
-    assert page.locator(".value[aria-pressed=true]").count() == 0
-
-
-def test_a_skip_link_leads_to_the_hits(sample, open_page):
-    page = open_page(page_of(sample, "casino", "q=firewood"))
-    found = counted(page)
-    for _ in range(2):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    assert page.locator("#window a").first.evaluate("link => link === document.activeElement")
-    assert counted(page) == found
-
-
-def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
+def test_the_keyboard_alone_reaches_everything(sample, open_page):
     page = open_page(addresses(sample, "index.html")[0])
-
-    def focused():
-        return page.evaluate(
-            """() => {
-                const at = document.activeElement, box = at.getBoundingClientRect();
-                const style = getComputedStyle(at);
-                return {text: at.innerText ?? '', id: at.id, name: at.className,
-                    seen: box.bottom > 0 && box.top < innerHeight && box.width > 0,
-                    ring: style.outlineStyle !== 'none' || style.boxShadow !== 'none'};
-            }"""
-        )
 
     def tab_to(wanted):
         for _ in range(200):
             page.keyboard.press("Tab")
-            at = focused()
+            at = page.evaluate(
+                """() => {
+                    const at = document.activeElement, box = at.getBoundingClientRect();
+                    const style = getComputedStyle(at);
+                    return {text: at.innerText ?? '', id: at.id, name: at.className,
+                        seen: box.bottom > 0 && box.top < innerHeight && box.width > 0,
+                        ring: style.outlineStyle !== 'none' || style.boxShadow !== 'none'};
+                }"""
+            )
             assert at["seen"], at
             assert at["ring"], at
             if wanted(at):
@@ -711,9 +583,41 @@ def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
     tab_to(lambda at: at["text"].startswith("Read the dialogues") and "CaSiNo" in at["text"])
     page.keyboard.press("Enter")
     page.wait_for_url("**/casino/dialogues.html")
-    loaded(page)
-    tab_to(lambda at: at["id"] == "query")
+    page.wait_for_selector("#progress", state="hidden")
+    tab_to(lambda at: at["name"] == "skip" and "list" in at["text"])
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    first, title = page.locator("#window a").first, page.locator("#dialogue h2")
+    box, entries = page.get_by_role("searchbox"), page.locator("#window a .title").all_inner_texts()
+    assert is_focused(first)
+    for key, place in (("j", 1), ("j", 2), ("k", 1)):
+        page.keyboard.press(key)
+        assert entries[place].startswith(f"{title.inner_text().split()[-1]} · ")
+    page.keyboard.press("/")
+    assert is_focused(box)
+    page.keyboard.type("jk/ firewood")  # in the field, keys are text
+    assert box.input_value() == "jk/ firewood"
+    page.keyboard.press("Control+A")
     page.keyboard.type("firewood")
+    hits = counted(page)
+    assert hits == expected(sample.build, "casino", "firewood")
+    page.keyboard.press("Enter")
+    assert "id=" in page.url
+    assert is_focused(title)
+    page.keyboard.press("j")
+    assert (box.input_value(), counted(page)) == ("firewood", hits)
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    assert is_focused(first)
+    page.keyboard.press("Enter")
+    assert "id=" in page.url
+    page.keyboard.press("Escape")
+    assert "id=" not in page.url
+    assert counted(page) == hits
+    page.keyboard.press("Escape")
+    assert box.input_value() == ""
+    assert counted(page)[0] == len(entries)
+    page.keyboard.press("/")
     tab_to(lambda at: at["name"].startswith("value") and at["text"].startswith("uv-part"))
     page.keyboard.press("Space")
     assert page.locator(".value[aria-pressed=true] .label").all_inner_texts() == ["uv-part"]
@@ -724,84 +628,105 @@ def test_the_keyboard_alone_reaches_the_code_and_a_dialogue(sample, open_page):
     assert page.locator("#code").is_hidden()
     tab_to(lambda at: at["name"].startswith("entry"))
     page.keyboard.press("Enter")
-    assert "id=" in page.url
-    assert page.locator("#dialogue h2").evaluate("title => title === document.activeElement")
+    assert is_focused(title)
     assert page.locator("#dialogue .note.chosen", has_text="uv-part").count()
 
 
-@pytest.mark.parametrize("name", DATASETS)
-def test_the_list_shows_whole_titles(sample, open_page, name):
-    page = open_page(page_of(sample, name))
-    for width in (1600, 900):
-        page.set_viewport_size({"width": width, "height": 900})
-        entries = page.locator("#window a").evaluate_all(
-            """links => links.map(link => {
-                const [title, text] = link.querySelectorAll('.title, .excerpt');
-                return [title.scrollHeight > title.clientHeight + 3
-                        || title.scrollWidth > title.clientWidth,
-                    link.title === title.textContent.slice(0, 200),
-                    link.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom];
-            })"""
-        )
-        assert width == 900 or not any(cut for cut, *_ in entries)
-        assert all(told and below >= 0 for _, told, below in entries)
+# A dialogue ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reach", ["pointer", "keyboard"])
-def test_every_width_reaches_a_filter(sample, open_page, reach):
-    page = open_page("about:blank")
-    value, summary = page.locator(".value").first, page.locator("#filters-box > summary")
-    for width in range(600, 1601, 100):
-        page.set_viewport_size({"width": width, "height": 700})
-        visit(page, page_of(sample, "casino"))
-        if reach == "pointer":
-            if summary.is_visible():
-                summary.click()
-            box = value.bounding_box()
-            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        else:
-            page.get_by_role("searchbox").focus()
-            for _ in range(5):
-                page.keyboard.press("Tab")
-                if page.evaluate("document.activeElement.matches('summary, .value')"):
-                    page.keyboard.press("Space")
-        assert value.get_attribute("aria-pressed") == "true", width
-        assert 0 <= value.bounding_box()["y"] <= 670, width  # in sight without scrolling
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+def copied(page):
+    return page.evaluate("navigator.clipboard.readText()")
 
 
-@pytest.mark.parametrize("place", [0, 1], ids=["http", "disk"])
-def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place):
-    page = open_page(addresses(sample, "duo", "dialogues.html")[place])
-    page.set_viewport_size(NARROW)
-    back = page.get_by_role("button", name="Back to the list")
-    hit = page.locator("#window a").nth(1)
-    entry = hit.locator(".title").inner_text()
-    hit.click()
-    opened = page.locator("#dialogue h2", has_text=entry.partition(" · ")[0])
-    opened.wait_for()
-    title = opened.inner_text()
-    assert page.locator("#dialogue .turn").first.is_visible()
-    assert not page.get_by_role("searchbox").is_visible()
-    back.click()
-    assert page.get_by_role("searchbox").is_visible()
-    assert not page.locator("#dialogue .turn").first.is_visible()
-    page.go_back()
-    assert page.locator("#dialogue h2").inner_text() == title
+def test_a_turn_gives_its_address_and_quote(sample, open_page):
+    page = open_page(page_of(sample, "casino"))
+    page.locator("#window a").last.click()
+    turn = page.locator("#dialogue .turn").nth(2)
+    text = turn.locator(".text").inner_text()
+    turn.hover()
+    turn.get_by_role("button", name="Copy link").click()
+    turn.get_by_role("button", name="Copied").wait_for()
+    link = copied(page)
+    turn.get_by_role("button", name="Copy quote").click()
+    page.wait_for_function(f"async () => await navigator.clipboard.readText() !== {link!r}")
+    built = find_folder(sample.build, get("casino"))
+    title = page.locator("#dialogue h2").inner_text()
+    parts = (f"“{text}”", f", turn 2 of {title}, ", "@inproc", f"casino {built.version}")
+    assert all(part in copied(page) for part in parts)
+    assert f"version={built.version}" in link
+    again = open_page(link)
+    assert again.title().startswith(f"{title} · ")
+    assert again.locator("#dialogue .turn[aria-current] .text").inner_text() == text
+    assert not again.locator("#unknown").is_visible()
 
 
-def test_the_figures_of_one_verdict_stand_alone(real, open_page):
-    page = open_page(addresses(real, "casino", "index.html#figures")[0])
-    rows = page.locator("tr[data-verdict]:visible")
-    verdicts = Counter(rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)"))
-    assert verdicts["differs"]
-    for verdict, number in verdicts.items():
-        page.get_by_label("Verdict").select_option(verdict)
-        assert (
-            rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)") == [verdict] * number
-        )
-    page.get_by_label("Verdict").select_option("")
-    assert rows.count() == verdicts.total()
+def test_a_print_holds_the_whole_dialogue(sample, real, open_page):
+    said = Counter(id for id, _ in utterances(real.build, "cosrec"))
+    ((longest, turns),) = said.most_common(1)
+    page = open_page(page_of(real, "cosrec", f"id={longest}"))
+    page.emulate_media(media="print")
+    places = page.locator("#dialogue .turn").evaluate_all(
+        "turns => turns.map(turn => turn.getBoundingClientRect().bottom)"
+    )
+    assert len(places) == turns
+    assert max(places) <= page.evaluate("document.documentElement.scrollHeight")
+    assert not page.locator("#list").is_visible()
+    pane = page.locator("#dialogue")
+    assert pane.evaluate("pane => pane.scrollHeight") == pane.evaluate("pane => pane.clientHeight")
+    page = open_page(page_of(sample, "casino"))  # without a chosen dialogue, the open one
+    page.pdf()  # as wide as paper
+    due = state(page)["title"]
+    assert due
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.emulate_media(media="print")
+    page.locator("#dialogue .turn").nth(2).wait_for()
+    assert page.locator("#dialogue h2").all_inner_texts() == due
+
+
+def test_judged_queries_stand_in_their_conversation(real, open_page):
+    qrels = Counter(
+        (row["query_id"], row["relevance"]) for row in table(real.build, "cosrec", "qrels")
+    )
+    page = open_page(page_of(real, "cosrec"))
+    title = page.locator("#dialogue h2")
+    queries = table(real.build, "cosrec", "queries")
+    for query in queries[::60]:
+        page.evaluate("id => { location.hash = id; }", f"id={quote_plus(query['query_id'])}")
+        own = page.locator(".judged [aria-current]")
+        own.wait_for()
+        assert query["query_id"] in title.inner_text()
+        assert page.locator(".context .turn").count() == query["turn"] + 1
+        same = [each for each in queries if each["intent_id"] == query["intent_id"]]
+        users = [each["user_index"] for each in same]
+        names = [f"user {user}" if user is not None else "every user" for user in users]
+        assert page.locator(".judged h4").all_inner_texts() == names
+        column = page.locator(".pools > div").filter(has=page.locator("[aria-current]"))
+        counts = [text.rpartition(" ")[2] for text in column.locator("summary").all_inner_texts()]
+        assert counts == [str(qrels[query["query_id"], grade]) for grade in (2, 1, 0)]
+        page.get_by_role("link", name="The whole conversation").click()
+        page.locator(".turns > .cards-of").first.wait_for()
+        assert title.inner_text() == query["dialogue_id"]
+        outcome = page.locator("#dialogue .after").inner_text()
+        assert outcome.count("upstream does not document") == 1
+        page.locator(f".judged a[href*='{quote_plus(query['query_id'])}']").first.click()
+        own.wait_for()
+        assert query["query_id"] in title.inner_text()
+
+
+def test_products_show_their_titles_in_a_catalogue(served, sample_build, tmp_path, open_page):
+    (tmp_path / "products").mkdir()
+    titles = {"parent_asin": ["b0invent13", "B0OTHER"], "title": ["<b>Boots</b>", "Other"]}
+    pq.write_table(pa.table(titles), tmp_path / "products" / "Shoes.parquet")
+    folder = find_folder(sample_build, get("cosrec"))
+    site.write_site([folder], served[0] / "titled", catalogue=tmp_path)
+    page = open_page(f"{served[1]}titled/cosrec/dialogues.html#id=CoSRec-Curated_9002_1_0%231")
+    said = page.locator(".documents li").all_text_contents()
+    assert "b0invent13 <b>Boots</b>" in said
+    assert "B0INVENT11" in said
+
+
+# The page about a dataset -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -819,6 +744,22 @@ def test_the_page_of_a_dataset_shows_one_section_at_a_time(sample, open_page, na
     page.locator("#card-citation").wait_for()
     page.emulate_media(media="print")
     assert open_.count() == links.count()
+
+
+def test_the_figures_of_one_verdict_stand_alone(real, open_page):
+    page = open_page(addresses(real, "casino", "index.html#figures")[0])
+    rows = page.locator("tr[data-verdict]:visible")
+
+    def verdicts():
+        return Counter(rows.evaluate_all("rows => rows.map(row => row.dataset.verdict)"))
+
+    every = verdicts()
+    assert every["differs"]
+    for verdict, number in every.items():
+        page.get_by_label("Verdict").select_option(verdict)
+        assert verdicts() == {verdict: number}
+    page.get_by_label("Verdict").select_option("")
+    assert verdicts() == every
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -863,52 +804,15 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
             assert found[counted] == int(number.replace(",", "")), (fragment, said)
 
 
-def test_judged_queries_stand_in_their_conversation(real, open_page):
-    qrels = Counter(
-        (row["query_id"], row["relevance"]) for row in table(real.build, "cosrec", "qrels")
-    )
-    page = open_page(page_of(real, "cosrec"))
-    queries = table(real.build, "cosrec", "queries")
-    for query in queries[::60]:
-        fragment = f"id={quote_plus(query['query_id'])}"
-        page.evaluate("fragment => { location.hash = fragment; }", fragment)
-        own = page.locator(".judged [aria-current]")
-        own.wait_for()
-        assert query["query_id"] in page.locator("#dialogue h2").inner_text()
-        assert page.locator(".context .turn").count() == query["turn"] + 1
-        same = [each for each in queries if each["intent_id"] == query["intent_id"]]
-        users = [each["user_index"] for each in same]
-        names = [f"user {user}" if user is not None else "every user" for user in users]
-        assert page.locator(".judged h4").all_inner_texts() == names
-        column = page.locator(".pools > div").filter(has=page.locator("[aria-current]"))
-        shown = column.locator("summary").all_inner_texts()
-        due = [qrels[query["query_id"], grade] for grade in (2, 1, 0)]
-        assert [int(text.rpartition(" ")[2]) for text in shown] == due
-        page.get_by_role("link", name="The whole conversation").click()
-        page.locator(".turns > .cards-of").first.wait_for()
-        assert page.locator("#dialogue h2").inner_text() == query["dialogue_id"]
-        assert (
-            page.locator("#dialogue .after").inner_text().count("upstream does not document") == 1
-        )
-        back = page.locator(f".judged a[href*='{quote_plus(query['query_id'])}']")
-        back.first.click()
-        own.wait_for()
-        assert query["query_id"] in page.locator("#dialogue h2").inner_text()
+# Taking along -------------------------------------------------------------------------------
 
 
-def test_products_show_their_titles_in_a_catalogue(served, sample_build, tmp_path, open_page):
-    (tmp_path / "products").mkdir()
-    titles = {"parent_asin": ["b0invent13", "B0OTHER"], "title": ["<b>Boots</b>", "Other"]}
-    pq.write_table(pa.table(titles), tmp_path / "products" / "Shoes.parquet")
-    folder = find_folder(sample_build, get("cosrec"))
-    site.write_site([folder], served[0] / "titled", catalogue=tmp_path)
-    page = open_page(f"{served[1]}titled/cosrec/dialogues.html#id=CoSRec-Curated_9002_1_0%231")
-    said = page.locator(".documents li").all_text_contents()
-    assert "b0invent13 <b>Boots</b>" in said
-    assert "B0INVENT11" in said
-
-
-# Loading ----------------------------------------------------------------------------------
+def code_of(page, part="#code-all"):
+    """Return the code of the page."""
+    page.get_by_role("button", name="Use these").click()
+    text = page.locator(part).text_content()
+    page.keyboard.press("Escape")
+    return text
 
 
 def rows_of(code):
@@ -921,32 +825,6 @@ def rows_of(code):
     parts = found.values() if isinstance(found, dict) else [found]
     assert all(isinstance(part, datasets.Dataset) for part in parts)
     return [row[part.column_names[0]] for part in parts for row in part]
-
-
-@pytest.mark.parametrize("name", DATASETS)
-def test_the_code_loads_exactly_the_hits(sample, open_page, tmp_path, monkeypatch, name):
-    (tmp_path / "build").symlink_to(sample.build)
-    monkeypatch.chdir(tmp_path)
-    query = {"casino": "firewood", "craigslist_bargains": "$", "cosrec": "bread", "duo": "i"}[name]
-    page = open_page(page_of(sample, name))
-    every = ids(sample.build, name)
-    texts = utterances(sample.build, name) + formulations(sample.build, name)
-    due = {id for id, text in texts if query in text.lower()}
-    assert due
-    assert sorted(map(str, rows_of(code_of(page)))) == sorted(every)
-    search(page, query)
-    assert sorted(map(str, rows_of(code_of(page)))) == sorted(due)
-    page.locator("#window a").last.click()
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Use these").click()
-    page.locator("#code-one-part").get_by_role("button", name="Copy").click()
-    page.get_by_role("button", name="Copied").wait_for()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    page.keyboard.press("Escape")
-    assert copied == code_of(page, "#code-one")
-    (one,) = rows_of(copied)
-    assert str(one) in due
-    assert str(one) in page.locator("#dialogue h2").inner_text()
 
 
 def saved(page, folder):
@@ -971,24 +849,47 @@ def records(text):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_the_tables_of_a_selection_are_those_of_the_configs(sample, open_page, tmp_path, name):
+def test_the_code_and_tables_hold_exactly_the_selection(
+    sample, open_page, tmp_path, monkeypatch, name
+):
+    (tmp_path / "build").symlink_to(sample.build)
+    monkeypatch.chdir(tmp_path)
     built = find_folder(sample.build, get(name))
+    query = {"casino": "firewood", "craigslist_bargains": "$", "cosrec": "bread", "duo": "i"}[name]
+    page = open_page(page_of(sample, name))
+    every = ids(sample.build, name)
+    texts = utterances(sample.build, name) + formulations(sample.build, name)
+    due = {id for id, text in texts if query in text.lower()}
+    assert due
+    assert sorted(map(str, rows_of(code_of(page)))) == sorted(every)
+    search(page, query)
+    assert sorted(map(str, rows_of(code_of(page)))) == sorted(due)
+    page.locator("#window a").last.click()
+    page.get_by_role("button", name="Use these").click()
+    page.locator("#code-one-part").get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    page.keyboard.press("Escape")
+    assert copied(page) == code_of(page, "#code-one")
+    (one,) = map(str, rows_of(copied(page)))
+    assert one in due
+    assert one in page.locator("#dialogue h2").inner_text()
+
     some = {"craigslist_bargains": "is.deal=yes", "duo": "is.setting=ed"}
     page = open_page(page_of(sample, name, some.get(name, "max.turns=12")))
     found = saved(page, tmp_path)
     chosen = found["ids.txt"].split()
-    assert 0 < len(chosen) < len(ids(sample.build, name))
+    assert 0 < len(chosen) < len(every)
     export(built, "csv", tmp_path / "csv", chosen)
     for config in getattr(built.dataset.transcript, "TABLES", {}):
         head, *rows = csv.reader(io.StringIO(found[f"{config}.csv"], newline=""))
-        due = []
+        lines = []
         for split in built.splits(config):
             path = tmp_path / "csv" / f"{config}-{split}.csv"
             with path.open(newline="", encoding="utf-8-sig") as file:
-                columns, *lines = csv.reader(file)
+                columns, *of_split = csv.reader(file)
             assert head == ["split", *columns]
-            due += [[split, *line] for line in lines]
-        assert rows == due
+            lines += [[split, *line] for line in of_split]
+        assert rows == lines
     listed = records(found["dialogues.csv"])
     assert [row["id"] for row in listed] == chosen
     assert ("sides.csv" in found) == (name in ("casino", "craigslist_bargains"))
@@ -999,70 +900,57 @@ def test_the_tables_of_a_selection_are_those_of_the_configs(sample, open_page, t
     if name == "craigslist_bargains":
         outcomes = {row["dialogue_id"]: row for row in table(sample.build, name, "outcomes")}
         for row in listed:
-            for column in ("list price", "deal price"):
-                stated = outcomes[row["id"]][column.replace(" ", "_")]
-                assert (float(row[column]) if row[column] else None) == stated
+            prices = [float(row[c]) if row[c] else None for c in ("list price", "deal price")]
+            stated = outcomes[row["id"]]
+            assert prices == [stated["list_price"], stated["deal_price"]]
 
 
 def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monkeypatch):
+    (tmp_path / "build").symlink_to(real.build)
+    monkeypatch.chdir(tmp_path)
     casino, address = Casino(real.build), addresses(real, "casino", "dialogues.html")[1]
     due = sorted(casino.having(used("uv-part"), got(0, 14)))
-    assert len(due) == 10
     page = open_page(f"{address}#is.strategies=uv-part&max.points=14")
-    assert page.get_by_role("button", name="Use these 10", exact=True).is_visible()
     found = saved(page, tmp_path)
     assert [int(row["id"]) for row in records(found["dialogues.csv"])] == due
     lines = [json.loads(line) for line in found["dialogues.jsonl"].splitlines()]
-    assert [line["id"] for line in lines] == due
+    assert [line["id"] for line in lines] == due  # numbers, as in the config
     people = [(line["id"], one) for line in lines for one in line["sides"]]
     for id, one in people:
         side = casino.sides[id]["mturk_" + one["side"].replace(" ", "_")]
         assert (set(one["strategies"]), one["age"]) == (side["used"], side["age"])
-    one = {id for id, one in people if "uv-part" in one["strategies"] and one["points"] < 15}
-    assert one == set(due)
-    (tmp_path / "build").symlink_to(real.build)
-    monkeypatch.chdir(tmp_path)
+    passing = [id for id, one in people if "uv-part" in one["strategies"] and one["points"] < 15]
+    assert set(passing) == set(due)
     code = code_of(page)
     assert "one side used uv-part and got at most 14 points" in code
     assert sorted(rows_of(code)) == due
-    page.get_by_label("one side must pass").uncheck()
-    assert page.get_by_role("button", name="Use these 13", exact=True).is_visible()
-    page = open_page(f"{address}#is.strategies=uv-part")
-    every = sorted(casino.having(used("uv-part")))
-    assert len(every) == 89
-    saved(page, tmp_path)
-    code = code_of(page)
-    assert sorted(rows_of(code)) == every
-    done = subprocess.run(
-        [sys.executable, "-m", *code_of(page, "#code-command").split()], capture_output=True
-    )
+    command = [sys.executable, "-m", *code_of(page, "#code-command").split()]
+    done = subprocess.run(command, capture_output=True)
     assert done.returncode == 0, done.stderr
-    with (tmp_path / "casino-csv" / "dialogues-train.csv").open(newline="") as file:
-        assert sorted(int(row["dialogue_id"]) for row in csv.DictReader(file)) == every
+    with (tmp_path / "casino-csv" / "dialogues-train.csv").open(encoding="utf-8-sig") as file:
+        assert sorted(int(row["dialogue_id"]) for row in csv.DictReader(file)) == due
 
 
-@pytest.mark.parametrize(
-    ("name", "chosen"),
-    [
-        ("casino", "is.strategies=uv-part&is.strategies=no-need"),
-        ("casino", "is.strategies=uv-part&is.strategies=no-need&all=strategies"),
-        ("casino", "is.strategies=uv-part&is.strategies=no-need&all=strategies&apart=1"),
+def test_the_python_of_a_selection_selects_the_same(real, open_page, tmp_path, monkeypatch):
+    (tmp_path / "build").symlink_to(real.build)
+    monkeypatch.chdir(tmp_path)
+    two = "is.strategies=uv-part&is.strategies=no-need"
+    for name, chosen in (
+        ("casino", two),
+        ("casino", f"{two}&all=strategies"),
+        ("casino", f"{two}&all=strategies&apart=1"),
         ("casino", "min.points=21.5&max.age=30&is.deal=yes&q=fire%20%22need%20the%22"),
         ("casino", "q=submits+cold&around=1"),
         ("craigslist_bargains", "q=offers+bike&around=1&is.split=test"),
         ("cosrec", "is.split=curated/curated&q=grade&around=1"),
         ("duo", "q=I&apart=1"),
-    ],
-)
-def test_the_python_of_a_selection(real, open_page, tmp_path, monkeypatch, name, chosen):
-    (tmp_path / "build").symlink_to(real.build)
-    monkeypatch.chdir(tmp_path)
-    page = open_page(page_of(real, name, f"{chosen}"))
-    due = page.evaluate("new Selection(page).ids()")
-    assert 0 < len(due) < len(ids(real.build, name))
-    scope = {"parley": parley}
-    exec(page.evaluate("new Selection(page).selecting()"), scope)
-    assert scope["ids"] == set(due)
+    ):
+        page = open_page(page_of(real, name, chosen))
+        due = page.evaluate("new Selection(page).ids()")
+        assert 0 < len(due) < len(ids(real.build, name))
+        scope = {"parley": parley}
+        exec(page.evaluate("new Selection(page).selecting()"), scope)
+        assert scope["ids"] == set(due), chosen
 
 
 def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatch):
@@ -1075,78 +963,44 @@ def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatc
         shutil.copytree(sample.build / "duo", local_dir)
 
     monkeypatch.chdir(tmp_path)
-    hub = SimpleNamespace(snapshot_download=download)
-    scope = {"parley": parley, "huggingface_hub": hub}
+    scope = {"parley": parley, "huggingface_hub": SimpleNamespace(snapshot_download=download)}
     exec(page.evaluate("new Selection(page).selecting()"), scope)
     assert asked == [(("org/duo",), {"repo_type": "dataset", "revision": "a1"})]
     assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
     assert ast.parse(code_of(page)).body[0].names[0].name == "huggingface_hub"
 
 
-def test_no_cell_of_a_hostile_selection_is_a_formula(attacked, open_page, tmp_path):
-    page = open_page(page_of(attacked, "hostile"))
-    csv.field_size_limit(2_000_000)
-    for name, text in saved(page, tmp_path).items():
-        if name.endswith(".csv"):
-            for row in [*csv.reader(io.StringIO(text, newline=""))]:
-                cells = [each for each in row if not re.fullmatch(r"-?[\d.]+", each)]
-                assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
-    for text in hostile.FORMULAS:
-        (row,) = csv.reader(io.StringIO(page.evaluate("cell", text), newline=""))
-        assert row == [f"'{text}"]
-    assert page.evaluate("cell(-1)") == "-1"  # a number is no text
-
-
-def code_of(page, part="#code-all"):
-    """Return the code of the page."""
-    page.get_by_role("button", name="Use these").click()
-    text = page.locator(part).text_content()
-    page.keyboard.press("Escape")
-    return text
-
-
-def test_the_code_holds_every_id_as_a_value(served, sample_build, tmp_path, open_page):
-    """In an unverified build, one part of a split has numeric ids, another text; all are text."""
-    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino") / "dialogues"
-    (file,) = folder.glob("*.parquet")
-    table = pq.read_table(file)
-    first = table["dialogue_id"][0].as_py()
-    texts = [
-        '__import__("os").system("exit 1")',
-        "1}) or exit({1",
-        "\\",
-        '"',
-        "'\n",
-        "😀\u2028",
-        "1",
-    ]
-    odd = pa.array([*texts, str(first), texts[0]])
-    rows = table.take([0] * len(odd)).set_column(0, "dialogue_id", odd)
-    shards = [folder / f"train-0000{number}-of-00002.parquet" for number in range(2)]
-    file.rename(shards[0])
-    pq.write_table(rows, shards[1])
-    record = tmp_path / "casino" / "provenance.json"
-    provenance = json.loads(record.read_text(encoding="utf-8"))
-    recorded = provenance["configs"]["dialogues"]["train"]["files"]
-    recorded[:] = [{**recorded[0], "path": f"dialogues/{shard.name}"} for shard in shards]
-    record.write_text(json.dumps(provenance), encoding="utf-8")
-    page = open_page(page_of(written(served, tmp_path, "ids", ["casino"]), "casino"))
-    search(page, table["chat_logs"][0][0]["text"].as_py())
-    assert counted(page)[0] == 1 + len(odd)
+def test_the_code_holds_every_id_as_a_value(served, sample_build, open_page):
+    """Also ids that are code, or that come twice: each has an address of its own."""
+    place = written(served, sample_build, "ids", ["casino"])
+    script = place.folder / "casino" / "data" / "index.js"
+    index = json.loads(json.loads(script.read_text()[len("parley.index(") : -len(");\n")]))
+    odd = ['__import__("os").system("exit 1")', "1}) or exit({1", '\\"', "'\n😀\u2028", "1"]
+    index["ids"] = [*odd[:4], odd[0]]
+    write_script(script, "parley.index(", json.dumps(index).encode())
+    page = open_page(page_of(place, "casino"))
     links = [link.get_attribute("href") for link in page.locator("#window a").all()]
-    assert len(set(links)) == len(links) > 5
+    assert len(set(links)) == len(index["ids"])
     found = []
     for link in links:
         page.goto(page.url.partition("#")[0] + link)
         assert page.locator("#window a.open").get_attribute("href") == link
-        (value,) = (
-            n for n in ast.walk(ast.parse(code_of(page, "#code-one"))) if type(n) is ast.Set
-        )
+        code = ast.walk(ast.parse(code_of(page, "#code-one")))
+        (value,) = (node for node in code if type(node) is ast.Set)
         found += map(ast.literal_eval, value.elts)
-    assert found == [str(first), *odd.to_pylist()][: len(found)]
+    assert found == index["ids"]
 
 
 # Hostile text ---------------------------------------------------------------------
+
+
+def as_shown(text):
+    """Return text as shown: shortened, with control characters as numbers."""
+    shown = "".join(
+        sign if sign == "\t" or plain(sign) == sign else f"U+{ord(sign):04X}"
+        for sign in text[:20_000]
+    )
+    return shown + (f"… and {len(text) - 20_000:,} more characters" if text[20_000:] else "")
 
 
 def test_hostile_text_cannot_act(attacked, open_page):
@@ -1176,6 +1030,57 @@ def test_hostile_text_cannot_act(attacked, open_page):
         page.close()
 
 
+def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page, tmp_path):
+    page = open_page(page_of(attacked, "hostile"))
+    assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS), 0)
+    found = page.evaluate(
+        """async () => {
+            const found = [], pane = document.getElementById('dialogue');
+            const texts = (kind) => [...pane.querySelectorAll(kind)].map(e => e.textContent);
+            for (let n = 0; n < 100; n++) {
+                found.push({
+                    title: pane.querySelector('h2').textContent,
+                    texts: texts('.turn .text'), notes: texts('.note'),
+                    labels: [...pane.querySelectorAll('[title], [aria-label]')].map(
+                        e => e.title + e.getAttribute('aria-label')),
+                });
+                const next = pane.querySelector('.step[aria-label="Next dialogue"]');
+                if (next.disabled) break;
+                next.click();
+            }
+            return found;
+        }"""
+    )
+    for attack, said in zip(hostile.ATTACKS, found, strict=True):
+        visible = as_shown(attack)
+        assert said["title"] == (visible or "(no title)")
+        assert said["texts"] == [visible] * 3
+        assert all(note.startswith(visible) for note in said["notes"])
+        for label in said["labels"]:
+            assert plain(label) == label.replace("\t", "\\t")
+            assert len(label) < 500
+    for attack in hostile.ATTACKS[:5:2]:
+        bar(page, attack, attack).click()
+        assert attack in page.locator("#count .said").text_content()
+        assert state(open_page(page.url)) == state(page)
+        page.locator(".turn").first.get_by_role("button", name="Copy quote").click(force=True)
+        bar(page, attack, attack).click()
+    for attack in [*hostile.ATTACKS[:20:3], "ww"]:
+        search(page, attack)
+        assert counted(page)[0] >= 1, attack
+    search(page, "")
+    csv.field_size_limit(2_000_000)
+    for name, text in saved(page, tmp_path).items():
+        for row in csv.reader(io.StringIO(text, newline="")) if name.endswith(".csv") else ():
+            cells = [each for each in row if not re.fullmatch(r"-?[\d.]+", each)]
+            assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
+    for text in hostile.FORMULAS:
+        (row,) = csv.reader(io.StringIO(page.evaluate("cell", text), newline=""))
+        assert row == [f"'{text}"]
+    assert page.evaluate("cell(-1)") == "-1"  # a number is no text
+    assert not page.evaluate("'acted' in window")
+
+
 def test_a_page_of_another_origin_cannot_read_the_site(sample, browser, tmp_path):
     from parley.reading.site.serve import serving
 
@@ -1196,69 +1101,74 @@ def test_a_page_of_another_origin_cannot_read_the_site(sample, browser, tmp_path
         page.close()
 
 
-def test_attacks_are_shown_as_text(attacked, open_page):
-    page = open_page(page_of(attacked, "hostile"))
-    assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS), 0)
-    shown = page.evaluate(
-        """async () => {
-            const found = [];
-            document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', bubbles: true}));
-            for (let n = 0; n < 100; n++) {
-                const pane = document.getElementById('dialogue');
-                found.push({
-                    title: pane.querySelector('h2').textContent,
-                    texts: [...pane.querySelectorAll('.turn .text')].map(e => e.textContent),
-                    notes: [...pane.querySelectorAll('.note')].map(e => e.textContent),
-                    labels: [...pane.querySelectorAll('[title], [aria-label]')].map(
-                        e => e.title + e.getAttribute('aria-label')),
-                });
-                const next = pane.querySelector('.step[aria-label="Next dialogue"]');
-                if (next.disabled) break;
-                next.click();
-            }
-            return found;
-        }"""
-    )
-    assert len(shown) == len(hostile.ATTACKS)
-    assert not page.evaluate("'acted' in window")
-    for attack, found in zip(hostile.ATTACKS, shown, strict=True):
-        visible = as_shown(attack)
-        assert found["title"] == (visible or "(no title)")
-        assert found["texts"] == [visible] * 3
-        assert all(note.startswith(visible) for note in found["notes"])
-        for label in found["labels"]:
-            assert plain(label) == label.replace("\t", "\\t")
-            assert len(label) < 500
-    for attack in hostile.ATTACKS[:5:2]:
-        bar(page, attack, attack).click()
-        said = page.locator("#count .said").text_content()
-        assert attack in said
-        assert state(open_page(page.url)) == state(page)
-        page.locator(".turn").first.get_by_role("button", name="Copy quote").click(force=True)
-        bar(page, attack, attack).click()
-    assert not page.evaluate("'acted' in window")
-    for attack in [*hostile.ATTACKS[:20:3], "ww"]:
-        search(page, attack)
-        assert counted(page)[0] >= 1, attack
+# Widths, colours and accessibility -----------------------------------------------------------
 
 
-def as_shown(text):
-    """Return text as shown: shortened, with control characters as numbers."""
-    shown = "".join(
-        sign if sign == "\t" or plain(sign) == sign else f"U+{ord(sign):04X}"
-        for sign in text[:20_000]
-    )
-    return shown + (f"… and {len(text) - 20_000:,} more characters" if text[20_000:] else "")
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_list_shows_whole_titles_and_marks_what_it_cuts(sample, open_page, name):
+    page = open_page(page_of(sample, name))
+    for width in (1600, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        entries = page.locator("#window a").evaluate_all(
+            """links => links.map(link => {
+                const [title, text] = link.querySelectorAll('.title, .excerpt');
+                const lines = Number(getComputedStyle(text).webkitLineClamp);
+                return [title.scrollHeight > title.clientHeight + 3
+                        || title.scrollWidth > title.clientWidth,
+                    link.title === title.textContent.slice(0, 200),
+                    title.offsetHeight + 20 * lines <= link.clientHeight - 16,
+                    link.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom];
+            })"""
+        )
+        assert width == 900 or not any(cut for cut, *_ in entries)
+        assert all(told and fits and below >= 0 for _, told, fits, below in entries)
 
 
-# Accessibility -----------------------------------------------------------------------
+def test_every_width_reaches_a_filter(sample, open_page):
+    page = open_page("about:blank")
+    value, summary = page.locator(".value").first, page.locator("#filters-box > summary")
+    for width in range(600, 1601, 100):
+        page.set_viewport_size({"width": width, "height": 700})
+        visit(page, page_of(sample, "casino"))
+        if width % 200:
+            if summary.is_visible():
+                summary.click()
+            box = value.bounding_box()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        else:
+            page.get_by_role("searchbox").focus()
+            for _ in range(5):
+                page.keyboard.press("Tab")
+                if page.evaluate("document.activeElement.matches('summary, .value')"):
+                    page.keyboard.press("Space")
+        assert value.get_attribute("aria-pressed") == "true", width
+        assert 0 <= value.bounding_box()["y"] <= 670, width  # in sight without scrolling
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
+@PLACES
+def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, place):
+    page = open_page(addresses(sample, "duo", "dialogues.html")[place])
+    page.set_viewport_size(NARROW)
+    hit, turn = page.locator("#window a").nth(1), page.locator("#dialogue .turn").first
+    number = hit.locator(".title").inner_text().partition(" · ")[0]
+    hit.click()
+    opened = page.locator("#dialogue h2", has_text=number)
+    opened.wait_for()
+    title = opened.inner_text()
+    assert turn.is_visible()
+    assert not page.get_by_role("searchbox").is_visible()
+    page.get_by_role("button", name="Back to the list").click()
+    assert page.get_by_role("searchbox").is_visible()
+    assert not turn.is_visible()
+    page.go_back()
+    assert page.locator("#dialogue h2").inner_text() == title
 
 
 def pages(found):
     """Return an address of each kind of page, one with search, filter and open dialogue."""
     (casino,) = {str(row["dialogue_id"]) for row in table(found.build, "casino", "strategies")[:1]}
-    opened = f"#q=firewood&is.deal=yes&id={casino}"
-    kinds = [("index.html",), ("casino", f"dialogues.html{opened}")]
+    kinds = [("index.html",), ("casino", f"dialogues.html#q=firewood&is.deal=yes&id={casino}")]
     kinds += [
         ("casino", f"index.html#{part}") for part in ("overview", "charts", "configs", "figures")
     ]
@@ -1266,9 +1176,13 @@ def pages(found):
     return [found.http + "/".join(parts) for parts in [*kinds, *rest, ("casino", "dialogues.html")]]
 
 
+def width(page):
+    return page.evaluate("document.scrollingElement.scrollWidth")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
-def test_pages_meet_the_accessibility_rules(sample, open_page, size, scheme):
+def test_pages_fit_and_meet_the_accessibility_rules(sample, open_page, size, scheme):
     rules = {
         "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
         "rules": {"region": {"enabled": True}},
@@ -1279,6 +1193,7 @@ def test_pages_meet_the_accessibility_rules(sample, open_page, size, scheme):
     page.emulate_media(color_scheme=scheme)
     for address in pages(sample):
         visit(page, address)
+        assert width(page) <= size["width"], address
         page.evaluate(  # 30 rows of a table are enough; the rest takes a minute
             "() => document.querySelectorAll('tr:nth-child(n + 31)').forEach(row => row.remove())"
         )
@@ -1286,29 +1201,23 @@ def test_pages_meet_the_accessibility_rules(sample, open_page, size, scheme):
         assert found.violations_count == 0, f"{address}\n{found.generate_report()}"
 
 
-def test_pages_fit_a_narrow_screen(sample, attacked, open_page):
+def test_narrow_pages_hold_zoomed_and_hostile_text(sample, attacked, open_page):
     page = open_page("about:blank")
-    page.set_viewport_size(NARROW)
-
-    def width():
-        return page.evaluate("document.scrollingElement.scrollWidth")
-
-    for address in pages(sample):
-        visit(page, address)
-        assert width() <= NARROW["width"], address
     page.set_viewport_size({"width": 320, "height": 256})  # a desktop at 400% zoom
     visit(page, pages(sample)[-1])
-    assert width() <= NARROW["width"]
+    assert width(page) <= NARROW["width"]
     page.locator("#window a").last.click()
     assert page.locator("#dialogue .turn").first.is_visible()
     page.set_viewport_size(NARROW)
     for parts in (("index.html",), ("hostile", "index.html"), ("hostile", "dialogues.html")):
         visit(page, addresses(attacked, *parts)[0])
-        assert width() <= NARROW["width"], parts
+        assert width(page) <= NARROW["width"], parts
     page.locator("#list").evaluate("list => list.scrollTop = list.scrollHeight")
-    page.locator("#window a", has_text="wwwww").last.click()
+    long = page.locator("#window a", has_text="wwwww").last
+    assert long.locator(".excerpt").text_content().endswith("…")
+    long.click()
     assert page.locator("#dialogue .text").first.inner_text().startswith("wwwww")
-    assert width() <= NARROW["width"]
+    assert width(page) <= NARROW["width"]
 
 
 def test_no_word_is_broken_inside(real, open_page):
@@ -1332,11 +1241,3 @@ def test_no_word_is_broken_inside(real, open_page):
                 }"""
             )
             assert not broken, address
-
-
-def visit(page, address):
-    """Open an address, even if only its fragment is new."""
-    page.goto("about:blank")
-    page.goto(address)
-    if "dialogues.html" in address:
-        loaded(page)
