@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import json
 import re
 import shutil
 import types
@@ -13,7 +14,7 @@ import yaml
 from parley import Builder, Config, Field, File, View
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError
-from parley.base.marks import parts_of
+from parley.base.marks import marks, parts_of
 from parley.building import card
 from parley.building.build import build
 from parley.building.built import BuiltFolder
@@ -22,7 +23,7 @@ from parley.building.card_parts import figures_part, row_part, shown_row, splits
 from parley.building.collection import Dataset
 from parley.building.measured import FILE, Measured, measured, text_of
 from parley.building.sources import open_source
-from parley.declaring.fields import field_tables
+from parley.declaring.fields import columns_of, field_tables, in_code
 from parley.declaring.figures import Differs, documented, figures
 from parley.declaring.shapes import parse as parse_shape
 
@@ -204,6 +205,18 @@ def test_fields_are_told_once():
         {"dialogues": ["id"]},
         [("`n`", "ClassLabel", "yes", "it; one of `bad`, `good`")],
     )
+
+
+@pytest.mark.parametrize("text", ["a|b", "`", marks("row")[0], "two\nlines", " ", "../../x", ".x"])
+def test_a_name_or_a_label_ends_no_code_no_cell_and_no_part(text):
+    (inner,) = re.fullmatch(r"`([^`|\n]+)`", in_code(text)).groups()
+    assert "<!--" not in inner
+    assert inner == text or json.loads(inner) == text
+    file = File("a.json", {text: {text: str}}, url="https://example.org/a.json", sha256="0" * 64)
+    config = Config("dialogues", "a dialogue", {"train": [file]}, key=())
+    assert [column.path for column in columns_of(config)] == [text, f"{text}.{text}"]
+    (table,) = field_tables({"dialogues": config})
+    assert [row[0] for row in table.rows] == [in_code(text), in_code(f"{text}.{text}")]
 
 
 # Figures, as a figures.py has them, and what was measured of them ---------------------------

@@ -10,7 +10,7 @@ from parley.base.errors import RecordError, RowError, SourceError
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.building.measured import Splits
-from parley.declaring.fields import HEADINGS, FieldTable, field_tables
+from parley.declaring.fields import HEADINGS, FieldTable, field_tables, in_code
 from parley.declaring.figures import Figure, tally
 from parley.declaring.leaderboard import markdown_table, section
 
@@ -50,7 +50,7 @@ def splits_part(
             else:
                 rows = _NOT_BUILT
             cells.append((f"`{config}`", f"`{split}`", rows, dataset.configs[config].use))
-            if null := ", ".join(f"`{column}`" for column in found.get("null", ())):
+            if null := ", ".join(map(in_code, found.get("null", ()))):
                 nulls.append(f"- `{config}`, `{split}`: {null}")
     lines = [*markdown_table(("config", "split", "rows", "take it to"), cells, ("rows",))]
     lines += ["Null in all rows:\n", *nulls, ""] if nulls else []
@@ -98,7 +98,7 @@ def row_part(shown: Shown | None) -> str:
     if shown is None:
         return ""
     kind = "An invented row" if shown.invented else "A row"
-    row = _laid_out(_shortened(dict(shown.row)))
+    row = _laid_out(_shortened(dict(shown.row))).replace("<!--", "\\u003c!--")  # no mark of a part
     return f"{kind} of `{shown.config}`, shortened at `…`.\n\n```json\n{row}\n```"
 
 
@@ -147,7 +147,7 @@ def _table(table: FieldTable) -> Iterator[str]:
         yield from (f"- {', '.join(names)}: {text}" for text, names in described.items())
         yield ""
     for config, columns in table.elsewhere.items():
-        yield f"As in `{config}`: {', '.join(f'`{column}`' for column in columns)}.\n"
+        yield f"As in `{config}`: {', '.join(map(in_code, columns))}.\n"
     if table.rows:
         yield from markdown_table(HEADINGS, table.rows)
 

@@ -5,6 +5,7 @@ meaning share a row, and a column that an earlier table explains is only named.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ UNKNOWN = "?"  # the meaning of a field in a draft
 HEADINGS = ("field", "type", "null", "meaning")
 _MOST = 40  # values of a closed set; of more, the first are listed
 _FIRST = 8
+_MARKS = re.compile(r"[`|<\x00-\x1f\x7f-\x9f\u2028\u2029]")  # of Markdown, HTML and lines
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def _tree(columns: Sequence[Column], above: str = "") -> tuple[_Field, ...]:
             (f"{first.path}.", f"{first.path}[")
         ):
             inside += 1
-        name = first.path.removeprefix(above).lstrip("[].")
+        name = re.sub(r"^(\[\])*\.", "", first.path.removeprefix(above)) if above else first.path
         within, columns = rest[:inside], rest[inside:]
         found.append(_Field(name, replace(first, path=""), _tree(within, first.path)))
     return tuple(found)
@@ -94,7 +96,8 @@ def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str,
     told: set[str] = set()
     for (column, inner, _), names in alike.items():
         told.update(names)
-        paths = [f"`{above}{names[0]}`", *(f"`{'.' * bool(above)}{name}`" for name in names[1:])]
+        others = (in_code(f"{'.' * bool(above)}{name}") for name in names[1:])
+        paths = [in_code(f"{above}{names[0]}"), *others]
         yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
         if inner and told.issuperset(names := within[column.type, inner]):
             joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
@@ -110,8 +113,15 @@ def meaning_of(column: Column) -> str:
         return text
     shown = column.values if len(column.values) <= _MOST else column.values[:_FIRST]
     more = len(column.values) - len(shown)
-    texts = (v if isinstance(v, str) and v.strip() else json.dumps(v) for v in shown)
-    values = ", ".join(f"`{each}`" for each in texts)
+    values = ", ".join(map(in_code, shown))
     values += f" and {more} more" if more else ""
     values = f"{'one of' if len(column.values) > 1 else 'always'} {values}"
     return f"{text}; {values}" if text else values
+
+
+def in_code(value: Any) -> str:
+    """Return a value as code in a cell of Markdown: JSON where its text could end code or cell."""
+    if isinstance(value, str) and value.strip() and not _MARKS.search(value):
+        return f"`{value}`"
+    text = json.dumps(value, ensure_ascii=False)
+    return "`" + _MARKS.sub(lambda mark: rf"\u{ord(mark[0]):04x}", text) + "`"

@@ -176,8 +176,9 @@ class Field(Around):
     def __init__(self, shape: Any, meaning: str, unit: str = "") -> None:
         super().__init__(shape)
         for name, text in (("meaning", meaning), ("unit", unit)):
-            if not isinstance(text, str) or len(text.splitlines()) > 1:
-                raise ScriptError(f"Field: {name}: expected one line of text, found {text!r:.60}")
+            if not isinstance(text, str) or len(text.splitlines()) > 1 or "<!--" in text:
+                what = f"Field: {name}: expected one line of text without comments"
+                raise ScriptError(f"{what}, found {text!r:.60}")
         self.meaning, self.unit = meaning, unit
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
