@@ -222,7 +222,7 @@ def guesses_again(data: Data, split: str) -> Iterator[dict[str, Any]]:
     for row in data.rows("participants", split):
         guess = {column: row[f"guess_{column}"] for column in _guess}
         sides.setdefault(row["dialogue_id"], {})[row["speaker"]] = guess
-    for row in data.rows("dialogues", *data.splits("dialogues")):
+    for row in data.rows("dialogues"):
         record, guesses = data.record("dialogues", row), sides.get(row["dialogue_id"], {})
         yield {**record, "guesses": {side: guesses.get(side, {}) for side in SIDES}}
 

@@ -8,7 +8,7 @@ from parley.figures import Data, check, differing
 
 def rows_of(data: Data, config: str) -> list[dict[str, Any]]:
     """The rows of a config; none if its source was missing."""
-    return data.rows(config, *data.splits(config))
+    return [row for split in data.splits(config) for row in data.rows(config, split)]
 
 
 @check

@@ -16,7 +16,7 @@ def ratings(data: Data, aspect: str) -> Heatmap:
     """Count the dialogues by the person's rating of an aspect and by the mean of the others'."""
     name = aspect.replace("_", " ")
     cells: Counter[tuple[float, tuple[float, float]]] = Counter()
-    for row in data.rows("dialogues", *data.splits("dialogues")):
+    for row in data.rows("dialogues"):
         own, others = row["subjective_evaluation"], row["objective_evaluation"]
         if others is not None and own[aspect] is not None:
             (band,) = (band for band in _BANDS if band[0] <= others[aspect] <= band[1])

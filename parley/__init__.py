@@ -187,7 +187,7 @@ def load(
     3. the upstream files, which it builds into the cache: those in `source`, else in the folder
        that `PARLEY_SOURCE` names, else those of the cache, which it fetches.
 
-    Every file that it loads is compared with the sha256 in the build's provenance.
+    Every file is compared with the sha256, and the rows with the digest in the build's provenance.
 
     >>> parley.load("casino", "strategies", split="train").num_rows
     4615
@@ -222,6 +222,8 @@ def load(
 
 def open(folder: str | Path) -> "BuiltFolder":
     """Open a build; its `rows(config, split)` returns rows as dicts, which cannot be changed.
+
+    `rows(config)` returns those of all splits.
 
     >>> parley.open("build/casino").rows("dialogues", "train")[0]["dialogue_id"]
     2001
@@ -364,6 +366,8 @@ def _with_rows(
         why = "a build of the invented sample"
     elif built.version != found.version:
         why = f"a build of {found.name} {built.version}; this is {found.name} {found.version}"
+    elif built.is_older:
+        why = "a build by an older Parley, with other digests"
     elif absent:
         why = f"a build without {config}/{', '.join(absent)}"
     else:

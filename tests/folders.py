@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 from mutations import changed
 
 from parley.base.errors import RowError
+from parley.building.build import text_of
 from parley.rows.digest import Digest
 
 
@@ -40,7 +41,7 @@ def rewrite(folder, place, change):
 def restate(folder, place, change):
     """Change what a folder's provenance says."""
     path = folder / "provenance.json"
-    path.write_text(json.dumps(changed(json.loads(path.read_text()), place, change)))
+    path.write_text(text_of(changed(json.loads(path.read_text()), place, change)))
 
 
 def reseal(folder, **more):
@@ -57,4 +58,4 @@ def reseal(folder, **more):
                 digest = Digest(table.schema)
                 digest.update(table)
                 split["digest"] = digest.hexdigest()
-    path.write_text(json.dumps(provenance))
+    path.write_text(text_of(provenance))

@@ -10,6 +10,7 @@ from pathlib import Path
 import datasets
 import pyarrow.parquet as pq
 import pytest
+from folders import restate
 
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
@@ -17,6 +18,7 @@ from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import discover, get
 from parley.building.sources import Sources, open_source
+from parley.declaring.pins import hash_file
 from parley.rows.digest import Digest
 
 
@@ -148,15 +150,38 @@ def flipped(file):
     file.write_bytes(data)
 
 
+def test_a_source_that_is_swapped_while_it_is_built_leaves_the_old_build(more, tmp_path):
+    folder, file = built(tmp_path), tmp_path / "cache" / "tea" / "dialogues.jsonl"
+    before = (folder / "provenance.json").read_bytes()
+    swapped = file.read_bytes().splitlines(keepends=True)[::-1]
+
+    def swap(where, rows):
+        file.write_bytes(b"".join(swapped))
+
+    with pytest.raises(SourceError) as error:
+        build(open_source(get("tea"), None), tmp_path, swap)
+    assert [problem.place for problem in error.value.problems] == [str(file)]
+    assert (folder / "provenance.json").read_bytes() == before
+
+
 def reversed_rows(file):
     """Swap its rows."""
     table = pq.read_table(file)
     pq.write_table(table.take([1, 0]), file)
 
 
+def resealed(file):
+    reversed_rows(file)
+    size, found = file.stat().st_size, hash_file(file, "sha256")
+    name = f"dialogues/{file.name}"
+    recorded = [{"path": name, "bytes": size, "sha256": found}]
+    restate(file.parent.parent, "configs.dialogues.train.files", recorded)
+
+
 DAMAGES = {
     "a flipped bit": flipped,
     "rows in another order": reversed_rows,
+    "rows in another order, and their hash": resealed,
     "cut": lambda file: os.truncate(file, 200),
     "missing": Path.unlink,
     "a link": lambda file: file.symlink_to(file.rename(file.parents[2] / "elsewhere")),

@@ -25,6 +25,7 @@ from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.pins import UNREADABLE
 from parley.declaring.questions import COLUMNS, Asking
 from parley.declaring.tasks import task_id
+from parley.rows import parquet
 from parley.rows.arrow import to_batch
 from parley.rows.parquet import row_groups
 from parley.scoring.questions import each_task, write_questions
@@ -294,8 +295,9 @@ def test_row_groups_are_the_same_however_the_rows_come(seed):
     assert [group.nbytes for group in groups[0]] == [group.nbytes for group in groups[1]]
 
 
-def test_no_shard_is_larger_than_it_may_be(tmp_path):
-    build(open_source(get("casino"), None, sample=True), tmp_path, max_shard_size=10_000)
+def test_no_shard_is_larger_than_it_may_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "SHARD", 10_000)
+    build(open_source(get("casino"), None, sample=True), tmp_path)
     built = open_folder(tmp_path / "casino")
     files = built.files("dialogues", "train")
     assert len(files) > 1
@@ -305,11 +307,12 @@ def test_no_shard_is_larger_than_it_may_be(tmp_path):
     assert not any(check.failed for check in verify(built).checks)
 
 
-def test_shards_hold_the_same_rows(tmp_path):
+def test_shards_hold_the_same_rows(tmp_path, monkeypatch):
     missing = sorted(set(get("cosrec").sources) - {generate.RAW})
     source = Sources(get("cosrec"), generate.write(tmp_path / "source", 1600), missing=missing)
     for output, size in (("whole", 1 << 40), ("cut", 2_500_000), ("again", 2_500_000)):
-        build(source, tmp_path / output, max_shard_size=size)
+        monkeypatch.setattr(parquet, "SHARD", size)
+        build(source, tmp_path / output)
     whole, cut, again = (
         read_provenance(tmp_path / output / "cosrec")["configs"]["dialogues"]["raw"]
         for output in ("whole", "cut", "again")

@@ -143,7 +143,9 @@ def holds(rows, name, entry):
 def shards(tmp_path_factory):
     """The sample of casino, each split in several files of different sizes."""
     folder = tmp_path_factory.mktemp("shards")
-    build(open_source(get("casino"), None, sample=True), folder, max_shard_size=2_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("parley.rows.parquet.SHARD", 2_000)
+        build(open_source(get("casino"), None, sample=True), folder)
     assert len(list((folder / "casino" / "dialogues").glob("*.parquet"))) > 3
     return folder
 

@@ -53,7 +53,7 @@ _SCHEMA = object_schema(**{type_: {"type": "boolean"} for type_ in TYPES})
 def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]]]:
     """Yield of each listed utterance its key, the turns up to it, and its entry."""
     column = {"crowd": "intent_annotations", "curated": "intents"}[part]
-    for row in data.rows(part, *data.splits(part)):
+    for row in data.rows(part):
         places = places_of(row["turns"])
         for entry in row[column] or ():
             number = entry["utterance"]
@@ -76,7 +76,7 @@ def reviewed(data: Data) -> dict[Key, list[str]]:
     """Return the types of the intents of each utterance of curated that has some."""
     return {
         (row["dialogue_id"], entry["utterance"]): [intent["type"] for intent in entry["intents"]]
-        for row in data.rows("curated", *data.splits("curated"))
+        for row in data.rows("curated")
         for entry in row["intents"] or ()
     }
 

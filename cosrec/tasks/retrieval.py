@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 def judgments(data: Data, topics: str) -> list[Row]:
     """Return the judgments of one type of topics, or of all, in upstream's order."""
-    rows = data.named("qrels", *data.splits("qrels"))
+    rows = data.named("qrels")
     return [row for row in rows if topics in ("all", row["type"])]
 
 

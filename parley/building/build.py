@@ -1,7 +1,9 @@
 """Builds a dataset: checked rows in Parquet, a card and a provenance."""
 
 import json
-from collections.abc import Callable
+import platform
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -26,9 +28,7 @@ from parley.building.measure import measured_anew
 from parley.building.measured import FILE, measured, measured_in
 from parley.building.plan import plan
 from parley.building.sources import Sources
-from parley.declaring import pins
 from parley.declaring.questions import Asking
-from parley.rows import parquet
 from parley.rows.generate import paused_garbage_collection
 from parley.rows.split import BuiltSplit
 from parley.rows.write import write_split
@@ -39,10 +39,9 @@ def build(
     output: Path,
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
-    max_shard_size: int = parquet.SHARD,
     measure: bool = False,
     workers: int = 0,
-    questions: Callable[[BuiltFolder, int], list[BuiltSplit]] | None = None,
+    questions: Callable[[BuiltFolder], list[BuiltSplit]] | None = None,
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
 
@@ -53,16 +52,16 @@ def build(
         source: The dataset's upstream files; splits whose files are missing are left out.
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
-        max_shard_size: Bytes of Arrow data that a Parquet file holds at most.
         measure: Recompute the figures and counted numbers, and renew `measured.json`.
         workers: Processes that make rows of large line-based files while this one writes them.
             0, or a system other than Linux: this process does all. The output is the same.
-        questions: The function that writes the tasks' questions into a build, in files of a given
-            size at most; None leaves them out.
+        questions: The function that writes the tasks' questions into a build; None leaves them
+            out.
 
     Raises:
         RecordError: a source file has a broken record.
         RowError: a builder made rows of another schema.
+        SourceError: a source file changed while it was read.
         UsageError: there are questions to write, but no task has any.
         ScriptError: the script breaks the tool's rules; or, with `measure`, the sample has
             upstream's sentences.
@@ -72,33 +71,40 @@ def build(
     if questions and not any(isinstance(t.asking, Asking) for t in dataset.tasks.values()):
         raise UsageError(f"--questions: no task of {dataset.name} asks a model questions")
     plans = plan(source)
-    stated = _stated(source)
+    stated = stated_of(source, tools())
     known = measured(dataset)
     earlier = partial(files_of, dataset)
     with replacing(output / dataset.name, earlier) as folder, paused_garbage_collection():
-        splits = [write_split(each, folder, on_rows, max_shard_size, workers) for each in plans]
+        splits = [write_split(each, folder, on_rows, workers) for each in plans]
         opened = partial(_opened, folder, dataset, stated, shown=output / dataset.name)
-        stated["configs"] = _by_config(splits, lambda split: split.recorded)
+        stated["configs"] = by_config(splits, lambda split: split.recorded)
         built = opened()
         if questions:
-            asked = questions(built, max_shard_size)
-            stated["questions"] = _by_config(asked, lambda split: split.recorded)
+            asked = questions(built)
+            stated["questions"] = by_config(asked, lambda split: split.recorded)
             stated["eval"] = (folder / EVAL).exists()
             built = opened()
             splits += asked
-        made = _by_config(splits, lambda split: split.measured)
+        made = by_config(splits, lambda split: split.measured)
         if measure:
             if source.folder != dataset.sample:  # else the sample is what was built
                 require_invented(built)
             text = measured_anew(built, made)
             known = measured_in(text.encode(), dataset.folder / FILE)
         (folder / CARD).write_text(built_card(built, made, known), encoding="utf-8")
+        source.require_unchanged()
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
 
 
-def _stated(source: Sources) -> dict[str, Any]:
+def tools() -> dict[str, str]:
+    """Return the versions and the kind of machine that decide on the bytes of a build."""
+    libraries = {name: version(name) for name in ("datasets", "pyarrow")}
+    return {"parley": __version__, **libraries, "machine": f"{sys.platform}-{platform.machine()}"}
+
+
+def stated_of(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
     """Return what the provenance states of the source and the tools."""
     dataset = source.dataset
     return {
@@ -107,22 +113,14 @@ def _stated(source: Sources) -> dict[str, Any]:
         "version": dataset.version,
         "sample": source.sample,
         "missing": source.missing,
-        "sources": {
-            file: pins.alone(source.mirrored.get(file, pin))
-            for file, pin in dataset.pins.items()
-            if not source.sample and file not in {*source.missing, *source.fallbacks}
-        },
+        "sources": source.pins,
         **({"fallbacks": source.fallbacks} if source.fallbacks else {}),
-        "built_with": {
-            "parley": __version__,
-            "datasets": version("datasets"),
-            "pyarrow": version("pyarrow"),
-        },
+        "built_with": built_with,
     }
 
 
-def _by_config(
-    splits: list[BuiltSplit], entry: Callable[[BuiltSplit], dict[str, Any]]
+def by_config(
+    splits: Iterable[BuiltSplit], entry: Callable[[BuiltSplit], dict[str, Any]]
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Return config -> split -> its entry."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
@@ -131,8 +129,12 @@ def _by_config(
     return found
 
 
+def text_of(stated: Mapping[str, Any]) -> str:
+    """Return the text of a provenance."""
+    return json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
+
+
 def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], shown: Path) -> BuiltFolder:
     """Write the provenance of a build, and open it."""
-    text = json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
-    (folder / PROVENANCE).write_text(text, encoding="utf-8")
+    (folder / PROVENANCE).write_text(text_of(stated), encoding="utf-8")
     return BuiltFolder(folder, dataset, read_provenance(folder), shown)

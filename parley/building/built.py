@@ -1,18 +1,17 @@
 """A build: the folder that `parley build` writes and other commands open."""
 
 import hashlib
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.regular import open_regular
+from parley.base.strict_json import loads
 from parley.building.collection import Dataset, discover, get
 from parley.declaring.features import datasets_features, item_of, labels_of
 from parley.declaring.figures import MissingSplitError
@@ -25,7 +24,6 @@ from parley.rows.shards import shard_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_Content = tuple["pa.Table", list[int]]  # of a Parquet file: its rows, and those of each group
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions
 FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
@@ -66,7 +64,7 @@ class BuiltFolder:
         self.provenance = provenance
         self.shown = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        self._kept: dict[Path, _Content] | None = None
+        self._kept: dict[Path, pa.Table] | None = None
         self._texts: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -87,8 +85,10 @@ class BuiltFolder:
 
     def columns(self, config: str) -> Mapping[str, Any]:
         """Return the features of a config, of the dataset or of its questions."""
-        is_asked = config.startswith(QUESTIONS)  # no declared name has a hyphen
-        return COLUMNS if is_asked else self.dataset.configs[config].features
+        if config.startswith(QUESTIONS):  # no declared name has a hyphen
+            return COLUMNS
+        self.dataset.require(config)
+        return self.dataset.configs[config].features
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
@@ -175,7 +175,7 @@ class BuiltFolder:
             f"{config}/{split}"
             for config, splits in self.made.items()
             for split, made in splits.items()
-            if made["files"] and not self.files(config, split)
+            if not self.files(config, split)
         ]
 
     def require_whole(self) -> None:
@@ -196,8 +196,13 @@ class BuiltFolder:
             return []
 
     def splits(self, config: str) -> list[str]:
-        """Return the existing splits of a config, the declared ones first, in their order."""
+        """Return the existing splits of a config, the declared ones first, in their order.
+
+        UsageError if there is no such config.
+        """
         made = self.made.get(config, {})
+        if not made:
+            self.dataset.require(config)
         there = sorted(split for split in made if self.files(config, split))
         declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
         return declared + [split for split in there if split not in declared]
@@ -217,31 +222,34 @@ class BuiltFolder:
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split."""
-        return (self._content(path)[0] for path in self.files(config, split))
+        return map(self._table, self._there(config, split))
 
-    def row_groups(self, config: str, split: str) -> "Iterator[pa.Table]":
-        """Yield the table of each row group of a split."""
-        for table, lengths in map(self._content, self.files(config, split)):
-            for stop, length in zip(accumulate(lengths), lengths, strict=True):
-                yield table.slice(stop - length, length)
+    def _there(self, config: str, split: str) -> list[Path]:
+        """Return the files of a split as `files` does; an error as in `rows` if it has none."""
+        if found := self.files(config, split):
+            return found
+        if split in self.made.get(config, {}):
+            what = f"the folder has lost {config}/{split}, which was built"
+            raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
+        self.dataset.require(config, split)
+        raise MissingSplitError(f"{config}/{split} was not built: its source is missing")
 
-    def _content(self, path: Path) -> "_Content":
+    def _table(self, path: Path) -> "pa.Table":
         import pyarrow.parquet as pq  # not at the top: cards are read without it
 
         if self._kept is not None and path in self._kept:
             return self._kept[path]
         with _readable(path), pq.ParquetFile(path, **_CHECKED) as file:
-            groups = range(file.num_row_groups)
-            content = file.read(), [file.metadata.row_group(each).num_rows for each in groups]
+            table = file.read()
         if self._kept is not None:
-            self._kept[path] = content
-        return content
+            self._kept[path] = table
+        return table
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split, a few in memory at once."""
+        """Yield the rows of a split, a few in memory at once; errors as in `rows`."""
         import pyarrow.parquet as pq
 
-        for path in self.files(config, split):
+        for path in self._there(config, split):
             with _readable(path):
                 for batch in pq.ParquetFile(path, **_CHECKED).iter_batches(_AT_ONCE):
                     yield from batch.to_pylist()
@@ -250,7 +258,7 @@ class BuiltFolder:
         """Yield the first column of a split, which names its rows, without reading the others."""
         import pyarrow.parquet as pq
 
-        for path in self.files(config, split):
+        for path in self._there(config, split):
             with _readable(path):
                 file = pq.ParquetFile(path, **_CHECKED)
                 (column, *_) = file.schema_arrow.names
@@ -259,21 +267,18 @@ class BuiltFolder:
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order; they are read once, kept, and cannot change.
 
+        Without splits: the rows of all that were built.
+
         Raises:
             UsageError: there is no such config or split.
-            MissingSplitError: one of them was not built.
+            MissingSplitError: one of them was not built, or none of the config.
         """
         rows = []
-        for split in splits:
+        if not splits and not self.made.get(config):
+            self.dataset.require(config)
+        for split in splits or self.made.get(config) or self.dataset.splits[config]:
             if (config, split) not in self._rows:
-                if not (files := self.files(config, split)):
-                    self.dataset.require(config, split)
-                    if split in self.provenance["configs"].get(config, {}):
-                        what = f"the folder has lost {config}/{split}, which was built"
-                        raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
-                    raise MissingSplitError(
-                        f"{config}/{split} was not built: its source is missing"
-                    )
+                files = self._there(config, split)
                 found: list[dict[str, Any]] = []
                 for path, table in zip(files, self.tables(config, split), strict=True):
                     with _readable(path):  # a table may hold what Python cannot, as late dates
@@ -283,7 +288,7 @@ class BuiltFolder:
         return rows
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits with the names of labels in place of their numbers."""
+        """Return what `rows` does, with the names of labels in place of their numbers."""
         self.dataset.require(config)
         return list(self._with_names(config, self.rows(config, *splits)))
 
@@ -292,6 +297,7 @@ class BuiltFolder:
         return self._with_names(config, self.each_row(config, split))
 
     def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        self.dataset.require(config)
         features = self.dataset.configs[config].features
         labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
         names = {column: found for column, found in labels if found}
@@ -301,17 +307,20 @@ class BuiltFolder:
     @property
     def card(self) -> str:
         """The text of its card."""
-        return self._text(CARD)
+        return self.text(CARD)
 
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
         found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
         for name in self.texts:
-            found[name] = hashlib.sha256(self._text(name).encode()).hexdigest()
+            found[name] = hashlib.sha256(self.text(name).encode()).hexdigest()
         return found
 
-    def _text(self, name: str) -> str:
-        """Return a text, which is read once: what is verified is what `hashes` states."""
+    def text(self, name: str) -> str:
+        """Return a text, which is read once: what is verified is what `hashes` states.
+
+        OutputError if it is not readable.
+        """
         try:
             if name not in self._texts:
                 self._texts[name] = _read_text(self.path / name)
@@ -408,8 +417,8 @@ def read_provenance(path: Path) -> dict[str, Any]:
             else "Run `parley build` to make one.",
         )
     try:
-        provenance = json.loads(_read_text(file))
-    except (ValueError, RecursionError) as error:
+        provenance = loads(_read_text(file))
+    except ValueError as error:
         raise OutputError(f"{file}: not in parley's format: {error}") from error
     if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance)):
         what = f"{file}: not in parley's format"
@@ -445,6 +454,8 @@ def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
             if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
                 yield Problem(place, "names of a config and a split")
                 continue
+            if not made["files"]:
+                yield Problem(f"{place}.files", "at least one file", "none")
             due = shard_names(split, len(made["files"]))
             for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
                 if file["path"] != f"{config}/{name}":

@@ -219,6 +219,7 @@ class Dataset:
         """Return the `datasets.Features` of a config."""
         from parley.declaring.features import datasets_features
 
+        self.require(config)
         return datasets_features(self.configs[config].features)
 
     def load_module(self, name: str) -> ModuleType | None:

@@ -1,4 +1,4 @@
-"""Loads splits of a build as `datasets.Dataset`, from the very bytes that its provenance records.
+"""Loads splits of a build as `datasets.Dataset`: the bytes and rows that its provenance records.
 
 `load_dataset` follows paths of the card, and keeps rows by what the card states of them, so that a
 changed file may load as before.
@@ -17,6 +17,7 @@ from parley.base.errors import OutputError, Problem
 from parley.base.regular import open_regular
 from parley.building.built import BuiltFolder
 from parley.declaring.features import arrow_schema
+from parley.rows.digest import Digest
 
 
 def load_splits(
@@ -25,7 +26,8 @@ def load_splits(
     """Return the rows of recorded splits of a config, in memory.
 
     Raises:
-        OutputError: a file is missing, unknown or differs from the provenance; names all of them.
+        OutputError: a file is missing or unknown, or files or rows differ from the provenance;
+            names all of them.
     """
     wrong: list[Problem] = []
     tables = {split: _table(built, config, split, wrong) for split in splits}
@@ -47,12 +49,11 @@ def load_splits(
 
 def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) -> pa.Table:
     schema = arrow_schema(built.features(config))
-    recorded = {
-        str(file["path"]): file for file in built.provenance["configs"][config][split]["files"]
-    }
+    made = built.provenance["configs"][config][split]
+    recorded = {str(file["path"]): file for file in made["files"]}
     found = {f"{config}/{path.name}": path for path in built.files(config, split)}
     wrong += [Problem(name, what="missing") for name in recorded.keys() - found.keys()]
-    tables = [schema.empty_table()]
+    tables, already = [schema.empty_table()], len(wrong)
     for name, path in found.items():
         if (file := recorded.get(name)) is None:
             wrong.append(Problem(name, what="unknown file"))
@@ -63,7 +64,14 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
             wrong.append(Problem(name, due, "other content"))
         else:
             tables.append(table)
-    return pa.concat_tables(tables)
+    table, digest = pa.concat_tables(tables), Digest(schema)
+    digest.update(table)
+    if len(wrong) == already and (table.num_rows, digest.hexdigest()) != (
+        made["rows"],
+        made["digest"],
+    ):
+        wrong.append(Problem(", ".join(recorded), what="other rows than the recorded ones"))
+    return table
 
 
 def _recorded_bytes(path: Path, file: dict[str, Any]) -> bytes | None:

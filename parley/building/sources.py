@@ -1,9 +1,10 @@
 """Locates the upstream files of a build and compares them with their pins."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, SourceError, UsageError
 from parley.building.collection import Dataset
@@ -25,6 +26,7 @@ class Sources:
         missing: The missing sources without fallbacks.
         fallbacks: Missing source -> its `fallbacks`, used instead.
         mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
+        compared: Whether each file was compared with its pin.
     """
 
     dataset: Dataset
@@ -33,6 +35,7 @@ class Sources:
     missing: list[str] = field(default_factory=list)
     fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
+    compared: bool = False
 
     def files(self, config: str, split: str) -> "list[Source]":
         """Return the files of a split, or their fallbacks, each once; [] if one is missing."""
@@ -56,6 +59,26 @@ class Sources:
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files exist, in the script's order."""
         return [split for split in self.dataset.splits[config] if self.files(config, split)]
+
+    @property
+    def pins(self) -> dict[str, dict[str, Any]]:
+        """File that is there -> the pin that it matches, without mirrors; {} for the sample."""
+        return {
+            file: pins.alone(self.mirrored.get(file, pin))
+            for file, pin in self.dataset.pins.items()
+            if not self.sample and file not in {*self.missing, *self.fallbacks}
+        }
+
+    def require_unchanged(self) -> None:
+        """Raise SourceError unless each file that was compared still has the pinned content."""
+        found = [
+            Problem(str(self.folder / file), what=wrong)
+            for file, pin in (self.pins if self.compared else {}).items()
+            if (wrong := pins.problem(self.folder / file, pin))
+        ]
+        if found:
+            what = f"{self.dataset.name}: upstream files changed while they were read"
+            raise SourceError(what, *found, remedy="Run the command again.")
 
 
 def source_folder(given: str | Path | None, option: str = "--source") -> Path | None:
@@ -109,33 +132,42 @@ def open_source(
     place = _place(dataset, folder)
     sources = dataset.pins
     compared = {file: pins.compare(place / file, pin) for file, pin in sources.items()}
-    there = {file for file, (_, problem) in compared.items() if problem != pins.MISSING}
     found = [
         Problem(str(place / file), what=f"{problem}. {_mend(sources[file], problem, folder)}")
         for file, (_, problem) in compared.items()
-        if problem and file in there
+        if problem not in (None, pins.MISSING)
     ]
-    fallbacks = {
-        path: tuple(each.path for each in others)
-        for path, source in dataset.sources.items()
-        if path not in there
-        and (others := getattr(source, "fallbacks", ()))
-        and {each.path for each in others} <= there
+    there = {
+        file: pin or sources[file]
+        for file, (pin, problem) in compared.items()
+        if problem != pins.MISSING
     }
-    missing = [file for file in sources if file not in there and file not in fallbacks]
-    mirrored = {file: p for file, (p, _) in compared.items() if p and p is not sources[file]}
-    made = Sources(dataset, place, False, missing, fallbacks, mirrored)
+    made = sources_of(dataset, place, there)
     remedy = ""
-    if missing and not (allow_missing and any(map(made.splits, dataset.configs))):
-        found += [Problem(str(place / file), what=pins.MISSING) for file in missing]
+    if made.missing and not (allow_missing and any(map(made.splits, dataset.configs))):
+        found += [Problem(str(place / file), what=pins.MISSING) for file in made.missing]
         remedy = _how_to_get(dataset, place, folder)
-        if len(missing) < len(sources):
+        if len(made.missing) < len(sources):
             remedy += ", or build the available files with --allow-missing"
         remedy += "."
     if found:
         message = f"{dataset.name}: upstream files are missing or differ from their pins"
         raise SourceError(message, *found, remedy=remedy)
     return made
+
+
+def sources_of(dataset: Dataset, place: Path, there: Mapping[str, pins.Pin]) -> Sources:
+    """Return a source by the pin, or the mirror's pin, that each file there matches."""
+    fallbacks = {
+        path: tuple(each.path for each in others)
+        for path, source in dataset.sources.items()
+        if path not in there
+        and (others := getattr(source, "fallbacks", ()))
+        and {each.path for each in others} <= there.keys()
+    }
+    missing = [file for file in dataset.pins if file not in there and file not in fallbacks]
+    mirrored = {file: pin for file, pin in there.items() if pin != dataset.pins[file]}
+    return Sources(dataset, place, False, missing, fallbacks, mirrored, compared=True)
 
 
 def _how_to_get(dataset: Dataset, place: Path, folder: Path | None) -> str:

@@ -117,7 +117,6 @@ def build(
     questions: Annotated[
         bool, Option("--questions", help="Add the tasks' questions and eval.yaml.")
     ] = False,
-    max_shard_size: Annotated[str, Option(help="Arrow data per file, such as 2GiB.")] = "500MB",
     workers: Annotated[
         int, Option(min=0, metavar="N", help="Extra processes for large JSON Lines files (Linux).")
     ] = 0,
@@ -133,7 +132,6 @@ def build(
 
     if sample and (common.typed(ctx, "source") or measure):
         raise UsageError("--sample excludes --source and --measure")
-    shard = _shard_size(max_shard_size)
     upstream = None if sample else common.upstream_folder(ctx, source)
     built: list[dict[str, Any]] = []
     messages: list[str] = []
@@ -143,7 +141,7 @@ def build(
         for dataset in common.select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                given: Any = {"max_shard_size": shard, "measure": measure, "workers": workers}
+                given: Any = {"measure": measure, "workers": workers}
                 given |= {"questions": write_questions if questions else None}
                 splits = build_dataset(files, folder, advance, **given)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
@@ -164,19 +162,6 @@ def build(
     for message in [*messages, *(f"  {file}" for file in missing)]:
         print_message(message, "yellow")
     attempt.finish()
-
-
-def _shard_size(text: str) -> int:
-    """Return a size such as 500MB in bytes."""
-    from datasets.utils.py_utils import convert_file_size_to_int
-
-    try:
-        size = int(convert_file_size_to_int(text))
-    except ValueError as error:
-        raise UsageError(f"--max-shard-size {text}: expected a size such as 500MB") from error
-    if size < 1000:
-        raise UsageError(f"--max-shard-size {text}: expected 1KB or more")
-    return size
 
 
 @app.command()

@@ -131,7 +131,9 @@ def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: boo
     require_publishable(built, permitted)
     found = verify(built, source)
     failed = [f"{built.command('verify')} fails; read its output"] if found.failed else []
-    _refuse(built, failed or [*_outdated(built, found)])
+    shards = next(check for check in found.checks if check.name == "shards")
+    not_compared = [shards.skipped] if shards.skipped else []
+    _refuse(built, failed or [*_outdated(built, found), *not_compared])
 
 
 def _refuse(built: BuiltFolder, reasons: list[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,19 +33,20 @@ class Shard:
 def write_parquet(
     batches: Iterable[pa.RecordBatch],
     schema: pa.Schema,
-    folder: Path,
+    folder: Path | None,
     split: str,
-    max_shard_size: int = SHARD,
     digest: Digest | None = None,
 ) -> list[Shard]:
     """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
+    A shard has at most `SHARD` bytes of Arrow data, unless one row is larger. Equal rows give equal
+    bytes with one version of pyarrow on one kind of machine.
+
     Args:
         batches: Batches of any length.
         schema: Their schema with the footer's metadata.
-        folder: The folder.
+        folder: The folder; None writes no file, and only hashes what it would hold.
         split: The prefix of the names.
-        max_shard_size: The most bytes of Arrow data in a file, unless one row is larger.
         digest: Updated with the rows.
 
     Raises:
@@ -53,10 +54,11 @@ def write_parquet(
     """
     shards: list[_Shard] = []
     with ExitStack() as last:
-        for group in row_groups(batches, min(LARGEST, max_shard_size)):
-            if not shards or shards[-1].arrow_size + group.nbytes > max_shard_size:
+        for group in row_groups(batches, min(LARGEST, SHARD)):
+            if not shards or shards[-1].arrow_size + group.nbytes > SHARD:
                 last.close()
-                shards.append(_Shard(folder / f".{split}-{len(shards):05d}", schema))
+                path = folder and folder / f".{split}-{len(shards):05d}"
+                shards.append(_Shard(path, schema))
                 last.callback(shards[-1].close)
             shards[-1].add(group)
             if digest:
@@ -149,10 +151,9 @@ def _size(group: pa.Table) -> int:
 class _Shard:
     """A Parquet file being written, with a temporary name until all shards are complete."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path | None, schema: pa.Schema) -> None:
         self._path = path
-        self._file = path.open("wb", buffering=0)
-        self._sink = _Sink(self._file)
+        self._sink = _Sink(path.open("wb", buffering=0) if path else None)
         # A page index makes the dataset viewer fast. With content-defined chunking the Hub stores
         # only the changes of a new version. Readers that verify checksums notice damaged pages.
         self._writer = pq.ParquetWriter(
@@ -174,22 +175,23 @@ class _Shard:
         try:
             self._writer.close()
         finally:
-            self._file.close()
+            self._sink.end()
         self._sink.check()
 
     def named(self, name: str) -> Shard:
         """Give the file its final name."""
-        self._path.rename(self._path.with_name(name))
+        if self._path:
+            self._path.rename(self._path.with_name(name))
         return Shard(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
 
 
 class _Sink(io.RawIOBase):
-    """Hashes and writes the output of pyarrow; `check` raises an error of the disk later.
+    """Hashes the output of pyarrow, and writes it; `check` raises an error of the disk later.
 
     pyarrow ends the whole process if closing a file fails, as on a full disk.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: io.FileIO | None) -> None:
         super().__init__()
         self._file = file
         self._error: OSError | None = None
@@ -202,13 +204,18 @@ class _Sink(io.RawIOBase):
     def write(self, data: Any) -> int:
         rest = memoryview(data)
         try:
-            while rest and self._error is None:
+            while self._file and rest and self._error is None:
                 rest = rest[self._file.write(rest) :]  # a nearly full disk writes only a part
         except OSError as error:
             self._error = error
         self.hash.update(data)
         self.size += len(data)
         return len(data)
+
+    def end(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
 
     def check(self) -> None:
         """Raise the first error of the disk, if any."""

@@ -2,54 +2,67 @@
 
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
 
-from parley.rows import parquet
 from parley.rows.arrow import Nulls, to_batches
 from parley.rows.columns import Unsure, column_batches, has_columns
 from parley.rows.digest import Digest
 from parley.rows.generate import are_unique, generate
+from parley.rows.parquet import write_parquet
 from parley.rows.split import BuiltSplit, SplitPlan
 from parley.rows.workers import Lost, shareable, shared_batches
 
 
+def write_batches(
+    name: tuple[str, str],
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    folder: Path | None,
+    version: str = "",
+) -> BuiltSplit:
+    """Write the rows of a config's split into `folder/<config>`; None writes no file.
+
+    `version` is that of questions.
+    """
+    start = time.perf_counter()
+    config, split = name
+    digest, nulls = Digest(schema), Nulls(schema)
+    if target := folder and folder / config:
+        target.mkdir(exist_ok=True)
+
+    def looked_at() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            nulls.add(batch)
+            yield batch
+
+    files = write_parquet(looked_at(), schema, target, split, digest)
+    seconds = time.perf_counter() - start
+    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, nulls.left, version)
+
+
 def write_split(
-    plan: SplitPlan,
-    folder: Path,
-    on_rows: Callable[[str, int], None],
-    max_shard_size: int,
-    workers: int,
+    plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None], workers: int
 ) -> BuiltSplit:
     """Write a split into `folder/<config>`; see `build` for the arguments and errors."""
-    start = time.perf_counter()
-    target = folder / plan.config.name
-    target.mkdir(exist_ok=True)
 
     def write(batches: Iterator[pa.RecordBatch]) -> BuiltSplit:
-        digest, nulls = Digest(plan.schema), Nulls(plan.schema)
-
-        def looked_at() -> Iterator[pa.RecordBatch]:
+        def counted() -> Iterator[pa.RecordBatch]:
             rows = 0
             for batch in batches:
                 rows += batch.num_rows
-                nulls.add(batch)
                 on_rows(plan.where, rows)
                 yield batch
 
-        files = parquet.write_parquet(
-            looked_at(), plan.schema, target, plan.split, max_shard_size, digest
-        )
-        seconds = time.perf_counter() - start
-        return BuiltSplit(*plan.name, digest.hexdigest(), files, seconds, nulls.left)
+        return write_batches(plan.name, counted(), plan.schema, folder)
 
     keys = array("q")
     fast = None
     if workers and shareable(plan):
-        fast = shared_batches(plan, target, workers, keys)
+        fast = shared_batches(plan, folder, workers, keys)
     elif has_columns(plan):
         fast = column_batches(plan, keys)
     if fast:

@@ -14,7 +14,6 @@ number in them, such as a probability, and is not written if no task is left.
 """
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,8 +26,8 @@ from parley.declaring.questions import COLUMNS, Asking
 from parley.declaring.tasks import task_id
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest
-from parley.rows.parquet import write_parquet
 from parley.rows.split import BuiltSplit
+from parley.rows.write import write_batches
 from parley.scoring.gold import in_order_of_pilots, load_gold, running
 
 SPLIT = "test"
@@ -41,22 +40,18 @@ def config_of(task: str) -> str:
     return QUESTIONS + task
 
 
-def write_questions(built: BuiltFolder, max_shard_size: int) -> list[BuiltSplit]:
+def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
     """Write the questions into a build that has none, and return their splits.
 
     OutputError if the build lacks what a task reads.
     """
-    splits, questions, start = [], {}, time.perf_counter()
+    splits, questions = [], {}
     versions = versions_of(built)
     for task, rows in each_task(built):
         questions[task] = rows
-        config, digest = config_of(task), Digest(SCHEMA)
-        (folder := built.path / config).mkdir()
-        batches = to_batches(rows, SCHEMA, config)
-        files = write_parquet(batches, SCHEMA, folder, SPLIT, max_shard_size, digest)
-        seconds, start = time.perf_counter() - start, time.perf_counter()
-        made = digest.hexdigest(), files, seconds, list[str](), versions[config]
-        splits.append(BuiltSplit(config, SPLIT, *made))
+        name = config_of(task), SPLIT
+        batches = to_batches(rows, SCHEMA, name[0])
+        splits.append(write_batches(name, batches, SCHEMA, built.path, versions[name[0]]))
     if text := eval_yaml(built, questions):
         (built.path / EVAL).write_text(text, encoding="utf-8")
     return splits

@@ -4,6 +4,7 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 """
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,9 +17,11 @@ import pyarrow.compute as pc
 
 from parley.base.errors import OutputError
 from parley.base.marks import parts_of
-from parley.building.built import CARD, EVAL, MOST_TEXT, BuiltFolder
+from parley.building.build import by_config, stated_of, text_of, tools
+from parley.building.built import CARD, EVAL, MOST_TEXT, PROVENANCE, BuiltFolder, has_eval
 from parley.building.card import built_card, parse, prose
 from parley.building.measured import FILE, measured
+from parley.building.sources import Sources, sources_of
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
 from parley.declaring.declaration import Config
@@ -26,11 +29,11 @@ from parley.declaring.features import arrow_schema
 from parley.declaring.fields import UNKNOWN, columns_of
 from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
 from parley.declaring.nodes import KEY
-from parley.rows.arrow import Nulls, to_batches
+from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.generate import generate
-from parley.rows.parquet import arrow_size
-from parley.rows.split import SplitPlan
+from parley.rows.split import BuiltSplit, SplitPlan
+from parley.rows.write import write_batches
 from parley.scoring.questions import (
     SPLIT,
     config_of,
@@ -55,37 +58,35 @@ class Remeasured:
         self._built = built
 
     @cached_property
-    def splits(self) -> dict[str, dict[str, Any]]:
+    def splits(self) -> dict[tuple[str, str], BuiltSplit]:
+        """What a build writes of the rows of each split; the files are hashed and not kept."""
+        built = self._built
+        versions = versions_of(built) if built.has_questions else {}
+        return {
+            name: write_batches(
+                name,
+                (batch for table in built.tables(*name) for batch in table.to_batches()),
+                _schema(built, name[0]),
+                None,
+                versions.get(name[0], ""),
+            )
+            for name in built.with_questions
+        }
+
+    @property
+    def measured(self) -> dict[str, dict[str, Any]]:
         """Config -> split -> what a build measures of its rows, with the recorded bytes."""
-        found: dict[str, dict[str, Any]] = {}
-        for config, split in self._built.with_questions:
-            schema = _schema(self._built, config)
-            digest, nulls = Digest(schema), Nulls(schema)
-            rows = size = 0
-            for group in self._built.row_groups(config, split):
-                digest.update(group)
-                for batch in group.to_batches():
-                    nulls.add(batch)
-                rows += group.num_rows
-                size += arrow_size(group)
-            stated = self._built.made.get(config, {}).get(split, {})
-            found.setdefault(config, {})[split] = {
-                "rows": rows,
-                "digest": digest.hexdigest(),
-                "bytes": sum(file["bytes"] for file in stated.get("files", ())),
-                "arrow_bytes": size,
-                "null": nulls.left,
-            }
-        return found
+
+        def entry(split: BuiltSplit) -> dict[str, Any]:
+            files = self._built.made[split.config][split.name]["files"]
+            return split.measured | {"bytes": sum(file["bytes"] for file in files)}
+
+        return by_config(self.splits.values(), entry)
 
     @property
     def digests(self) -> dict[tuple[str, str], str]:
         """The digest of the rows of each split."""
-        return {
-            (config, split): found["digest"]
-            for config, splits in self.splits.items()
-            for split, found in splits.items()
-        }
+        return {name: split.digest for name, split in self.splits.items()}
 
 
 def _schema(built: BuiltFolder, config: str) -> pa.Schema:
@@ -119,83 +120,99 @@ def files(built: BuiltFolder) -> Iterator[str]:
 
 
 def schema(built: BuiltFolder) -> Iterator[str]:
-    """Every file has the schema of its config's features, in columns and footer."""
+    """Every file has the columns and the footer of its config's features."""
     for config, split in built.with_questions:
-        expected = _schema(built, config)
+        due = _schema(built, config)
         for table in built.tables(config, split):
-            if not table.schema.equals(expected):
-                found = ", ".join(_columns(table.schema))
-                due = ", ".join(_columns(expected))
-                yield f"{config}/{split}: expected the columns {due}, found {found}"
-                continue
-            if table.schema.metadata == expected.metadata:
-                continue
-            import datasets  # not at the top: slow, and needed to explain a footer
-
-            features = datasets.Features.from_arrow_schema(table.schema)
-            if features != (declared := built.features(config)):
-                yield f"{config}/{split}: expected the features {declared}, found {features}"
-            else:
-                yield f"{config}/{split}: the footer differs from the form that builds write"
+            if not table.schema.equals(due):
+                said = (
+                    ", ".join(f"{field.name} ({field.type})" for field in each)
+                    for each in (due, table.schema)
+                )
+                yield "{}/{}: expected the columns {}, found {}".format(config, split, *said)
+            elif table.schema.metadata != due.metadata:
+                yield f"{config}/{split}: the footer states other features than the script"
 
 
-def _columns(schema: pa.Schema) -> Iterator[str]:
-    return (f"{field.name} ({field.type})" for field in schema)
+def shards(built: BuiltFolder, remeasured: Remeasured, not_compared: list[str]) -> Iterator[str]:
+    """Each Parquet file has the bytes that a build writes of its rows.
+
+    So nothing else in it, such as statistics, counts, indexes or a second chain of pages, misleads
+    a reader. Why the bytes cannot be compared here is added to `not_compared`.
+    """
+    made_with, here = built.provenance["built_with"], tools()
+    if other := [name for name in ("pyarrow", "machine") if made_with.get(name) != here[name]]:
+        then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
+        not_compared.append(
+            f"the bytes were not compared: they are of {then}, and these are of {now}; "
+            f"{built.rebuild} makes files that can be compared"
+        )
+        return
+    for (config, split), made in remeasured.splits.items():
+        stated, due = built.made[config][split]["files"], made.recorded["files"]
+        wrong = [file["path"] for file in stated if file not in due]
+        if wrong or len(stated) != len(due):
+            names = ", ".join(wrong or [f"{len(stated)} files, expected {len(due)}"])
+            yield f"{config}/{split}: {names}: not the bytes that a build writes; build again"
 
 
-def provenance(built: BuiltFolder, plans: Plans) -> Iterator[str]:
-    """The provenance names this version and its pins, and a missing source for a missing split."""
-    stated = built.provenance
-    pinned = built.dataset.pins
-    missing, fallbacks = set(built.missing), built.fallbacks
-    if stated["version"] != (version := built.dataset.version):
-        name = built.dataset.name
-        yield f"version: expected {name} {version}, found {name} {stated['version']}"
-    absent = pinned if built.is_sample else {*missing, *fallbacks}
-    for file in sorted({*pinned, *stated["sources"]}):
-        places = [] if file in absent else pins.places(pinned.get(file, {}))
-        due: list[Any] = [pins.alone(place) for place in places] or [None]
-        found = stated["sources"].get(file)
-        if found not in due:
-            expected = " or ".join(map(str, due))
-            yield f"sources: {file}: expected {expected}, found {found}"
-    for file, others in fallbacks.items():
-        if [
-            each.path for each in getattr(built.dataset.sources.get(file), "fallbacks", ())
-        ] != others:
-            yield f"fallbacks: {others} are not the fallbacks of {file}"
-        elif missing & {file, *others}:
-            yield f"fallbacks: {file} or {', '.join(others)} is listed as missing too"
-    yield from (f"missing: {file} is not a source" for file in sorted(missing - set(pinned)))
-    for config, splits in built.dataset.splits.items():
-        for split, needed in splits.items():
-            if (config, split) not in built.declared:
-                if not missing.intersection(each.path for each in needed):
-                    yield f"{config}/{split}: not built, though its sources are available"
-                elif (config, split) in plans:
-                    yield f"{config}/{split}: not built, though its source is available"
-
-
-def counts(built: BuiltFolder) -> Iterator[str]:
-    """The provenance states the number of rows."""
-    counted = {
-        (config, split): sum(table.num_rows for table in built.tables(config, split))
-        for config, split in built.with_questions
+def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
+    """The provenance is the text that a build of its sources writes for these rows."""
+    stated, dataset = built.provenance, built.dataset
+    there = {
+        file: next((pin for pin in pins.places(pin) if pins.alone(pin) == found), pin)
+        for file, pin in dataset.pins.items()
+        if (found := stated["sources"].get(file)) is not None
     }
-    stated = {
-        (config, split): entry["rows"]
-        for config, splits in built.made.items()
-        for split, entry in splits.items()
-    }
-    for config, split in sorted(counted.keys() | stated.keys()):
-        found, said = (rows.get((config, split), "none") for rows in (counted, stated))
-        if found != said:
-            yield f"{config}/{split}: {found} rows, provenance {said}"
+    made_of = (
+        Sources(dataset, built.path, sample=True)
+        if built.is_sample
+        else sources_of(dataset, built.path, there)
+    )
+    declared = [(config, split) for config in dataset.configs for split in made_of.splits(config)]
+    for config, split in [*declared, *plans]:
+        if split not in built.made.get(config, {}):
+            yield f"{config}/{split}: not built, though its sources are available"
+    said = stated["built_with"]
+    due = stated_of(
+        made_of,
+        {
+            tool: version if _VERSION.fullmatch(version := said.get(tool, "")) else here
+            for tool, here in tools().items()
+        },
+    )
+    due["configs"] = _entries(built, declared, remeasured)
+    if built.has_questions:
+        due["questions"] = _entries(built, [(c, SPLIT) for c in versions_of(built)], remeasured)
+        due["eval"] = has_eval(stated)
+    found = list(differences(stated, json.loads(text_of(due))))
+    yield from (difference.lstrip(".") for difference in found)
+    if not found and built.text(PROVENANCE) != text_of(due):
+        yield "expected the form that builds write, without other spaces or escapes"
+
+
+_VERSION = re.compile(r"\d+(\.\w{1,12}){1,5}(\+[\w.]{1,40})?|[a-z]{3,12}-\w{2,12}", re.ASCII)
+
+
+def _entries(
+    built: BuiltFolder, names: Iterable[tuple[str, str]], remeasured: Remeasured
+) -> dict[str, dict[str, Any]]:
+    """Return what the provenance must say of these splits, if it says anything of them.
+
+    `files` and `shards` compare the files.
+    """
+    due: dict[str, dict[str, Any]] = {}
+    for config, split in names:
+        if stated := built.made.get(config, {}).get(split):
+            made = remeasured.splits.get((config, split))
+            entry = made.recorded | {"files": stated["files"]} if made else stated
+            due.setdefault(config, {})[split] = entry
+    return due
 
 
 def card(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """The card is the one that a build of these rows writes, byte for byte."""
-    due = built_card(built, remeasured.splits, measured(built.dataset))
+    due = built_card(built, remeasured.measured, measured(built.dataset))
     if built.card == due:
         return
     try:
@@ -212,7 +229,7 @@ def _card_differences(
     (front, body), (due_front, due_body) = found, due
     for key in sorted({*front, *due_front}, key=str):
         if not same(front.get(key), due_front.get(key)):
-            yield first_difference(front.get(key), due_front.get(key), str(key))
+            yield next(differences(front.get(key), due_front.get(key), str(key)))
     if prose(body) != prose(due_body):
         yield f"the text differs from {name}/README.md and its tasks; build again"
     elif body != due_body:
@@ -280,18 +297,6 @@ def _why_not_counted(built: BuiltFolder, version: str) -> str:
         return A_SAMPLE
     own = f"{built.dataset.name} {built.version}"
     return "" if version == built.version else f"{FILE} is not of {own}"
-
-
-def digests(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
-    """The rows of every split have the digest that the provenance states."""
-    if built.is_older:
-        maker = built.provenance["built_with"].get("parley", "")
-        yield f"built by parley {maker} with other digests: run {built.rebuild}"
-        return
-    for (config, split), found in remeasured.digests.items():
-        stated = built.made.get(config, {}).get(split, {}).get("digest")
-        if found != stated:
-            yield f"{config}/{split}: expected {stated}, found {found}"
 
 
 def keys(built: BuiltFolder) -> Iterator[str]:
@@ -419,26 +424,16 @@ def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[
         yield "only the system message and an opening cue may have no turn"
 
 
-def questions(built: BuiltFolder, remeasured: Remeasured, other: list[str]) -> Iterator[str]:
-    """Questions and `eval.yaml`, if there are any, are those that the rows give.
-
-    Those that another version of the prompts gave are not compared, but added to `other`.
-    """
+def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+    """Questions and `eval.yaml`, if there are any, are those that the rows give."""
     if not built.has_questions:
         return
-    questions, versions = dict(each_task(built)), versions_of(built)
-    differing = {
-        (config, split): f"{config}: questions {made['version']}, this Parley has {version}"
-        for config, version in versions.items()
-        for split, made in built.made.get(config, {}).items()
-        if made["version"] != version
-    }
-    other += differing.values()
+    questions = dict(each_task(built))
     due = {(config_of(task), SPLIT): digest_of(rows) for task, rows in questions.items()}
     found = {
         name: digest for name, digest in remeasured.digests.items() if name not in built.declared
     }
-    compared = sorted({*due, *found} - differing.keys())
+    compared = sorted({*due, *found})
     wrong = ["/".join(name) for name in compared if due.get(name) != found.get(name)]
     text = eval_yaml(built, questions)
     if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
@@ -482,7 +477,7 @@ def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str
         yield f"{where}: does not convert back: {type(error).__name__}: {error}"
         return
     if not _alike(back, record):
-        said = first_difference(back, record) if back != record else "true is not 1"
+        said = next(differences(back, record), "true is not 1")
         yield f"{where}: does not convert back to the upstream record: {said}"
 
 
@@ -508,20 +503,20 @@ def row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str
         yield f"{where}: {len(rows):,} rows, expected {len(due):,} of the records"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
         if not same(row, expected):
-            path = first_difference(row, expected)
+            path = next(differences(row, expected))
             yield f"{where}[{number}]: differs from the row of the record: {path}"
 
 
-def first_difference(found: Any, expected: Any, path: str = "") -> str:
-    """Return the path to the first value that differs, with both."""
-    if isinstance(found, dict) and isinstance(expected, dict):
-        for key in {**expected, **found}:
-            if key not in found or key not in expected:
-                return f"{path}.{key}: {'missing' if key in expected else 'unknown'}"
-            if not same(found[key], expected[key]):
-                return first_difference(found[key], expected[key], f"{path}.{key}")
-    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-            if not same(one, other):
-                return first_difference(one, other, f"{path}[{number}]")
-    return f"{path}: expected {expected!r:.60}, found {found!r:.60}"
+def differences(found: Any, due: Any, path: str = "") -> Iterator[str]:
+    """Yield the path to each value that differs, with both."""
+    if isinstance(found, dict) and isinstance(due, dict):
+        for key in {**due, **found}:
+            if key in found and key in due:
+                yield from differences(found[key], due[key], f"{path}.{key}")
+            else:
+                yield f"{path}.{key}: {'missing' if key in due else 'unknown'}"
+    elif isinstance(found, list) and isinstance(due, list) and len(found) == len(due):
+        for number, (one, other) in enumerate(zip(found, due, strict=True)):
+            yield from differences(one, other, f"{path}[{number}]")
+    elif not same(found, due):
+        yield f"{path}: expected {due!r:.60}, found {found!r:.60}"

@@ -126,7 +126,7 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}
-    remeasured, other_questions, told = integrity.Remeasured(built), list[str](), list[str]()
+    remeasured, not_compared, told = integrity.Remeasured(built), list[str](), list[str]()
 
     def test(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
@@ -135,8 +135,6 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
     found = [
         test(integrity.files, built),
         schema := test(integrity.schema, built),
-        test(integrity.provenance, built, plans),
-        test(integrity.counts, built),
     ]
     if not schema.failed:
         absent = ["/".join(each) for each in built.declared if each not in plans]
@@ -145,18 +143,19 @@ def verify_rows(built: BuiltFolder, source: Sources | None, on_step: OnStep) -> 
             skipped = "the upstream files are not available"
         against_source = test(integrity.source, built, plans, remeasured, skipped=skipped)
         found += [
+            replace(
+                test(integrity.shards, built, remeasured, not_compared),
+                skipped="; ".join(not_compared),
+            ),
+            test(integrity.provenance, built, plans, remeasured),
             test(integrity.card, built, remeasured),
-            test(integrity.digests, built, remeasured),
             test(integrity.as_measured, built, remeasured),
             test(integrity.keys, built),
             test(integrity.numbers, built),
             test(integrity.empty_texts, built),
             test(integrity.records, built, plans),
             test(integrity.chats, built),
-            replace(
-                test(integrity.questions, built, remeasured, other_questions),
-                skipped="; ".join(other_questions),
-            ),
+            test(integrity.questions, built, remeasured),
             test(of_views.views, built, plans),
             replace(test(of_views.shown, built, told), notes=told),
             *(test(check, built) for check in checks_of(dataset.checks)),

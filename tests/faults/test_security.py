@@ -390,7 +390,6 @@ def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
         for command in (
             ("build", "--sample", "--", text),
             ("build", "casino", "--sample", "--build", tmp_path / "out", "--workers", text),
-            ("build", "casino", "--sample", "--build", tmp_path / "out", "--max-shard-size", text),
             ("show", "casino", *build, "--", text),
             ("export", "casino", *build, "--", text, tmp_path / "new"),
             ("publish", "casino", "--dry-run", *build, "--repo", text),

@@ -114,7 +114,8 @@ class InMemory(BuiltFolder):
         self.held = rows
 
     def rows(self, config, *splits):
-        """Return the rows held for these splits."""
+        """Return the rows held for these splits, or for all."""
+        splits = splits or self.splits(config)
         if missing := [split for split in splits if f"{config}/{split}" not in self.held]:
             raise MissingSplitError(f"{config}/{missing[0]}")
         return [row for split in splits for row in self.held[f"{config}/{split}"]]
@@ -135,5 +136,5 @@ def found_by(check, built, figures=()):
     function = getattr(views if check in vars(views) else integrity, check)
     remeasured = integrity.Remeasured(built)
     given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
-    given |= {"other": [], "told": []}
+    given |= {"not_compared": [], "told": []}
     return list(function(*(given[name] for name in inspect.signature(function).parameters)))

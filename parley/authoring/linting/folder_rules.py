@@ -29,7 +29,7 @@ from parley.declaring.tasks import Gold, Task
 from parley.reading.export.export import export
 from parley.scoring.evaluate import score
 from parley.scoring.gold import load_gold, running
-from parley.verifying.integrity import first_difference
+from parley.verifying.integrity import differences
 from parley.verifying.verify import verify
 
 # Errors of a figure on a sample that is too small
@@ -136,7 +136,7 @@ def records_stay_as_they_are(folder: DatasetFolder) -> Iterator[str]:
             pass
         for number, (found, due) in enumerate(zip(records, before, strict=True)):
             if found != due:
-                path = first_difference(found, due)
+                path = next(differences(found, due))
                 place = f"{config}/{split}: rows changes record {number}: {path}"
                 yield f"{place}; change a copy, {{**record}}"
 
