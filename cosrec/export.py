@@ -22,9 +22,11 @@ the products.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import jsonlines
 
 from parley.errors import OutputError
 from parley.figures import Data
@@ -54,14 +56,13 @@ def beir(data: Data, folder: Path) -> None:
     for kind in ("search", "recommendation"):
         texts, judgments = _judged(data, kind)
         (folder / kind / "qrels").mkdir(parents=True)
-        queries = ({"_id": query_id, "text": text} for query_id, text in texts.items())
-        lines = (json.dumps(query, ensure_ascii=False) for query in queries)
-        _write(folder / kind / "queries.jsonl", lines)
+        with jsonlines.open(folder / kind / "queries.jsonl", "w") as file:
+            file.write_all({"_id": query_id, "text": text} for query_id, text in texts.items())
         scores = (f"{r['query_id']}\t{r['document_id']}\t{r['relevance']}" for r in judgments)
         _write(folder / kind / "qrels" / "test.tsv", ["query-id\tcorpus-id\tscore", *scores])
 
 
-def _judged(data: Data, kind: str) -> tuple[dict[str, str], list[Mapping[str, Any]]]:
+def _judged(data: Data, kind: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return the queries of a type, "" for all, id -> text, and their judgments."""
     name = data.features("qrels")["type"].int2str
     rows = [row for row in data.rows("queries", "curated") if kind in ("", name(row["type"]))]

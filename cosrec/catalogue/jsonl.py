@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import jsonlines
 import pyarrow.parquet as pq
 
 from parley.errors import UsageError
@@ -33,13 +34,16 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
         OutputError: it cannot be written.
     """
     count = 0
-    with writing(target) as file, _compressed(file, target.suffix == ".gz") as lines:
+    with (
+        writing(target) as file,
+        _compressed(file, target.suffix == ".gz") as opened,
+        jsonlines.Writer(opened, dumps=json.dumps) as lines,
+    ):
         for category in categories:
             reviews = _rows(folder / "reviews", category)
             for product in _rows(folder / "products", category):
                 own = islice(reviews, product["review_count"])
-                line = json.dumps(_record(product, [_review(review) for review in own]))
-                lines.write(line.encode() + b"\n")
+                lines.write(_record(product, [_review(review) for review in own]))
                 count += 1
     return count
 

@@ -40,7 +40,11 @@ def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
 
 
 def json_lines(file: Iterable[bytes], loads: Loads) -> Iterator[Any]:
-    """Yield the value of each line; ValueError for a blank line or a byte order mark."""
+    """Yield the value of each line; ValueError for a blank line or a byte order mark.
+
+    Not by `jsonlines`, which decodes each line first: with strict JSON that takes 1.3 to 1.6 times
+    as long. It also skips marks.
+    """
     for line in file:
         if line[:1] not in b'{["-0123456789tfn' or line == b"\n":
             raise ValueError(f"expected a JSON value, found {line[:40]!r}")

@@ -73,6 +73,7 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
             yield f"{query} Q0 {each['document_id']} {rank} {each['score']!r} parley"
 
 
+# By the line, not by `jsonlines`: all wrong lines are told, and those of a TREC run alike.
 JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
 TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
 """A TREC run: query_id, document_id and a float score, which decides, as in trec_eval."""

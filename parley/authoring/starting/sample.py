@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonlines
+
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.shapes import Invention
@@ -55,10 +57,11 @@ def _text(values: list[Any], format: str) -> str:
     if format in ("json", "json value"):
         found = values if format == "json" else values[0]
         return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    out = io.StringIO()
     if format == "json lines":
-        return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+        jsonlines.Writer(out).write_all(values)
+        return out.getvalue()
     if format in ("csv", "tsv"):
-        out = io.StringIO()
         dialect = {"delimiter": "," if format == "csv" else "\t", "lineterminator": "\n"}
         writer = csv.DictWriter(out, list(values[0]), **dialect)  # type: ignore[arg-type]
         writer.writeheader()

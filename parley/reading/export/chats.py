@@ -7,24 +7,27 @@ A message is {"role", "content"}. The keys are those of the row of `messages`, a
 of the completion in its `messages`, from 0.
 """
 
-import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from parley.building.built import BuiltFolder
+from parley.reading.export.tables import write_lines
 
 CONFIG = "messages"
 
 
 def prompt_completion(built: BuiltFolder, folder: Path) -> None:
     """Write a file per split."""
-    keys = built.dataset.configs[CONFIG].keys
     for split in built.splits(CONFIG):
-        with (folder / f"{split}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
-            for row in built.each_row(CONFIG, split):
-                chat = row["messages"]
-                for turn, message in enumerate(chat):
-                    if message["role"] == "assistant":
-                        line = {"prompt": chat[:turn], "completion": [message]}
-                        line |= {key: row[key] for key in keys} | {"turn": turn}
-                        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
-                        file.write(f"{text}\n")
+        write_lines(folder / f"{split}.jsonl", _completions(built, split))
+
+
+def _completions(built: BuiltFolder, split: str) -> Iterator[dict[str, Any]]:
+    keys = built.dataset.configs[CONFIG].keys
+    for row in built.each_row(CONFIG, split):
+        chat = row["messages"]
+        for turn, message in enumerate(chat):
+            if message["role"] == "assistant":
+                line = {"prompt": chat[:turn], "completion": [message]}
+                yield line | {key: row[key] for key in keys} | {"turn": turn}

@@ -8,6 +8,7 @@ from typing import Any
 
 from parley.building.built import BuiltFolder
 from parley.reading.dialogues import Dialogue, dialogues
+from parley.reading.export.tables import write_lines
 
 _PARTS = ("utterances", "speakers", "conversations")
 Meta = Mapping[str, Any]
@@ -101,7 +102,7 @@ def write_corpus(
         "version": 2,
         "vectors": [],
     }
-    _write(folder / "utterances.jsonl", *utterances)
+    write_lines(folder / "utterances.jsonl", utterances, ascii=True)
     for part, each in (("speakers", speakers), ("conversations", metas)):
         whole = {id: {"meta": meta, "vectors": []} for id, meta in each.items()}
         _write(folder / f"{part}.json", whole)
@@ -120,8 +121,6 @@ def _types(metas: Any) -> dict[str, list[str]]:
     return {key: list(kinds) for key, kinds in found.items()}
 
 
-def _write(path: Path, *values: Any) -> None:
-    """Write each value as a line of JSON; ASCII, since ConvoKit opens files without an encoding."""
-    path.write_text(
-        "".join(json.dumps(value, allow_nan=False) + "\n" for value in values), encoding="ascii"
-    )
+def _write(path: Path, value: Any) -> None:
+    """Write a value as JSON; ASCII, since ConvoKit opens files without an encoding."""
+    path.write_text(json.dumps(value, allow_nan=False) + "\n", encoding="ascii")

@@ -16,8 +16,11 @@ import io
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import jsonlines
 
 from parley.base.errors import UsageError, few
 from parley.building.built import BuiltFolder
@@ -49,10 +52,14 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
 def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as JSON Lines; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
-        path = folder / f"{config}-{split}.jsonl"
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            for row in rows:
-                file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+        write_lines(folder / f"{config}-{split}.jsonl", rows)
+
+
+def write_lines(path: Path, values: Iterable[Any], ascii: bool = False) -> None:
+    """Write values as JSON Lines; ValueError for a number that is not finite."""
+    dumps = partial(json.dumps, ensure_ascii=ascii, allow_nan=False)
+    with jsonlines.open(path, "w", dumps=dumps) as file:
+        file.write_all(values)
 
 
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
