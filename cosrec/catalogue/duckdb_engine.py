@@ -25,7 +25,7 @@ from parley.errors import OutputError
 from parley.jobs import Digest, write_parquet
 
 from . import sift
-from .files import LONGEST, RawFile
+from .files import RawFile
 from .rules import Thresholds
 from .sift import Read, sift_products, sift_reviews
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written, with_footer
@@ -79,7 +79,7 @@ class DuckDB:
         self._seen = mmap.mmap(-1, _SEEN)
         self._threads = max(1, min(workers, memory // _EACH))
         pa.array([])  # imports pandas, whose memory the forks then share
-        self._workers = Workers(workers, self._sift, LONGEST)
+        self._workers = Workers(workers, self._sift)
 
     def __enter__(self) -> "DuckDB":
         return self
