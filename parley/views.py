@@ -1,6 +1,6 @@
 """The words of a dataset's `transcript.py` and `charts.py`: its dialogues and charts, drawn."""
 
-from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap, Panel, Panels
+from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap
 from parley.declaring.transcript import (
     Facets,
     Fact,
@@ -22,8 +22,6 @@ __all__ = [
     "Heatmap",
     "Judged",
     "Note",
-    "Panel",
-    "Panels",
     "Pool",
     "Table",
     "Transcript",

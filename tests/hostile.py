@@ -123,7 +123,7 @@ def facets(row):
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
 
-from parley.views import Bar, Bars, Dots, Heatmap, Panel, Panels
+from parley.views import Bar, Bars, Dots, Heatmap
 
 
 def attacks(data):
@@ -150,14 +150,7 @@ def dots(data):
     return Dots(ATTACK, ATTACK, ATTACK, tuple((text, text, 1.5) for text in attacks(data)))
 
 
-def panels(data):
-    drawn = (
-        Panel(text, {text: ((0, 1), (1, 2))}, {text: 0.5}, {"id": text}) for text in attacks(data)
-    )
-    return Panels(ATTACK, ATTACK, ATTACK, ATTACK, tuple(drawn))
-
-
-CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots, "panels": panels}
+CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots}
 '''
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""

@@ -15,9 +15,9 @@ from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import discover, get
 from parley.building.sources import open_source
-from parley.declaring.charts import Bar, Bars, Dots, Heatmap, Panel, Panels, own_charts
+from parley.declaring.charts import Bar, Bars, Dots, Heatmap, own_charts
 from parley.reading.dialogues import dialogues
-from parley.reading.site.draw import shown, svg, table
+from parley.reading.site.draw import shown
 
 pictures = pytest.importorskip(
     "parley.reading.site.pictures", reason="the extra `site` is not installed"
@@ -66,7 +66,7 @@ def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
             content = (tmp_path / "charts" / name).read_bytes()
             assert len(content) < 200_000  # of a word of a megabyte
             tags = {each.tag.rpartition("}")[2] for each in ElementTree.fromstring(content).iter()}
-            drawn = {"rect", "line", "polyline", "circle", "text", "g"}
+            drawn = {"rect", "line", "circle", "text", "g"}
             assert tags <= {"svg", "title", "desc", "style", *drawn}
 
 
@@ -75,8 +75,6 @@ def charts_of(number):
     yield Bars("", "", "", ("",), (Bar("a", (1, number)),))
     yield Heatmap("", "", "x", "y", "", {(1, 2): 3, (2, 2): number})
     yield Dots("", "", "", (("a", "b", number),))
-    yield Panels("", "", "", "", (Panel("a", {"b": ((0, 1), (1, number))}),))
-    yield Panels("", "", "", "", (Panel("a", {"b": ((0, 1),)}, {"c": number}),))
 
 
 def test_a_chart_that_fails_is_named(sample_build):
@@ -117,7 +115,7 @@ def test_the_counts_are_those_of_the_parquet(real_build):
     assert points.bars[-1].values == (sum(number >= 26 for number, _ in sides),)
 
 
-def test_grades_and_prices_are_those_of_the_parquet(real_build):
+def test_grades_are_those_of_the_parquet(real_build):
     grades = counts_of(open_folder(real_build / "cosrec")).charts()["grades-by-query"]
     qrels = open_folder(real_build / "cosrec").rows("qrels", "curated")
     due = Counter((row["query_id"], row["relevance"]) for row in qrels)
@@ -125,37 +123,6 @@ def test_grades_and_prices_are_those_of_the_parquet(real_build):
     assert len(grades.bars) == 268
     for bar in grades.bars:
         assert bar.values == tuple(due[bar.label, grade] for grade in (2, 1, 0))
-    bargains = open_folder(real_build / "craigslist_bargains")
-    prices = counts_of(bargains).charts()["prices-over-turns"]
-    assert isinstance(prices, Panels)
-    negotiations = {
-        row["uuid"]: row for row in bargains.rows("negotiations", *bargains.splits("negotiations"))
-    }
-    for panel in prices.panels:
-        row = negotiations[panel.where["id"]]
-        kbs = row["scenario"]["kbs"]
-        for kb, level in zip(kbs, panel.levels.values(), strict=True):
-            assert level == kb["personal"]["Target"] / kb["item"]["Price"]
-        stated = [
-            (event["offer"] or event["metadata"] or {}).get("price") for event in row["events"]
-        ]
-        points = sorted(point for line in panel.lines.values() for point in line)
-        assert points == [  # no price that only a rule finds in a text
-            (turn, price / kbs[1]["item"]["Price"])
-            for turn, price in enumerate(stated)
-            if price is not None
-        ]
-
-
-def test_a_number_beyond_the_axis_is_marked_and_listed():
-    panel = Panel("one", {"buyer": ((1, 0.5), (2, 99.0))})
-    chart = Panels("prices", "Prices.", "turn", "price", (panel,), most=2)
-    drawn = svg(chart)
-    assert (drawn.count("<circle"), drawn.count("<polygon")) == (1, 1)
-    numbers = re.findall(r'<text class="soft"[^>]*>([\d.]+)</text>', drawn)
-    assert {"0", "1", "2"} <= set(numbers)  # of both axes
-    assert max(map(float, numbers)) == 2
-    assert "2: 99" in table(chart).rows[0][-1].text
 
 
 def holds(bar, filter, value):
@@ -224,9 +191,7 @@ def test_the_bars_on_the_page_add_up_to_what_the_chart_says_that_it_counts(reque
             drawing = ElementTree.fromstring(re.search(r"(?s)<svg.*?</svg>", figure)[0])
             assert not re.search(r">[\d.]+e[+-]\d", ElementTree.tostring(drawing).decode())
             marks = [mark for mark in drawing if mark.tag in ("a", "g")]
-            if "<circle" in figure:  # scores, and prices: a point each
-                points = len(drawing.findall(".//circle") + drawing.findall(".//polygon"))
-                assert about.startswith("<h3>Scores of ") or f"<p>{points} prices" in about
+            if "<circle" in figure:  # a score counts nothing
                 continue
             said = re.search(r"([\d,]+) in all", about) or re.search(r"<p>([\d,]+) ", about)
             counted = []

@@ -96,45 +96,7 @@ class Dots:
     dots: tuple[tuple[str, str, float], ...]
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One of several small charts on equal scales.
-
-    Args:
-        label: Its name.
-        lines: Series -> its (x, y) points in order.
-        levels: Label -> the y of a horizontal line.
-        where: The dialogues that it shows.
-    """
-
-    label: str
-    lines: Mapping[str, tuple[tuple[float, float], ...]]
-    levels: Mapping[str, float] = field(default_factory=dict)
-    where: Where = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Panels:
-    """Small charts on equal scales.
-
-    Args:
-        title: A heading.
-        about: The text alternative.
-        x: The name of the horizontal axis.
-        y: The name of the vertical axis.
-        panels: The charts in order.
-        most: The end of the vertical axis; a greater y is drawn there as a triangle.
-    """
-
-    title: str
-    about: str
-    x: str
-    y: str
-    panels: tuple[Panel, ...]
-    most: float | None = None
-
-
-Chart = Bars | Heatmap | Dots | Panels
+Chart = Bars | Heatmap | Dots
 """A chart, as a function of `CHARTS` in charts.py returns it."""
 
 
@@ -147,14 +109,8 @@ def _numbers(chart: Chart) -> Iterator[Any]:
         yield from (value for bar in chart.bars for value in bar.values)
     elif isinstance(chart, Heatmap):
         yield from (count for (_, _), count in chart.cells.items())
-    elif isinstance(chart, Dots):
-        yield from (number for _, _, number in chart.dots)
     else:
-        for panel in chart.panels:
-            yield from panel.levels.values()
-            yield from (
-                number for line in panel.lines.values() for x, y in line for number in (x, y)
-            )
+        yield from (number for _, _, number in chart.dots)
 
 
 def own_charts(

@@ -1,22 +1,13 @@
 """Draw charts as SVG, and list their numbers as tables. Text of a dataset is escaped."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import singledispatch
 from html import escape
 from typing import NamedTuple
 
 from parley.base.console import plain
-from parley.declaring.charts import (
-    Bars,
-    Chart,
-    Dots,
-    Heatmap,
-    Panel,
-    Panels,
-    Range,
-    Where,
-)
+from parley.declaring.charts import Bars, Chart, Dots, Heatmap, Range, Where
 from parley.declaring.transcript import Value
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
@@ -31,23 +22,18 @@ STYLE = """\
 .chart { font: 12px system-ui, sans-serif; }
 .chart text { fill: #1b2026; }
 .chart .soft { fill: #55606b; }
-.chart .rule { stroke: #c4cad0; fill: none; }
+.chart .rule { stroke: #c4cad0; }
 .chart .heat, .chart .s0 { fill: #2f6fb3; }
 .chart .s1 { fill: #d98324; }
 .chart .s2 { fill: #8a94a0; }
 .chart .s3 { fill: #7a4b9a; }
-.chart .line { fill: none; stroke-width: 1.5; }
-.chart .line.s0 { stroke: #2f6fb3; }
-.chart .line.s1 { stroke: #d98324; }
-.chart .level { stroke-dasharray: 3 3; }
 .chart a:hover > * { opacity: 0.7; }
 @media (prefers-color-scheme: dark) {
   .chart text { fill: #e7eaed; }
   .chart .soft { fill: #a6b0ba; }
   .chart .rule { stroke: #4a535c; }
   .chart .heat { fill: #3d7cc0; }
-  .chart .s0:not(.line) { fill: #5f9fe0; }
-  .chart .line.s0 { stroke: #5f9fe0; }
+  .chart .s0 { fill: #5f9fe0; }
 }
 """
 
@@ -84,9 +70,7 @@ def shown(value: object, longest: int = 200) -> str:
 
 def is_broad(chart: Chart) -> bool:
     """Tell whether a chart takes the whole width of a page."""
-    if isinstance(chart, Heatmap):
-        return len(_axes(chart)[0]) > _MANY
-    return isinstance(chart, Panels)
+    return isinstance(chart, Heatmap) and len(_axes(chart)[0]) > _MANY
 
 
 def svg(chart: Chart, link: Link | None = None) -> str:
@@ -129,11 +113,6 @@ def _beside(labels: Iterable[object]) -> int:
 def _box(x: float, y: float, width: float, height: float, classes: str, more: str = "") -> str:
     place = f'x="{_at(x)}" y="{_at(y)}" width="{_at(width)}" height="{_at(height)}"'
     return f'<rect class="{classes}" {place}{more}/>'
-
-
-def _rule(x: float, y: float, to_x: float, to_y: float, classes: str = "rule") -> str:
-    places = f'x1="{_at(x)}" y1="{_at(y)}" x2="{_at(to_x)}" y2="{_at(to_y)}"'
-    return f'<line class="{classes}" {places}/>'
 
 
 def _mark(address: str, about: str, *parts: str) -> str:
@@ -250,7 +229,8 @@ def _(chart: Dots, link: Link) -> tuple[int, list[str]]:
             for other, name, number in chart.dots
             if other == label
         ]
-        parts.append(_rule(start, y, min(x for _, _, x in of_row), y))  # it crosses no number
+        end = _at(min(x for _, _, x in of_row))  # the line crosses no number
+        parts.append(f'<line class="rule" x1="{start}" y1="{y}" x2="{end}" y2="{y}"/>')
         for name, number, x in of_row:
             dot = f'<circle class="s{series.index(name) % 4}" cx="{_at(x)}" cy="{_at(y)}" r="5"/>'
             beside = _label(x + 9, y + 4, number, "soft")
@@ -262,74 +242,12 @@ def _(chart: Dots, link: Link) -> tuple[int, list[str]]:
     return foot + 34, parts
 
 
-_IN_ROW, _HIGH = 5, 110  # small charts side by side, and their height
-
-
-@_drawn.register
-def _(chart: Panels, link: Link) -> tuple[int, list[str]]:
-    points = [p for panel in chart.panels for line in panel.lines.values() for p in line]
-    levels = [level for panel in chart.panels for level in panel.levels.values()]
-    across = _scale([0.0, *(x for x, _ in points)])
-    low, high = _scale([0.0, *levels, *(y for _, y in points)])
-    up = low, high if chart.most is None else min(high, max(chart.most, low + 1))
-    series = list(dict.fromkeys(name for panel in chart.panels for name in panel.lines))
-    parts = [_legend(series)]
-    wide, tall = _BROAD / _IN_ROW, _HIGH + 54
-    for place, panel in enumerate(chart.panels):
-        left, top = place % _IN_ROW * wide + 34, 28 + place // _IN_ROW * tall
-        marks = list(_panel(panel, series, (across, up), (left, top, wide - 44)))
-        about = f"{panel.label}: " + ", ".join(f"{k} {shown(v)}" for k, v in panel.levels.items())
-        parts.append(_mark(link(panel.where), about, *marks))
-    foot = 28 + -(-len(chart.panels) // _IN_ROW) * tall
-    axes = f"across: {chart.x}; up: {chart.y}"
-    parts.append(_label(0, foot, axes, "soft", longest=2 * _WHOLE))
-    return foot + 6, parts
-
-
 def _round_numbers(low: float, high: float) -> list[float]:
     """Return two to five round numbers from `low` to `high`."""
     power = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * 4)
     first, last = math.ceil(low / step), math.floor(high / step)
     return [step * number for number in range(first, last + 1)]
-
-
-def _panel(
-    panel: Panel,
-    series: Sequence[str],
-    scales: tuple[tuple[float, float], tuple[float, float]],
-    place: tuple[float, float, float],
-) -> Iterator[str]:
-    (from_x, to_x), (from_y, to_y) = scales
-    left, top, wide = place
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        over = (min(y, to_y) - from_y) / (to_y - from_y)
-        return left + wide * (x - from_x) / (to_x - from_x), top + _HIGH * (1 - over)
-
-    yield _box(left, top, wide, _HIGH, "rule", ' pointer-events="all"')
-    for number in _round_numbers(from_x, to_x):
-        yield _label(at(number, 0)[0], top + _HIGH + 14, number, "soft", "middle")
-    for number in _round_numbers(from_y, to_y):
-        yield _rule(*at(from_x, number), *at(to_x, number))
-        yield _label(left - 5, at(0, number)[1] + 4, number, "soft", "end")
-    for number, level in enumerate(panel.levels.values()):
-        yield _rule(*at(from_x, level), *at(to_x, level), f"line level s{number % 2}")
-    for name, line in panel.lines.items():
-        colour = f"s{series.index(name) % 4}"
-        joined = " ".join(f"{_at(x)},{_at(y)}" for x, y in (at(*point) for point in line))
-        yield f'<polyline class="line {colour}" points="{joined}"/>'
-        for x, y in line:
-            yield _point(*at(x, y), colour, y > to_y)
-    yield f'<text x="{_at(left)}" y="{_at(top + _HIGH + 32)}">{_text(panel.label, 22)}</text>'
-
-
-def _point(x: float, y: float, colour: str, is_beyond: bool) -> str:
-    """Return a point, or a triangle for one beyond the upper end."""
-    if not is_beyond:
-        return f'<circle class="{colour}" cx="{_at(x)}" cy="{_at(y)}" r="2.5"/>'
-    corners = f"{_at(x - 5)},{_at(y + 8)} {_at(x + 5)},{_at(y + 8)} {_at(x)},{_at(y)}"
-    return f'<polygon class="{colour}" points="{corners}"/>'
 
 
 @singledispatch
@@ -365,21 +283,3 @@ def _(chart: Heatmap) -> Numbers:
 def _(chart: Dots) -> Numbers:
     rows = [[Cell(shown(label)), Cell(shown(s)), Cell(shown(v))] for label, s, v in chart.dots]
     return Numbers(["", "from", chart.unit], rows)
-
-
-@table.register
-def _(chart: Panels) -> Numbers:
-    def numbers(found: Mapping[str, float]) -> str:
-        return ", ".join(f"{name} {shown(level)}" for name, level in found.items())
-
-    rows = [
-        [
-            Cell(shown(panel.label), panel.where),
-            Cell(numbers(panel.levels)),
-            Cell(shown(name)),
-            Cell(", ".join(f"{shown(x)}: {shown(y)}" for x, y in line)),
-        ]
-        for panel in chart.panels
-        for name, line in panel.lines.items()
-    ]
-    return Numbers(["", "levels", "series", f"{chart.x}: {chart.y}"], rows)
