@@ -137,9 +137,9 @@ FORMATS = {
         ({"train": 4, "validation": 1}, ("file", "number")),
     ),
     "JSON Lines under the name of a text": (
-        {"all.txt": talks({"who": "An"}, {"who": "Bo", "at": 1})},
+        {f"of/{n}.txt": jsonl({"id": n, "said": [{"text": "Hi.", "who": "An"}]}) for n in range(5)},
         SAID | {"speaker": "who"},
-        ({"train": 3}, ("id",)),
+        ({"train": 5}, ("id",)),
     ),
     "a table, as it is": (
         {f"{split}.csv": "Is it sure?,said\n" + "yes,a\n" * 6 for split in ("train", "test")},
@@ -430,8 +430,8 @@ def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
 def test_the_command_prints_what_it_took(tmp_path, upstream, monkeypatch, run):
     folder = upstream("tea", {"train.jsonl": talks({"who": "An"}), "dev.jsonl": jsonl({"id": "b"})})
     stated = ("--turns", "said", "--speaker", "who", "--text", "text")
-    given = ("--from", folder / "train.jsonl")
-    status, out, err = run("new", "tea", tmp_path / "a b", *stated, *given)
+    given = ("--from", folder / "train.jsonl", folder / "train.jsonl")
+    status, out, err = run("new", "tea", tmp_path / "a b", *given, *stated)
     assert status == 0, err
     first, *_, command, _ = (out + err).splitlines()
     assert first == "train.jsonl: json lines, 3 values -> split train"

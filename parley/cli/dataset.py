@@ -23,7 +23,10 @@ class New(TyperCommand):
             if arg == "--from":
                 break
         for number, arg in enumerate(given):
-            repeated += ["--from", arg] if number and not arg.startswith("-") else [arg]
+            if arg.startswith("-"):
+                repeated += [arg, *given]
+            else:
+                repeated += ["--from", arg] if number else [arg]
         return super().parse_args(ctx, repeated)
 
 

@@ -91,10 +91,13 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     texts = [place.stat().st_size for place in places if place.suffix == ".txt"]
     whole = len(texts) >= MANY and sum(texts) < _SMALL * len(texts)
     read: dict[Path, tuple[str, list[Any]]] = {}
+    count = 0
     for place in places:
-        formats = ("text",) if whole and place.suffix == ".txt" else _FORMATS[place.suffix]
+        formats = _FORMATS[place.suffix]
+        formats = ("json lines", "text") if whole and place.suffix == ".txt" else formats
         read[place] = _read(place, formats)
-        if sum(len(values) for _, values in read.values()) > _MOST:
+        count += len(read[place][1])
+        if count > _MOST:
             raise UsageError(
                 f"{place}: expected at most {_MOST:,} records in all, found more",
                 remedy="Draft from a part of the files, and pin the whole files in the script.",

@@ -167,15 +167,7 @@ def _records(made: Draft) -> str:
     assert naming is not None  # noqa: S101 - the caller checks it
     text = _FILES if len(naming.columns) == 1 else _PLACES
     text = _ENTRIES if naming.entries else text
-    if not any(each.place.is_dir() for each in made.given):
-        file = "path"
-        text = text.replace("for file, value", "for _, value").replace("for file, f", "for _, f")
-    elif len(made.given) == 1:
-        file = "file"
-        text = text.replace("for path, source in sources.items()", "for source in sources.values()")
-    else:
-        file = 'f"{path}/{file}".rstrip("/")'
-    places = {"file": file, "number": "number", "id": "key"}
+    places = {"file": 'f"{path}/{file}".rstrip("/")', "number": "number", "id": "key"}
     items = [(literal(column), places[column]) for column in naming.columns]
     last = (literal(naming.value), "value") if naming.value else ("**", "value")
     return text.replace("RECORD", lay_out(mapped([*items, last])))
@@ -191,13 +183,10 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
         )
         for split, given in splits.items()
     )
-    joined = made.naming or (made.stated and made.stated.dialogue)
-    own = {"records": "records", "shape": "RECORD"} if joined else {}
-    configs = [call("Config", literal("dialogues"), literal("a record, as published"), declared)]
-    configs[0][1].extend(
-        (f"{word}=", each) for word, each in [*own.items(), ("key", key), ("use", '"read"')]
-    )
-    body = "".join(f"        {lay_out(config, 2)},\n" for config in configs)
+    joined = bool(made.naming or (made.stated and made.stated.dialogue))
+    about = (literal("dialogues"), literal("a record, as published"), declared)
+    own = {"records": "records" * joined, "shape": "RECORD" * joined}
+    config = lay_out(call("Config", *about, **own, key=key, use=literal("read")), 2)
     return f'''class {title}(Builder):
     """Describe the dataset in a sentence."""
 
@@ -209,7 +198,8 @@ def _class(name: str, title: str, made: Draft, splits: dict[str, list[Given]]) -
   title = {{The Title of the Paper}}
 }}"""
     CONFIGS = [
-{body}    ]
+        {config},
+    ]
 '''
 
 

@@ -18,8 +18,7 @@ _FEW = 12  # different values of a closed set
 _SHORT = 40  # characters of such a value
 _DEEPEST = 12  # steps of a path; deeper values become JSON text
 _ID = re.compile(r"[\w.-]*\d[\w.-]*")  # a key that looks like an id
-_COLUMN = re.compile(r"(?!_type$|\.|\s*$)[^`|<>/]*(?<!\?)")  # keys that fit column and card
-_LABEL = re.compile(r"[^`|<>*\\\x00-\x1f]*")  # texts that fit a card
+_COLUMN = re.compile(r"(?!_type$|\s*$).*(?<!\?)")  # keys that fit a column
 _WORDS = (
     *("amber", "birch", "candle", "drift", "ember", "fern", "garden", "harbour", "island"),
     *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
@@ -126,7 +125,7 @@ def _or_null(inner: Guess) -> Guess:
 
 def _guess_text(values: Sequence[str], path: str, notes: Notes) -> Guess:
     few = sorted(set(values))
-    short = max(map(len, few)) <= _SHORT and all(map(_LABEL.fullmatch, few))
+    short = max(map(len, few)) <= _SHORT
     often = len(values) >= _MANY and len(few) * 4 <= len(values)
     if len(few) > _FEW or not short or not (often or path == notes.speaker):
         return TEXT
