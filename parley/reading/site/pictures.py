@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from parley.reading.export.export import note_sample
 from parley.reading.site.draw import shown, svg
 from parley.reading.site.filters import MOST_SIDES, filters, sides_of
 
-_MOST_LABELS = 20  # in a chart
+_MOST_BARS = 30  # in a chart of labels
 
 
 class Counts:
@@ -105,29 +106,40 @@ class Counts:
         """Yield a chart of each kind of note on turns: the turns with each label."""
         homes: dict[tuple[str, frozenset[int]], Where] = {}  # a label and its dialogues -> filter
         for name, filter in self.filters.items():
-            for place, label in enumerate(filter.get("labels", ())):
-                having = (n for n, values in enumerate(filter["values"]) if place in values)
-                homes.setdefault((label, frozenset(having)), {name: label})
+            having: dict[int, set[int]] = {}  # place of a label -> the dialogues with it
+            for number, values in enumerate(filter["values"] if "labels" in filter else ()):
+                for place in values:
+                    having.setdefault(place, set()).add(number)
+            for place, found in having.items():
+                label = filter["labels"][place]
+                homes.setdefault((label, frozenset(found)), {name: label})
         for kind, labels in self._labels.items():
             every = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
-            shown, rest = every[:_MOST_LABELS], every[_MOST_LABELS:]
-            bars = tuple(
+            bars = [
                 Bar(label, (len(found),), homes.get((label, frozenset(found)), {}))
-                for label, found in shown
-            )
-            about = _about(self._turns[kind], "turns", kind, sum(len(found) for _, found in shown))
-            if rest:
-                left = sum(len(found) for _, found in rest)
-                about += f" Left out: {len(rest):,} rarer labels, with {left:,} turns."
-            yield f"turns-{kind}", Bars(f"Turns by {kind}", about, kind, ("turns",), bars)
+                for label, found in every
+            ]
+            turns = self._turns[kind]
+            yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (turns, turns), bars)
 
 
-def _about(number: int, counted: str, by: str, bars: int, of: int = 0) -> str:
-    """Say what bars count: `number` of all `of`, and the sum of the bars if it is another."""
-    some = f"{number:,} of {of:,}" if number < of else f"{number:,}"
-    more = ", as some are in several" if bars > number else ""
-    total = f" The bars count {bars:,} in all{more}." if bars != number else ""
-    return f"{some} {counted} by {by}.{total}"
+def _counted(
+    title: str, by: str, counted: str, number: tuple[int, int], bars: Sequence[Bar]
+) -> Bars:
+    """Return a chart of the first bars, which says what they count.
+
+    `number` is how many have a value, and how many there are.
+    """
+    shown, rest = tuple(bars[:_MOST_BARS]), bars[_MOST_BARS:]
+    having, every = number
+    about = f"{having:,} of {every:,}" if having < every else f"{having:,}"
+    about += f" {counted} by {by}."
+    if (total := sum(int(bar.values[0]) for bar in shown)) != having:
+        more = ", as some are in several" if total > having else ""
+        about += f" The bars count {total:,} in all{more}."
+    if rest:
+        about += f" Left out: {len(rest):,} other labels."
+    return Bars(title, about, by, (counted,), shown)
 
 
 def _quoted(value: object) -> str:
@@ -162,18 +174,17 @@ def _bars(
         marks = list(_ranges(filter["scale"], held))
     every = sum(counts.values(), Counter[int]())
     for kind, found in counts.items():
-        bars = tuple(
+        bars = [
             Bar(label, (found[place],), {name: where} if 0 < found[place] == every[place] else {})
             for place, label, where in marks
             if edges or found[place]
-        )
+        ]
         counted = "sides" if of_sides else kind
-        said = _about(len(owners[kind]), counted, name, found.total(), numbers[counted])
-        if _widens(edges):
-            said += " The ranges widen."
         other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
         title = f"{name[:1].upper()}{name[1:]}{other}"
-        yield title, Bars(title, said, name, (counted,), bars)
+        chart = _counted(title, name, counted, (len(owners[kind]), numbers[counted]), bars)
+        widen = " The ranges widen." if _widens(edges) else ""
+        yield title, replace(chart, about=chart.about + widen)
 
 
 def _ranges(
