@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import string
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from typing import Any
@@ -16,6 +17,7 @@ from parley.building.built import open_folder
 from parley.building.collection import discover, get
 from parley.building.sources import open_source
 from parley.declaring.charts import Bar, Bars, Dots, Heatmap, own_charts
+from parley.declaring.transcript import Note, Transcript, Turn
 from parley.reading.dialogues import dialogues
 from parley.reading.site.draw import shown
 
@@ -201,6 +203,17 @@ def test_the_bars_on_the_page_add_up_to_what_the_chart_says_that_it_counts(reque
             assert sum(counted) == int(said[1].replace(",", "")), about
             due = [number / max(counted) for number in counted]
             assert drawn_shares(marks) == pytest.approx(due, abs=0.01), about
+
+
+def test_a_chart_of_many_labels_says_how_many_it_leaves_out(sample_build, monkeypatch):
+    built = open_folder(sample_build / "duo")
+    notes = tuple(Note(f"label {letter}") for letter in string.ascii_letters)
+    made = Transcript("a dialogue", turns=[Turn("a", "b", notes)])
+    monkeypatch.setattr(built.dataset.transcript, "transcript", lambda row: made)
+    chart = counts_of(built).charts()["turns-label"]
+    number = len(list(dialogues(built)))
+    assert len(chart.bars) == 30
+    assert [int(each) for each in re.findall(r"\d+", chart.about)] == [number, 30 * number, 22]
 
 
 @pytest.mark.parametrize(("number", "refused"), [(30, False), (31, True)])
