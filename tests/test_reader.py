@@ -20,36 +20,30 @@ SHAPE = {
     "users": {str: [str]},
 }
 NUMBER = {"n": int}
-A_NUMBER = "expected an integer or a number with a decimal point or null"
 GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users": {"u": ["k"]}}
 
 
-def texts(value, shape):
-    return list(map(str, problems(value, shape)))
-
-
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("change", "path", "found"),
     [
-        ({"extra": 1}, ".extra: unknown field, found 1"),
-        ({"id": 1}, ".id: expected a string, found 1"),
-        ({"id": None}, ".id: expected a string, found null"),
-        ({"score": "2"}, f'.score: {A_NUMBER}, found "2"'),
-        ({"score": True}, f".score: {A_NUMBER}, found true"),
-        ({"label": "fair"}, '.label: expected "bad" or "good", found "fair"'),
-        ({"turns": {}}, ".turns: expected a list, found {}"),
-        ({"turns": ["x"]}, '.turns[0]: expected an object, found "x"'),
-        (
-            {"turns": [*GOOD["turns"], {"speaker": "c", "text": ""}]},
-            '.turns[1].speaker: expected "a" or "b", found "c"',
-        ),
-        ({"turns": [{"text": ""}]}, '.turns[0].speaker: missing, expected "a" or "b"'),
-        ({"users": {"u": [1]}}, ".users.u[0]: expected a string, found 1"),
+        ({"extra": 1}, ".extra", "1"),
+        ({"id": 1}, ".id", "1"),
+        ({"id": None}, ".id", "null"),
+        ({"score": "2"}, ".score", '"2"'),
+        ({"score": True}, ".score", "true"),
+        ({"label": "fair"}, ".label", '"fair"'),
+        ({"turns": {}}, ".turns", "{}"),
+        ({"turns": ["x"]}, ".turns[0]", '"x"'),
+        ({"turns": [*GOOD["turns"], {"speaker": "c", "text": ""}]}, ".turns[1].speaker", '"c"'),
+        ({"turns": [{"text": ""}]}, ".turns[0].speaker", ""),
+        ({"users": {"u": [1]}}, ".users.u[0]", "1"),
     ],
 )
-def test_a_problem_names_path_expected_and_found(change, problem):
-    assert texts(GOOD, SHAPE) == []
-    assert texts({**GOOD, **change}, SHAPE) == [problem]
+def test_a_problem_names_path_and_found(change, path, found):
+    assert list(problems(GOOD, SHAPE)) == []
+    (problem,) = problems({**GOOD, **change}, SHAPE)
+    assert str(problem).startswith(f"{path}: ")
+    assert str(problem).endswith(found)
 
 
 def even(value):
@@ -62,42 +56,41 @@ WHO = ({"who": {"human"}, "text": str}, {"who": {"bot"}, "text": str, "model": s
 
 
 @pytest.mark.parametrize(
-    ("value", "shape", "problem"),
+    ("value", "shape", "expected"),
     [
-        ("Carring", MANY, 'expected one of 34 values, such as "Caring", found "Carring"'),
-        (5, MANY, "expected one of 34 values, found 5"),
-        ({"who": "bot", "text": "", "model": 1}, WHO, ".model: expected a string, found 1"),
-        (True, {1, 2}, "expected 1 or 2, found true"),
-        (1.0, {1, 2}, "expected 1 or 2, found 1.0"),
-        ([2, 3], [even], "[1]: expected an even number, found 3"),
+        ("Carring", MANY, '"Caring"'),
+        (5, MANY, "34"),
+        ({"who": "bot", "text": "", "model": 1}, WHO, ".model: "),
+        (True, {1, 2}, "1 or 2"),
+        (1.0, {1, 2}, "1 or 2"),
+        ([2, 3], [even], "[1]: expected an even number"),
     ],
 )
-def test_a_problem_names_the_nearest_expected_value(value, shape, problem):
-    assert texts(value, shape) == [problem]
+def test_a_problem_names_the_nearest_expected_value(value, shape, expected):
+    (problem,) = problems(value, shape)
+    assert expected in str(problem)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "place"),
     [
-        (b'{"a": 1, "a": 2}', "'a' appears twice"),
-        (b'{"a": 1, "a": 1}', "'a' appears twice"),
-        (b'{"a": NaN}', "NaN is not JSON"),
-        (b'{"a": -Infinity}', "-Infinity is not JSON"),
-        (b'{"a": 1e999}', "1e999 is too large"),
+        (b'{"a": 1, "a": 1}', ".a: "),
+        (b'[{"a": {"b": 1, "b": 2}}]', "[0].a.b: "),
+        (b'{"a": [1, {"b": NaN}]}', ".a[1].b: "),
+        (b'{"a": -Infinity}', ".a: "),
+        (b'{"a": 1e999}', ".a: "),
+        (b'{"a": -1e-400}', ".a: "),
+        (b'{"a": 9223372036854775808}', ".a: "),
+        (b'["\\ud83d\\ude00", "\\ud83d"]', "[1]: "),
+        (b'{"\\udc00": 1}', r".\udc00: "),
         (b'{"a": 1,\n "b" 2}', "line 2"),
-        (b'{"a": [1, {"b": NaN}]}', r"^\.a\[1\]\.b: NaN is not JSON$"),
-        (b'[{"a": {"b": 1, "b": 1}}]', r"^\[0\]\.a\.b: the key 'b' appears twice"),
-        (b'{"a": 9223372036854775808}', r"^\.a: the number 9223372036854775808 is too large$"),
-        (b'{"a": -1e-400}', r"^\.a: the number -1e-400 is too small$"),
-        (b'["\\ud83d\\ude00", "\\ud83d"]', r"^\[1\]: '\\ud83d' is a lone surrogate$"),
-        (b'{"\\udc00": 1}', r"^\.\\udc00: the key '\\udc00' holds a lone surrogate$"),
-        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply: line 1 column 106"),
-        (b'{"a": "\xff"}', "utf-8"),
-        (b'\xef\xbb\xbf{"a": 1}', "BOM"),
+        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "line 1 column 106"),
+        (b'{"a": "\xff"}', "position 7"),
+        (b'\xef\xbb\xbf{"a": 1}', "line 1"),
     ],
 )
-def test_json_that_python_accepts_silently_is_refused(text, message):
-    with pytest.raises(ValueError, match=message):
+def test_json_that_python_accepts_silently_is_refused(text, place):
+    with pytest.raises(ValueError, match=re.escape(place)):
         loads(text)
 
 
@@ -119,11 +112,8 @@ def test_an_error_lists_all_problems_of_a_file(tmp_path, reader):
     path.write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
     with pytest.raises(RecordError) as error:
         records(reader, declared(NUMBER))
-    assert str(error.value).splitlines() == [
-        'file.json[1].n: expected an integer, found "2"',
-        "file.json[3].m: unknown field, found 4",
-        "file.json[3].n: missing, expected an integer",
-    ]
+    places = [str(problem).partition(": ")[0] for problem in error.value.problems]
+    assert places == ["file.json[1].n", "file.json[3].m", "file.json[3].n"]
 
 
 def test_no_record_follows_a_wrong_one(tmp_path, reader):
@@ -150,13 +140,13 @@ def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path
     assert records(reader, source) == [{"n": 1}]
     assert records(reader, source) == [{"n": 1}]
     assert checked == [1]
-    with pytest.raises(RecordError, match="expected a string"):
+    with pytest.raises(RecordError):
         records(reader, declared({"n": str}))
     state = path.stat()
     time.sleep(0.02)  # a tick of the clock
     path.write_text('[{"m": 1}]')  # of the same length
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    with pytest.raises(RecordError, match="m: unknown field"):
+    with pytest.raises(RecordError):
         records(reader, source)
 
 
@@ -177,7 +167,7 @@ def test_a_failed_or_partly_read_file_is_checked_again(tmp_path, reader, later):
     source = declared(NUMBER)
     next(reader.read(source))
     for _ in range(2):
-        with pytest.raises(RecordError, match=r"file.json\[1\].n: expected an integer"):
+        with pytest.raises(RecordError):
             records(reader, source)
 
 
@@ -210,57 +200,51 @@ def test_each_format_reads(tmp_path, reader, later, name):
     assert records(reader, source) == due, "differs after the file has passed"
 
 
-REFUSED = {  # format, content, place and problem
-    "null for a list": ("json", b"null", "file: expected a list of records, found null"),
-    "an object for a list": ("json", b'{"a": 1}', 'file: expected a list .* found {"a": 1}'),
-    "a JSON list cut off": ("json", b'["a",\n', "file: invalid JSON: .* at line 2 column 1"),
-    "an empty JSON file": ("json", b"", "file: invalid JSON: Expecting value at line 1 column 1"),
-    "a deep JSON list": (
-        "json",
-        b"[\n" + b"[" * 9000 + b"]" * 9001,
-        "file: .* too deeply at line 2 column 100",
-    ),
-    "JSON of other bytes": ("json", b'[\n"\xff"]', "file: invalid UTF-8: .* 0xff on line 2"),
-    "a record of the list": ("json", b"[true]", r"file\[0\]: expected .*, found true"),
-    "a byte order mark": ("json", b"\xef\xbb\xbf[]", "file: invalid JSON: unexpected BOM"),
-    "a value that is none": ("json value", b"{", "file: invalid JSON"),
-    "two values": ("json value", b"1\n2", "file: invalid JSON: Extra data at line 2"),
-    "a field of the value": ("json value", b'{"a": []}', r"file\.a: expected .*, found \[\]"),
-    "a line that is blank": ("json lines", b"1\n\n2\n", "file, line 2: expected a JSON value"),
-    "a line of spaces": ("json lines", b"1\n  \n", "file, line 2: expected a JSON value"),
-    "a line of two values": ("json lines", b"1\n2 3\n", "file, line 2: invalid JSON: Extra data"),
-    "a mark on the first line": ("json lines", b"\xef\xbb\xbf1\n", "file, line 1: expected a JSON"),
-    "a line of other bytes": ("json lines", b'1\n"\xff"\n', "file, line 2: invalid UTF-8: .*0xff"),
-    "a line of a key twice": ("json lines", b'1\n{"a": 1, "a": 2}', "file, line 2: .*'a' .* twice"),
-    "a line of another shape": ("json lines", b"1\ntrue\n", "file, line 2: expected .*found true"),
-    "a line of bytes": ("lines", b"a\n\xff\n", "file, line 2: invalid UTF-8: the byte 0xff"),
-    "a marked line": ("lines", b"\xef\xbb\xbfa\n", "file, line 1: .*byte order mark"),
-    "a marked text": ("text", b"\xef\xbb\xbfa\n", "file: .*byte order mark"),
-    "a text of bytes": ("text", b"a\n\xff", "file: invalid UTF-8: the byte 0xff on line 2"),
-    "marked lines": ("lines", b"\xef\xbb\xbfa\n", "file, line 1: .*byte order mark"),
-    "a CSV column twice": ("csv", b"a,a\n1,2\n", r"file, row 1: .*\['a', 'a'\]"),
-    "a TSV column twice": ("tsv", b"a\ta\n1\t2\n", r"file, line 1: .*\['a', 'a'\]"),
-    "a short CSV row": ("csv", b"a,b\n1,2\n1\n", "file, row 3: expected 2 cells.* found 1"),
-    "a short row after a long cell": ("csv", b'a,b\n"\n",2\n1\n', "file, row 3: expected 2 cells"),
-    "a long TSV row": ("tsv", b"a\n1\t2\n", "file, line 2: expected 1 cells.* found 2"),
-    "a blank CSV line": ("csv", b"a\n\n1\n", "file, row 2: expected 1 cells.* found 0"),
-    "a quote that is not closed": ("csv", b'a\n"x\n', "file, row 2: invalid CSV: unexpected end"),
-    "a quote within a cell": ("csv", b'a\n"x"y\n', "file, row 2: invalid CSV: "),
-    "a CSV cell of bytes": ("csv", b"a\n1\n\xff\n", "file, row 3: invalid UTF-8"),
-    "a CSV without a header": ("csv", b"", "file, row 1: expected a header"),
-    "a TSV without a header": ("tsv", b"", "file, line 1: expected a header"),
+REFUSED = {  # format, content, place
+    "null for a list": ("json", b"null", "file"),
+    "an object for a list": ("json", b'{"a": 1}', "file"),
+    "a JSON list cut off": ("json", b'["a",\n', "file"),
+    "an empty JSON file": ("json", b"", "file"),
+    "a deep JSON list": ("json", b"[\n" + b"[" * 9000 + b"]" * 9001, "file"),
+    "JSON of other bytes": ("json", b'[\n"\xff"]', "file"),
+    "a record of the list": ("json", b"[true]", "file[0]"),
+    "a byte order mark": ("json", b"\xef\xbb\xbf[]", "file"),
+    "a value that is none": ("json value", b"{", "file"),
+    "two values": ("json value", b"1\n2", "file"),
+    "a field of the value": ("json value", b'{"a": []}', "file.a"),
+    "a line that is blank": ("json lines", b"1\n\n2\n", "file, line 2"),
+    "a line of spaces": ("json lines", b"1\n  \n", "file, line 2"),
+    "a line of two values": ("json lines", b"1\n2 3\n", "file, line 2"),
+    "a mark on the first line": ("json lines", b"\xef\xbb\xbf1\n", "file, line 1"),
+    "a line of other bytes": ("json lines", b'1\n"\xff"\n', "file, line 2"),
+    "a line of a key twice": ("json lines", b'1\n{"a": 1, "a": 2}', "file, line 2"),
+    "a line of another shape": ("json lines", b"1\ntrue\n", "file, line 2"),
+    "a line of bytes": ("lines", b"a\n\xff\n", "file, line 2"),
+    "a marked line": ("lines", b"\xef\xbb\xbfa\n", "file, line 1"),
+    "a marked text": ("text", b"\xef\xbb\xbfa\n", "file"),
+    "a text of bytes": ("text", b"a\n\xff", "file"),
+    "a CSV column twice": ("csv", b"a,a\n1,2\n", "file, row 1"),
+    "a TSV column twice": ("tsv", b"a\ta\n1\t2\n", "file, line 1"),
+    "a short CSV row": ("csv", b"a,b\n1,2\n1\n", "file, row 3"),
+    "a short row after a long cell": ("csv", b'a,b\n"\n",2\n1\n', "file, row 3"),
+    "a long TSV row": ("tsv", b"a\n1\t2\n", "file, line 2"),
+    "a blank CSV line": ("csv", b"a\n\n1\n", "file, row 2"),
+    "a quote that is not closed": ("csv", b'a\n"x\n', "file, row 2"),
+    "a quote within a cell": ("csv", b'a\n"x"y\n', "file, row 2"),
+    "a CSV cell of bytes": ("csv", b"a\n1\n\xff\n", "file, row 3"),
+    "a CSV without a header": ("csv", b"", "file, row 1"),
+    "a TSV without a header": ("tsv", b"", "file, line 1"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_each_format_names_the_place_of_a_problem(tmp_path, reader, name):
-    format, content, message = REFUSED[name]
+    format, content, place = REFUSED[name]
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(RecordError) as error:
         records(reader, declared(ANY, "file", read=format))
     (problem,) = error.value.problems
-    assert re.match(message, str(problem)), problem
-    assert str(problem).count("file,") <= 1
+    assert str(problem).startswith(f"{place}: ")
 
 
 def folder(**options):
@@ -298,7 +282,10 @@ def test_an_archived_or_extracted_folder_is_read_in_the_order_of_names(tmp_path,
     lay(tmp_path, FILES)
     source = folder(only="*.json")
     assert list(reader.read(source)) == [("a/c.json", {"n": 1}), ("b.json", {"n": 2})]
-    assert source.read == "json value"
+    with pytest.raises(RecordError, match=r"^talks\.zip/notes\.txt: "):
+        records(reader, folder(only="n*", read="json value"))
+    with pytest.raises(RecordError, match=r"talks\.zip: .*\*\.csv"):
+        records(reader, folder(only="*.csv"))
 
 
 def test_a_git_tree_is_read_in_the_order_of_names(tmp_path, reader):
@@ -307,28 +294,19 @@ def test_a_git_tree_is_read_in_the_order_of_names(tmp_path, reader):
     assert list(reader.read(source)) == [("a.json", {"n": 1}), ("b.json", {"n": 2})]
 
 
-@pytest.mark.parametrize("lay", [zipped, laid_out])
-def test_errors_name_a_file_of_a_folder_or_the_lack_of_files(tmp_path, reader, lay):
-    lay(tmp_path, FILES)
-    with pytest.raises(RecordError, match=r"^talks\.zip/notes\.txt: invalid JSON"):
-        records(reader, folder(only="n*", read="json value"))
-    with pytest.raises(RecordError, match=r"talks\.zip: expected a file \*\.csv .* none"):
-        records(reader, folder(only="*.csv"))
-
-
 ODD = {
-    "cut off": ("talks/a.json", lambda content: content[:-9], "cannot be read: File is not a zip"),
-    "a flipped byte": ("talks/a.json", lambda content: content.replace(b'"n"', b'"m"'), "CRC|read"),
-    "a path outside": ("talks/../../a.json", bytes, "outside the folder"),
-    "no such folder": ("talk/a.json", bytes, "no files in talks/"),
+    "cut off": ("talks/a.json", lambda content: content[:-9]),
+    "a flipped byte": ("talks/a.json", lambda content: content.replace(b'"n"', b'"m"')),
+    "a path outside": ("talks/../../a.json", bytes),
+    "no such folder": ("talk/a.json", bytes),
 }
 
 
-@pytest.mark.parametrize(("member", "change", "message"), ODD.values(), ids=ODD)
-def test_a_bad_archive_is_refused(tmp_path, reader, member, change, message):
+@pytest.mark.parametrize(("member", "change"), ODD.values(), ids=ODD)
+def test_a_bad_archive_is_refused(tmp_path, reader, member, change):
     path = zipped(tmp_path, {member: '{"n": 1}'}, zipfile.ZIP_STORED)
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(RecordError, match=rf"^talks\.zip.*({message})"):
+    with pytest.raises(RecordError, match=r"^talks\.zip.*(archive|cannot be read)"):
         records(reader, folder(only="*.json"))
 
 
@@ -342,10 +320,10 @@ def test_a_function_can_read_a_format(tmp_path, reader):
     path.write_bytes(b'{"n": 1};{"n": 2}')
     source = declared(NUMBER, read=by_semicolons)
     assert records(reader, source) == [{"n": 1}, {"n": 2}]
-    for content, message in {
-        b'{"n": 1};{"n": "2"}': r"^file\.json\[1\]\.n: expected an integer",
-        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json.*the key 'n' appears twice",
+    for content, place in {
+        b'{"n": 1};{"n": "2"}': r"^file\.json\[1\]\.n: ",
+        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json",
     }.items():
         path.write_bytes(content)
-        with pytest.raises(RecordError, match=message):
+        with pytest.raises(RecordError, match=place):
             records(reader, source)
