@@ -1,16 +1,25 @@
 """Changes of a built folder, and of what it says of itself."""
 
+import copy
 import hashlib
 import json
 from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from mutations import changed
+from mutations import InMemory, changed
 
 from parley.base.errors import RowError
 from parley.building.build import text_of
+from parley.building.built import open_folder
 from parley.rows.digest import Digest
+
+
+def in_memory(build, dataset):
+    """Open a dataset's build, its rows in memory, where a test may change them."""
+    folder = open_folder(build / dataset.name, dataset)
+    rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
+    return InMemory(folder, copy.deepcopy(rows))
 
 
 def parquet(folder, config, split):

