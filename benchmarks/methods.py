@@ -156,7 +156,7 @@ def only_raw() -> Any:
 
 
 @method
-def parley(source: str, workers: str = "0") -> int:
+def parley(source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.building.build import build as build_folder
     from parley.building.sources import Sources
@@ -166,7 +166,7 @@ def parley(source: str, workers: str = "0") -> int:
     begin()
     with tempfile.TemporaryDirectory() as folder:
         files = Sources(dataset, Path(source), missing=missing)
-        (split,) = build_folder(files, Path(folder), workers=int(workers))
+        (split,) = build_folder(files, Path(folder))
     return split.rows
 
 

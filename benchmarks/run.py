@@ -158,7 +158,6 @@ class Benchmark:
             "limit: orjson + pyarrow": ("limit", raw),
             "the same from dicts": ("limit_of_rows", raw),
             "parley": ("parley", source),
-            "parley --workers 2": ("parley", source, 2),
             "datasets: download_and_prepare": ("datasets_builder", source),
         }
         if importlib.util.find_spec("polars"):

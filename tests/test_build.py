@@ -59,7 +59,7 @@ def problems_of(name, where, folder):
     assert not list((folder.parent.parent / "build").iterdir())
     first, *problems, remedy = str(error.value).splitlines()
     assert first == f"{name} {where}, invalid record:"
-    assert "in the sample" in remedy
+    assert str(folder) in remedy
     return [problem.strip() for problem in problems]
 
 
@@ -80,8 +80,9 @@ def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino):
 def test_a_source_that_cannot_be_read(casino):
     (casino / "data/casino.json").unlink()
     (casino / "data/casino.json").mkdir()
-    with pytest.raises(SourceError, match=r"casino\.json: cannot be read: Is a directory"):
+    with pytest.raises(SourceError) as error:
         build_copy("casino", casino)
+    assert [each.place for each in error.value.problems] == [str(casino / "data/casino.json")]
 
 
 def test_a_disk_that_fills_up_in_a_build(tmp_path):

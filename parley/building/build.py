@@ -40,7 +40,6 @@ def build(
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
     measure: bool = False,
-    workers: int = 0,
     questions: Callable[[BuiltFolder], list[BuiltSplit]] | None = None,
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
@@ -53,8 +52,6 @@ def build(
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         measure: Recompute the figures and counted numbers, and renew `measured.json`.
-        workers: Processes that make rows of large line-based files while this one writes them.
-            0, or a system other than Linux: this process does all. The output is the same.
         questions: The function that writes the tasks' questions into a build; None leaves them
             out.
 
@@ -75,7 +72,7 @@ def build(
     known = measured(dataset)
     earlier = partial(files_of, dataset)
     with replacing(output / dataset.name, earlier) as folder, paused_garbage_collection():
-        splits = [write_split(each, folder, on_rows, workers) for each in plans]
+        splits = [write_split(each, folder, on_rows) for each in plans]
         opened = partial(_opened, folder, dataset, stated, shown=output / dataset.name)
         stated["configs"] = by_config(splits, lambda split: split.recorded)
         built = opened()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.regular import open_regular
@@ -18,8 +18,6 @@ from parley.declaring.figures import MissingSplitError
 from parley.declaring.pins import Pin, alone, places
 from parley.declaring.questions import COLUMNS
 from parley.declaring.shapes import problems
-from parley.rows.frozen import frozen
-from parley.rows.shards import shard_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +28,7 @@ FORMAT = 3  # of the provenance: the digests of format 1, which it did not state
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
+_KINDS = (dict, list)
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
 
 _SPLIT = {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
@@ -188,7 +187,7 @@ class BuiltFolder:
         """Return the Parquet files of a split in their order; [] if one is missing or a link."""
         folder = self.path / config
         made = self.made.get(config, {}).get(split, {"files": []})
-        found = [folder / name for name in shard_names(split, len(made["files"]))]
+        found = [folder / name for name in _shard_names(split, len(made["files"]))]
         try:  # a link could lead anywhere
             whole = all(path.is_file() and not path.is_symlink() for path in found)
             return found if whole and not folder.is_symlink() else []
@@ -353,6 +352,40 @@ def _readable(path: Path) -> Iterator[None]:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
 
+def frozen(value: Any) -> Any:
+    """Return a value whose dicts and lists, at every depth, raise TypeError on a change.
+
+    They equal the given ones. `copy.deepcopy` and pickle make dicts and lists of them that change.
+    """
+    if type(value) is dict:
+        return _Dict({k: frozen(v) if type(v) in _KINDS else v for k, v in value.items()})
+    if type(value) is list:
+        return _List([frozen(each) if type(each) in _KINDS else each for each in value])
+    return value
+
+
+def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    raise TypeError("a row is shared and cannot be changed: change a copy, copy.deepcopy(row)")
+
+
+class _Dict(dict[Any, Any]):
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
+class _List(list[Any]):
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+
 def _named(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
         return [names[each] for each in value]
@@ -436,6 +469,11 @@ def has_eval(provenance: Mapping[str, Any]) -> bool:
     return "questions" in provenance and bool(provenance.get("eval"))
 
 
+def _shard_names(split: str, count: int) -> list[str]:
+    """Return `SPLIT-00000-of-00002.parquet` and so on, in the order of the rows."""
+    return [f"{split}-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
+
+
 def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
     """Yield the recorded files that are no shards of their split, numbered without a gap.
 
@@ -456,7 +494,7 @@ def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
                 continue
             if not made["files"]:
                 yield Problem(f"{place}.files", "at least one file", "none")
-            due = shard_names(split, len(made["files"]))
+            due = _shard_names(split, len(made["files"]))
             for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
                 if file["path"] != f"{config}/{name}":
                     where = f"{place}.files[{number}].path"

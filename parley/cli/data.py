@@ -117,9 +117,6 @@ def build(
     questions: Annotated[
         bool, Option("--questions", help="Add the tasks' questions and eval.yaml.")
     ] = False,
-    workers: Annotated[
-        int, Option(min=0, metavar="N", help="Extra processes for large JSON Lines files (Linux).")
-    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
@@ -141,9 +138,8 @@ def build(
         for dataset in common.select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                given: Any = {"measure": measure, "workers": workers}
-                given |= {"questions": write_questions if questions else None}
-                splits = build_dataset(files, folder, advance, **given)
+                asked = write_questions if questions else None
+                splits = build_dataset(files, folder, advance, measure=measure, questions=asked)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 notes = card.notes(files.mirrored, files.fallbacks)
                 messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]

@@ -9,12 +9,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.exact import is_number, plain
-from parley.building.built import BuiltFolder
+from parley.building.built import BuiltFolder, frozen
 from parley.building.collection import Dataset
 from parley.building.sources import Sources
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.transcript import Facets, Transcript, Value
-from parley.rows.frozen import frozen
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue

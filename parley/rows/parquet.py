@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.rows.digest import Digest
-from parley.rows.shards import shard_names
 
 BATCH = 500  # rows; a row group has several batches
 SHARD = 500_000_000  # bytes of Arrow data, the limit of `datasets`
@@ -63,8 +62,10 @@ def write_parquet(
             shards[-1].add(group)
             if digest:
                 digest.update(group)
-    names = shard_names(split, len(shards))
-    return [shard.named(name) for shard, name in zip(shards, names, strict=True)]
+    return [
+        shard.named(f"{split}-{number:05d}-of-{len(shards):05d}.parquet")
+        for number, shard in enumerate(shards)
+    ]
 
 
 def row_groups(batches: Iterable[pa.RecordBatch], largest: int = LARGEST) -> Iterator[pa.Table]:

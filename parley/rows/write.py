@@ -14,7 +14,6 @@ from parley.rows.digest import Digest
 from parley.rows.generate import are_unique, generate
 from parley.rows.parquet import write_parquet
 from parley.rows.split import BuiltSplit, SplitPlan
-from parley.rows.workers import Lost, shareable, shared_batches
 
 
 def write_batches(
@@ -44,9 +43,7 @@ def write_batches(
     return BuiltSplit(config, split, digest.hexdigest(), files, seconds, nulls.left, version)
 
 
-def write_split(
-    plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None], workers: int
-) -> BuiltSplit:
+def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None]) -> BuiltSplit:
     """Write a split into `folder/<config>`; see `build` for the arguments and errors."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> BuiltSplit:
@@ -59,18 +56,13 @@ def write_split(
 
         return write_batches(plan.name, counted(), plan.schema, folder)
 
-    keys = array("q")
-    fast = None
-    if workers and shareable(plan):
-        fast = shared_batches(plan, folder, workers, keys)
-    elif has_columns(plan):
-        fast = column_batches(plan, keys)
-    if fast:
+    if has_columns(plan):
+        keys = array("q")
         try:
-            with closing(fast):
-                made = write(fast)
-        except (Lost, Unsure):
-            pass  # one process alone, row by row, can name what is wrong
+            with closing(column_batches(plan, keys)) as batches:
+                made = write(batches)
+        except Unsure:
+            pass  # row by row, what is wrong can be named
         else:
             if keys and are_unique(keys):
                 return made

@@ -36,7 +36,6 @@ COMMANDS = {
     "new": "new tea fresh",
     "fetch": "fetch kettle",
     "build": "build casino --sample --build out",
-    "build with workers": "build kettle --source source --build out --workers 2",
     "build and measure": "build kettle --source source --build out --measure",
     "verify": "verify casino duo --build built",
     "export": "export casino convokit exported --build built",
@@ -65,9 +64,7 @@ import parley.reading.export.export, parley.reading.site.serve
 import parley.hub.publish, parley.scoring.evaluate, parley.declaring.leaderboard
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main
-from parley.rows import workers
 from unverified import held
-workers.PART = 20_000
 parley.hub.publish.require_publishable = lambda *_: None
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
 parley.building.built.BuiltFolder.hashes = lambda built: {{
@@ -125,7 +122,7 @@ class Workplace:
             shutil.rmtree(folder)
 
     def _add_kettle(self, home):
-        """Add a dataset large enough for several workers, and an old build of it."""
+        """Add a dataset of many rows, and an old build of it."""
         write_skeleton("cup", home / "more")
         folder = write_skeleton("kettle", home / "more")
         records = map(json.loads, (folder / "sample/dialogues.jsonl").read_text().splitlines())

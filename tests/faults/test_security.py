@@ -236,7 +236,7 @@ def test_a_command_starts_no_program_but_its_own(
             ("new", "talks", clone / "datasets", "--from", clone / "talks.json"),
             ("check", "tea"),
             ("fetch", "tea"),
-            ("build", "tea", *build, "--measure", "--workers", 2),
+            ("build", "tea", *build, "--measure"),
             ("verify", "tea", *build),
             ("verify", "casino", "duo", "--build", sample_build),
             ("show", "tea", *build),
@@ -247,7 +247,6 @@ def test_a_command_starts_no_program_but_its_own(
         environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
         environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
         shared = f"{PREPARE}\nparley.verifying.verify._processors = lambda: 2\n"
-        shared += "import parley.rows.workers\nparley.rows.workers.PART = 10\n"
         found, processes, started = audit(commands, prepare=shared, **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
     own = ([str(ROOT / "parley/verifying/side_by_side.py")],)
@@ -389,7 +388,6 @@ def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
         for text in texts
         for command in (
             ("build", "--sample", "--", text),
-            ("build", "casino", "--sample", "--build", tmp_path / "out", "--workers", text),
             ("show", "casino", *build, "--", text),
             ("export", "casino", *build, "--", text, tmp_path / "new"),
             ("publish", "casino", "--dry-run", *build, "--repo", text),
