@@ -33,8 +33,6 @@ if TYPE_CHECKING:
         Checked,
         Converted,
         Field,
-        as_json,
-        null_or_absent,
         problems,
     )
     from parley.reading.site.select import Choice
@@ -45,15 +43,15 @@ if TYPE_CHECKING:
 _WORDS = {
     "parley.building.builder": "Builder",
     "parley.declaring.declaration": "Config File Folder View",
-    "parley.declaring.shapes": "Checked Converted Field as_json null_or_absent problems",
+    "parley.declaring.shapes": "Checked Converted Field  problems",
     "parley.declaring.features": "ClassLabel Value",
     "parley.declaring.chats": "CHAT chat_of",
 }
 _PLACES = {name: module for module, names in _WORDS.items() for name in names.split()}
 _MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
-__all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "as_json", "browse"]
-__all__ += ["build", "chat_of", "dataset", "fetch", "list", "load", "null_or_absent", "open"]
+__all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
+__all__ += ["build", "chat_of", "dataset", "fetch", "list", "load", "open"]
 __all__ += ["problems", "score", "select", "verify"]
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"

@@ -103,5 +103,5 @@ def test_the_declarations_print_the_output_of_the_page():
             with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(code, names)
             printed = out.getvalue()
-    read = {"moods.csv": [{"id": "a", "mood": "calm"}], "test.zip": {"a.json": names["talk"]}}
+    read = {"moods.csv": [{"id": "a", "mood": "calm"}], "test": {"a.json": names["talk"]}}
     assert [*names["with_moods"](read)] == [{"id": "a", "file": "a.json", "mood": "calm"}]

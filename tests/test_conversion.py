@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from parley.base.errors import ScriptError
 from parley.declaring.features import arrow_schema, datasets_features, feature_of
-from parley.declaring.shapes import Checked, Converted, as_json, null_or_absent, parse
+from parley.declaring.shapes import Checked, Converted, parse
 from parley.rows.arrow import to_batch
 
 LABELS = {"good", "bad"}
@@ -81,16 +81,6 @@ CASES = {
     "a checked part": (Checked([str], len), ["string"], [(["x"], ["x"])]),
     "another form": (CUT, ["string"], [("a/b", ["a", "b"]), ("", [""])]),
     "another form, which may be null": ((CUT, None), ["string"], [(None, None), ("a", ["a"])]),
-    "JSON text": (as_json((str, [int])), "string", [("x", '"x"'), ([1], "[1]")]),
-    "null or absent": (
-        null_or_absent({"a": str, "b?": int}, "b"),
-        {"a": "string", "b": "int64", "b_absent": "bool"},
-        [
-            ({"a": "x"}, {"a": "x", "b": None, "b_absent": True}),
-            ({"a": "x", "b": None}, {"a": "x", "b": None, "b_absent": False}),
-            ({"a": "x", "b": 1}, {"a": "x", "b": 1, "b_absent": False}),
-        ],
-    ),
 }
 
 

@@ -191,7 +191,7 @@ def _take(source: Source, place: str, folder: Path) -> str:
     whole = target.with_name(f"{target.name}.whole")
     with whole.open("wb") as copy, xopen(place, "rb") as given:
         shutil.copyfileobj(given, copy)  # a server may refuse requests for a part
-    if isinstance(source, Folder) and not source.is_archive:
+    if isinstance(source, Folder):
         with whole.open("rb") as archive:
             wrong = extract(archive, source.pin, target)
         whole.unlink()

@@ -51,9 +51,6 @@ class _Source:
     shape: Any
     _: KW_ONLY
     url: str
-    size: int | None = None
-    sha256: str = ""
-    git_blob: str = ""
     read: str | Callable[[Any, Any], Iterable[Any]] = ""
     validate: Callable[[Any], None] | None = None
 
@@ -70,11 +67,6 @@ class _Source:
             found = {**BY_SUFFIX, **own}.get(PurePosixPath(str(name)).suffix, "")
             object.__setattr__(self, "read", found)
         _require(self, self.path, list(self._problems()))
-
-    def _pin(self, **own: Any) -> dict[str, Any]:
-        given = {"url": self.url, "size": self.size, **own}
-        given |= {"sha256": self.sha256, "git_blob": self.git_blob}
-        return {key: value for key, value in given.items() if value not in ("", None)}
 
     def _problems(self) -> Iterable[Problem]:
         from parley.declaring.formats import FORMATS
@@ -112,7 +104,7 @@ def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Prob
         yield Problem("size", "a number of bytes", repr(size))
     hashes = {kind: pin[kind] for kind in kinds if pin.get(kind)}
     if len(hashes) != 1:
-        due = f"one of {', '.join(kinds[:-1])} and {kinds[-1]}"
+        due = f"one of {' and '.join(kinds)}"
         yield Problem("", due, ", ".join(hashes) or "none")
     for kind, found in hashes.items():
         if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(found)):
@@ -139,6 +131,9 @@ class File(_Source):
     """
 
     _: KW_ONLY
+    size: int | None = None
+    sha256: str = ""
+    git_blob: str = ""
     mirrors: Sequence[Mapping[str, Any]] = ()
     fallbacks: Sequence["File"] = ()
 
@@ -163,64 +158,48 @@ class File(_Source):
     @cached_property
     def pin(self) -> dict[str, Any]:
         """The pin of its content (`parley.declaring.pins`)."""
-        mirrors = {"mirrors": list(map(dict, self.mirrors))} if self.mirrors else {}
-        return self._pin() | mirrors
+        found: dict[str, Any] = {"url": self.url, "size": self.size}
+        found |= {"sha256": self.sha256, "git_blob": self.git_blob}
+        found |= {"mirrors": list(map(dict, self.mirrors))}
+        return {key: value for key, value in found.items() if value not in ("", None, [])}
 
 
 @dataclass(frozen=True, eq=False)
 class Folder(_Source):
-    """A pinned folder of files that hold records in one format, in an archive upstream.
-
-    With `git_tree`, fetching extracts the files into a folder at `path`. With `sha256` or
-    `git_blob`, the archive itself is kept there and its files are read inside it.
+    """A pinned flat folder of files that hold records in one format, in a zip archive upstream.
 
     Args:
-        path: The path of the folder or the archive in upstream's layout.
+        path: The path of the folder in upstream's layout.
         shape: The shape of each record (`parley.declaring.shapes`).
         url: The upstream URL of the zip archive.
         member: The folder within the archive.
-        git_tree: The git hash of the folder's content, a flat folder of files; or
-        sha256: the hash of the archive; or
-        git_blob: the git hash of the archive.
-        size: The bytes of the archive, if known.
+        git_tree: The git hash of the folder's content.
         files: The number of files in the folder, if known.
-        only: A pattern for the names of files with records, such as "*.json".
-        read: The format of the files, by default from the suffix: a `.json` file is one value.
+        read: The format of the files, by default `json value`.
         validate: See `File`.
     """
 
     _: KW_ONLY
     member: str
-    git_tree: str = ""
+    git_tree: str
     files: int | None = None
-    only: str = "*"
 
     def __post_init__(self) -> None:
-        self._take(self.only, {"": "json value", ".json": "json value"})
+        self._take("", {"": "json value"})
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        yield from _pin_problems(vars(self), (*_OF_FILES, "git_tree"))
+        yield from _pin_problems(vars(self), ("git_tree",))
         if not _is_path(self.member):
             yield Problem("member", "a folder in the archive", repr(self.member))
         if not _is_count(self.files):
             yield Problem("files", "a number of files", repr(self.files))
-        elif self.files is not None and not self.git_tree:
-            yield Problem("files", what="requires git_tree")
-        if not isinstance(self.only, str) or not self.only:
-            yield Problem("only", "a pattern of names", repr(self.only))
-
-    @property
-    def is_archive(self) -> bool:
-        """Whether the archive is kept and its files are read inside it."""
-        return not self.git_tree
 
     @cached_property
     def pin(self) -> dict[str, Any]:
         """The pin of its content (`parley.declaring.pins`)."""
-        if self.is_archive:
-            return self._pin()
-        return self._pin(member=self.member, git_tree=self.git_tree, files=self.files)
+        found = {"url": self.url, "member": self.member, "git_tree": self.git_tree}
+        return found if self.files is None else found | {"files": self.files}
 
 
 Source = File | Folder

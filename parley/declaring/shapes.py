@@ -22,10 +22,8 @@ ensure this, that no column fits, or that is no shape. An integer that no float 
 ValueError. Each kind of shape is one class.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -264,38 +262,5 @@ class Converted(Around):
         return self._column.columns(path, null or self.nullable)
 
     def code(self, meaning: str = "") -> Code:
-        if isinstance(self._column, Scalar):
-            return call("as_json", self.inner.code())
-        flags = [key for key in self.into if key not in self.shape]
-        kept = _object({k: v for k, v in self.into.items() if k not in flags}, "")
-        keys = (literal(key.removesuffix("_absent")) for key in flags)
-        return call("null_or_absent", kept.code(meaning), *keys)
-
-
-def as_json(shape: Any) -> Converted:
-    """Return a shape whose values become JSON text in the row, for values that fit no column."""
-    return Converted(shape, str, partial(json.dumps, ensure_ascii=False), json.loads)
-
-
-def null_or_absent(shape: dict[str, Any], *keys: str) -> Converted:
-    """Return the shape of an object where some keys may be null or absent.
-
-    The row has null for both, and for each key a flag `<key>_absent`.
-
-    Args:
-        shape: The object's shape, where each of the keys is optional and not null.
-        keys: The keys.
-    """
-    flags = {f"{key}_absent": Field(bool, f"whether upstream has no `{key}`") for key in keys}
-
-    def to_row(record: dict[str, Any]) -> dict[str, Any]:
-        kept = {key: value for key, value in record.items() if key not in keys or value is not None}
-        return kept | {f"{key}_absent": key not in record for key in keys}
-
-    def to_record(row: dict[str, Any]) -> dict[str, Any]:
-        record = {key: value for key, value in row.items() if key not in flags}
-        missing = {key: None for key in keys if key not in row and not row[f"{key}_absent"]}
-        return record | missing
-
-    upstream = shape | {f"{key}?": (shape[f"{key}?"], None) for key in keys}
-    return Converted(upstream, shape | flags, to_row, to_record)
+        names = (each.__name__ for each in (self.to_row, self.to_record))
+        return call("Converted", self.inner.code(), self._column.code(), *names)

@@ -9,15 +9,11 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from fnmatch import fnmatchcase
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from parley.base.part import part_of
-from parley.base.regular import open_regular
 from parley.declaring.pins import Pin, problem
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
@@ -81,36 +77,11 @@ def open_archive(file: BinaryIO) -> zipfile.ZipFile:
     return zipfile.ZipFile(archive)
 
 
-def members(
-    path: Path, folder: str, only: str
-) -> Iterator[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
-    """Yield name and opener of the files of a folder in an archive whose names match `only`.
-
-    ArchiveError if the archive is damaged or unsafe.
-    """
-    try:
-        with open_regular(path) as file, open_archive(file) as archive:
-            found = _members(archive, folder, flat=False)
-            for name in sorted(name for name in found if fnmatchcase(name, only)):
-                yield name, partial(_opened, archive, found[name])
-    except (*_DAMAGED, ValueError) as error:  # a ValueError for a name that is no text
-        raise ArchiveError(f"cannot be read: {error}") from None
-
-
-@contextmanager
-def _opened(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[BinaryIO]:
-    try:
-        with archive.open(entry) as file:
-            yield file  # type: ignore[misc]
-    except _DAMAGED as error:
-        raise ArchiveError(f"cannot be read: {entry.filename}: {error}") from None
-
-
 def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of the files of the pin's folder, a large file in several blocks."""
     try:
         with open_archive(archive) as file:
-            for name, member in _members(file, pin["member"], flat=True).items():
+            for name, member in _members(file, pin["member"]).items():
                 with file.open(member) as opened:
                     yield name, b""  # creates an empty file too
                     while block := opened.read(_BLOCK):
@@ -119,7 +90,7 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
         raise ArchiveError(f"cannot be read: {error}") from None
 
 
-def _members(file: zipfile.ZipFile, folder: str, *, flat: bool) -> dict[str, zipfile.ZipInfo]:
+def _members(file: zipfile.ZipFile, folder: str) -> dict[str, zipfile.ZipInfo]:
     """Return the files of a folder by name; raise ArchiveError if the archive is odd."""
     prefix = f"{folder}/"
     members: dict[str, zipfile.ZipInfo] = {}
@@ -131,11 +102,8 @@ def _members(file: zipfile.ZipFile, folder: str, *, flat: bool) -> dict[str, zip
         if name in ("", path):  # the folder itself, or outside it
             continue
         kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where the archive does not say
-        if not flat and path.endswith("/"):
-            continue
-        if (flat and re.search(r"[/\\]", name)) or kind not in (0, stat.S_IFREG):
-            kind_due = "a file of a flat folder" if flat else "a file"
-            raise ArchiveError(f"is refused: its entry {path!r} is not {kind_due}")
+        if re.search(r"[/\\]", name) or kind not in (0, stat.S_IFREG):
+            raise ArchiveError(f"is refused: its entry {path!r} is not a file of a flat folder")
         if name in members:
             raise ArchiveError(f"is refused: it has two entries {path!r}")
         if entry.flag_bits & _ENCRYPTED:

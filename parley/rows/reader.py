@@ -4,14 +4,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
@@ -20,7 +18,6 @@ from parley.base.regular import open_regular
 from parley.base.strict_json import loads
 from parley.declaring.declaration import Folder, Opened, Source
 from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
-from parley.fetching.archive import ArchiveError, members
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
 _BUFFER = 1 << 18  # bytes read at once; more calls take longer
@@ -63,20 +60,14 @@ class Reader:
     def read(self, source: Source) -> Iterator[tuple[str, Any]]:
         """Yield each record of a source, with the name of its file within a folder.
 
-        RecordError if records do not fit the shape, an archive is damaged, or a folder has no file
-        of records.
+        RecordError if records do not fit the shape, or a folder has no file.
         """
-        none = isinstance(source, Folder)
-        try:
-            for file in _files(source, self.path(source)):
-                none = False
-                for record in self._records(source, file):
-                    yield file.name, record
-        except ArchiveError as error:
-            raise RecordError("", Problem(source.path, what=f"the archive {error}")) from error
-        if none and isinstance(source, Folder):
-            due = f"a file {source.only} in {source.member}"
-            raise RecordError("", Problem(source.path, due, "none"))
+        files = list(_files(source, self.path(source)))
+        if not files:
+            raise RecordError("", Problem(source.path, "a file", "none"))
+        for file in files:
+            for record in self._records(source, file):
+                yield file.name, record
         self._ended.add(source.path)
 
     def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
@@ -102,7 +93,7 @@ class Reader:
         number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
-            with file.open() as opened:
+            with file.path.open("rb") as opened:
                 records = read(opened, orjson.loads if passed else loads)
                 number = -1
                 for number, record in enumerate(records):
@@ -114,7 +105,7 @@ class Reader:
                     elif not causes:
                         self._at = source, name, number
                         yield record
-        except (ValueError, RecursionError, ArchiveError) as error:
+        except (ValueError, RecursionError) as error:
             part = _part(source, number + 1) if _comma(source) else ""
             found.append(Problem("", what=_explain(error, name, part)))
         self._at = None
@@ -149,29 +140,18 @@ _WHOLE = ("json value", "text", "bytes")  # one record per file
 
 @dataclass(frozen=True)
 class _File:
-    """A file of a source: its name in a folder, its path, and a function that opens a member."""
+    """A file of a source: its name in a folder, and its path."""
 
     name: str
     path: Path
-    opener: Callable[[], AbstractContextManager[BinaryIO]] | None = None
-
-    def open(self) -> AbstractContextManager[BinaryIO]:
-        """Open it for reading."""
-        return self.opener() if self.opener else open_regular(self.path)
 
 
 def _files(source: Source, path: Path) -> Iterator[_File]:
     """Yield the files of a source, those of a folder by their names."""
-    if not isinstance(source, Folder):
+    if isinstance(source, Folder):
+        yield from (_File(file.name, file) for file in sorted(path.iterdir()))
+    else:
         yield _File("", path)
-    elif source.is_archive and path.is_file():
-        for name, opener in members(path, source.member, source.only):
-            yield _File(name, path, opener)
-    else:  # a sample may have a folder instead of an archive
-        home = path / source.member if source.is_archive else path
-        found = {at.relative_to(home).as_posix(): at for at in home.rglob("*") if at.is_file()}
-        for name in sorted(name for name in found if fnmatchcase(name, source.only)):
-            yield _File(name, found[name])
 
 
 def _state(path: Path, source: Source, name: str) -> tuple[bool, tuple[Any, ...]]:

@@ -68,13 +68,15 @@ def shortened(value: Any) -> Any:
 def _imports(body: str) -> Iterator[str]:
     """Yield the imports of a script."""
     abstract = [name for name in ("Iterator", "Mapping") if f"{name}[" in body]
-    if abstract:
-        yield f"from collections.abc import {', '.join(abstract)}\n"
-    if "groupby(" in body:
-        yield "from itertools import groupby\nfrom operator import itemgetter\n"
-    if abstract:
-        yield "from typing import Any\n\n"
-    words = ("Builder", "Config", "Field", "File", "Folder", "as_json")
+    uses = {f"from collections.abc import {', '.join(abstract)}": bool(abstract)}
+    uses |= dict.fromkeys(
+        ("from itertools import groupby", "from operator import itemgetter"), "groupby(" in body
+    )
+    uses |= {"from json import dumps, loads": "Converted(" in body}
+    uses |= {"from typing import Any": bool(abstract)}
+    lines = sorted(line for line, is_used in uses.items() if is_used)
+    yield "".join(f"{line}\n" for line in lines) + "\n" * bool(lines)
+    words = ("Builder", "Config", "Converted", "Field", "File", "Folder")
     names = [word for word in words if f"{word}(" in body or f"({word})" in body]
     yield f"from parley import {', '.join(names)}\n\nfrom .pins import PINS\n"
 

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from json import dumps, loads
 from typing import Any
 
 from parley.base.errors import ScriptError
-from parley.declaring.shapes import as_json, parse
+from parley.declaring.shapes import Converted, parse
 
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set
@@ -111,7 +112,7 @@ def guess(values: Sequence[Any], path: str, notes: Notes) -> Guess:
 
 
 def _as_json(inner: Guess) -> Guess:
-    return Guess(as_json(inner.shape), inner.invent, inner.branches)
+    return Guess(Converted(inner.shape, str, dumps, loads), inner.invent, inner.branches)
 
 
 def _or_null(inner: Guess) -> Guess:
