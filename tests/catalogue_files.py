@@ -68,45 +68,39 @@ REVIEW = {
 }
 
 
+PRODUCTS = {  # field -> values
+    "title": TEXTS,
+    "average_rating": [4.0, 0.0, 4.7],
+    "rating_number": [1, 5, 10**6],
+    "price": [69.0, 0.01, "12.99", 1e16, 123456.789],
+    "store": ["store", "\u65e5\u672c", " s "],
+    "categories": [["a"], ["a", ""], ["\u65e5", "b"]],
+    "details": DETAILS,
+    "parent_asin": ASINS,
+    "images": [[{"thumb": "x", "hi_res": None}]],
+}
+REVIEWS = {
+    "rating": [1.0, 1.5, 2.0, 2.4, 2.5, 3.4989, 3.499, 3.4995, 4.5, 4.999, 5.0, 5.0],
+    "title": TEXTS,
+    "text": TEXTS,
+    "asin": ["x"],
+    "parent_asin": [*ASINS, "unknown"],
+    "user_id": ["A1", "A2", "\u65e5", "\ud800"],
+    "timestamp": [0, 5, 5, 5, 10**12, 2**63 - 1, 2**63, 2**64, 10**30, 10**31, True],
+    "helpful_vote": [0, 1, 10**20],
+    "verified_purchase": [True, False],
+}
+
+
 def product(draw, odd):
-    record = {
-        "main_category": "x",
-        "title": draw.choice(TEXTS),
-        "average_rating": draw.choice([4.0, 0.0, 4.7]),
-        "rating_number": draw.choice([1, 5, 10**6]),
-        "features": draw.choices(TEXTS, k=draw.randint(0, 3)),
-        "description": draw.choices(TEXTS, k=draw.randint(0, 2)),
-        "price": draw.choice([69.0, 0.01, "12.99", 1e16, 123456.789]),
-        "images": [{"thumb": "x", "hi_res": None}],
-        "videos": [],
-        "store": draw.choice(["store", "\u65e5\u672c", " s "]),
-        "categories": draw.choice([["a"], ["a", ""], ["\u65e5", "b"]]),
-        "details": draw.choice(DETAILS),
-        "parent_asin": draw.choice(ASINS),
-        "bought_together": draw.choice([None, None, [], ["x"], {}, "", "x"]),
-    }
-    if draw.random() < odd:
-        record[draw.choice([f for f in record if f != "bought_together"])] = draw.choice(ODD)
-    return record
+    texts = {"features": 3, "description": 2}
+    lists = {name: draw.choices(TEXTS, k=draw.randint(0, most)) for name, most in texts.items()}
+    bought = draw.choice([None, None, [], ["x"], {}, "", "x"])
+    return {**drawn(draw, PRODUCTS, odd, lists), "bought_together": bought}
 
 
-def review(draw, odd):
-    record = {
-        "rating": draw.choice(
-            [1.0, 1.5, 2.0, 2.4, 2.5, 3.4989, 3.499, 3.4995, 4.5, 4.999, 5.0, 5.0]
-        ),
-        "title": draw.choice(TEXTS),
-        "text": draw.choice(TEXTS),
-        "images": [],
-        "asin": "x",
-        "parent_asin": draw.choice([*ASINS, "unknown"]),
-        "user_id": draw.choice(["A1", "A2", "\u65e5", "\ud800"]),
-        "timestamp": draw.choice(
-            [0, 5, 5, 5, 10**12, 2**63 - 1, 2**63, 2**64, 10**30, 10**31, True]
-        ),
-        "helpful_vote": draw.choice([0, 1, 10**20]),
-        "verified_purchase": draw.choice([True, False]),
-    }
+def drawn(draw, fields, odd, more=()):
+    record = {**{name: draw.choice(values) for name, values in fields.items()}, **dict(more)}
     if draw.random() < odd:
         record[draw.choice([*record])] = draw.choice(ODD)
     return record
@@ -144,7 +138,7 @@ def hostile(folder, seed, records=400, odd=0.5, padded=True):
             ]
             put(folder / "meta_categories" / f"meta_{category}{suffix}", draw, made, padded)
         if category != "Only_products":
-            made = [review(draw, odd) for _ in range(4 * records)]
+            made = [drawn(draw, REVIEWS, odd) for _ in range(4 * records)]
             put(folder / "review_categories" / f"{category}{suffix}", draw, made, padded)
     (folder / "meta_categories" / "notes.txt").write_text("none")
     return folder

