@@ -124,7 +124,7 @@ def _require_only(target: Path, files_of: Callable[[Path], Collection[str]]) -> 
         raise OutputError(f"{target}: is no folder.", remedy=_MOVE)
     known = frozenset(files_of(target))
     if others := [path for path in files_in(target) if path not in known]:
-        what = f"{target}: holds {few(others)}, which this command did not write."
+        what = f"{target}: holds {few(others)}, not listed there as written by this command."
         raise OutputError(what, remedy=_MOVE)
 
 

@@ -296,7 +296,7 @@ def test_ended_at_a_random_moment(name, workplace, processes, tally):
             assert now in (before, after)
         status = command.finish(command.start())
         is_done = all(now.get(path, "absent") == after[path] for path in after)
-        words = ("exists already", "already exists", "did not write")
+        words = ("exists already", "already exists", "not listed there")
         refused = any(word in command.said for word in words)
         assert status == 0 or (is_done and refused), command.said
         assert workplace.content() == after
