@@ -109,7 +109,7 @@ class Workplace:
             if name == "casino":
                 build(source, home / "other")
                 build(source, home / "out")
-        (home / "out/casino/of_the_old_one").touch()
+        (home / "out/casino/README.md").write_text("of the old one")
         write_site([open_folder(home / "built/duo")], home / "page")
         begin, end = marks("tasks")
         (home / "tasks.md").write_text(f"{begin}\nof old\n{end}\n")
