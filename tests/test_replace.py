@@ -293,7 +293,6 @@ def test_hidden_files_of_others_beside_the_target_stay(tmp_path, write):
     names = (".out.partial", ".out.earlier", ".out.parley/thesis", ".out.parley-12345678/thesis")
     put(tmp_path, **dict.fromkeys(names, "years of work"), **{f"mine/{OF_COMMANDS}": "mine"})
     (tmp_path / ".out.parley-abcdefgh").symlink_to(tmp_path / "mine")
-    (tmp_path / f".out.parley-12345678/{OF_COMMANDS}").symlink_to(tmp_path / "mine" / OF_COMMANDS)
     before = content(tmp_path)
     write(tmp_path / "out", "one")
     write(tmp_path / "out", "two")

@@ -1,4 +1,4 @@
-"""Temporary folders with a mark, locked while in use; each command removes those of killed ones.
+"""Temporary folders with a mark, locked while in use; a command removes those of killed ones.
 
 They are called `parley-PURPOSE-RANDOM`; beside a target NAME, `.NAME.parley-RANDOM`:
 
@@ -49,8 +49,7 @@ def folder_beside(target: Path) -> AbstractContextManager[Path]:
 def earlier_of(target: Path) -> Path | None:
     """Return where a replacement that broke off has left what stood in a target."""
     with suppress(OSError):
-        places = _marked_in(target.parent, _prefix(target))
-        found = (folder / _CONTENT / EARLIER for folder in places)
+        found = (each / _CONTENT / EARLIER for each in _folders(target.parent, _prefix(target)))
         return next((path for path in found if path.exists()), None)
     return None
 
@@ -62,33 +61,65 @@ def _prefix(target: Path) -> str:
 @contextmanager
 def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[Path]:
     require_utf8(parent / prefix)
-    for left in _marked_in(parent, prefix):
-        with suppress(OSError), _locked(left / MARK):  # in use, or gone
-            _remove(left, target)
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-    with _locked(mark := folder / f"{MARK}.new", os.O_CREAT):
-        mark.rename(folder / MARK)  # no other process finds a mark that is not locked
+    for left in _folders(parent, prefix):
+        with suppress(OSError):  # it is in use, or gone
+            lock = _lock(left)
+            try:
+                _remove(left, target)
+            finally:
+                os.close(lock)
+    folder, lock = _make(parent, prefix)
+    try:
+        yield folder / _CONTENT
+    finally:
         try:
-            (folder / _CONTENT).mkdir()
-            yield folder / _CONTENT
-        finally:
             _remove(folder, target)
+        except BaseException:  # as a signal, which comes once
+            _remove(folder, target)
+            raise
+        finally:
+            os.close(lock)
 
 
-def _marked_in(parent: Path, prefix: str) -> list[Path]:
+def _folders(parent: Path, prefix: str) -> list[Path]:
+    """Return the folders of commands, killed or not: those with a mark, and empty ones."""
     form = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # as mkdtemp names it
     found = (parent / name for name in os.listdir(parent) if form.fullmatch(name))
-    return [folder for folder in found if (folder / MARK).exists() and not folder.is_symlink()]
+    return [folder for folder in found if not folder.is_symlink() and _is_ours(folder)]
 
 
-@contextmanager
-def _locked(mark: Path, flags: int = 0) -> Iterator[None]:
-    handle = os.open(mark, os.O_RDWR | os.O_NOFOLLOW | flags, 0o600)
+def _is_ours(folder: Path) -> bool:
+    try:
+        inside = os.listdir(folder)
+    except OSError:  # a file, or another user's
+        return False
+    return MARK in inside or not inside
+
+
+def _make(parent: Path, prefix: str) -> tuple[Path, int]:
+    """Make a folder and lock it; until it has its mark, another process may remove it."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        with suppress(FileNotFoundError, BlockingIOError):
+            lock = _lock(folder)
+            try:
+                (folder / MARK).touch()
+                (folder / _CONTENT).mkdir()
+            except BaseException:
+                os.close(lock)
+                raise
+            return folder, lock
+
+
+def _lock(folder: Path) -> int:
+    """Return a handle that locks a folder while it is open; OSError if another process does."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
+    except BaseException:
         os.close(handle)
+        raise
+    return handle
 
 
 def _remove(folder: Path, target: Path | None) -> None:
