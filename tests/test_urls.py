@@ -72,39 +72,32 @@ def test_a_builder_alone_refuses_a_file_that_is_left_before_its_end(dataset, tmp
     assert isinstance(error.value.__cause__, ScriptError)
 
 
-def read(dataset, way, cache):
-    """Read rows of the last config from its URLs."""
-    config, splits = list(dataset.splits.items())[-1]
-    builder = dataset.builder(config_name=config, cache_dir=str(cache))
-    if way == "prepared":
-        builder.download_and_prepare()
-        return list(builder.as_dataset(split=list(splits)[-1]))
-    return list(builder.as_streaming_dataset(split=list(splits)[-1]))
-
-
-def last_source(dataset):
-    """Return the source that the last split of the last config names last."""
-    return list(list(dataset.splits.values())[-1].values())[-1][-1]
-
-
-WAYS = ("prepared", "streamed")
-
-
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["prepared", "streamed"])
 def test_builders_take_what_is_as_pinned_and_refuse_the_rest(
     dataset, upstream, tmp_path, monkeypatch, way
 ):
-    source = last_source(dataset)
+    config, splits = list(dataset.splits.items())[-1]
+    *_, split = splits
+    source = splits[split][-1]
+
+    def read(cache):
+        """Read rows of the last config from its URLs."""
+        builder = dataset.builder(config_name=config, cache_dir=str(cache))
+        if way == "streamed":
+            return list(builder.as_streaming_dataset(split=split))
+        builder.download_and_prepare()
+        return list(builder.as_dataset(split=split))
+
     mirror = {"url": "https://example.org/mirror", "sha256": "0" * 64}
     monkeypatch.setitem(source.pin, "mirrors", [mirror])
-    assert read(dataset, way, tmp_path / "sound")
+    assert read(tmp_path / "sound")
     (kind,) = {"sha256", "git_blob", "git_tree"} & source.pin.keys()
     pin = source.pin | {kind: "0" * len(source.pin[kind]), "mirrors": []}
     monkeypatch.setitem(vars(source), "pin", pin)
     with pytest.raises((SourceError, DatasetGenerationError)) as error:
-        read(dataset, way, tmp_path)
+        read(tmp_path)
     cause = error.value
     while not isinstance(cause, SourceError):
         cause = cause.__cause__
     assert source.path in str(cause)
-    assert f"{kind} expected {'0' * 40}" in str(cause)
+    assert kind in str(cause)

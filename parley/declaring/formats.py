@@ -105,7 +105,6 @@ FORMATS: dict[str, Format] = {
     "text": lambda file, _: ["".join(_decoded([_whole(file)]))],
     "bytes": lambda file, _: [_whole(file)],
 }
-BY_LINE = {"json lines", "lines"}  # each line is a record by itself
 HEADED = {"csv", "tsv"}
 # Errors name a record by this word, else by its index; a CSV row may span several lines.
 NAMED_BY: dict[object, str] = {"json lines": "line", "lines": "line", "csv": "row", "tsv": "line"}
