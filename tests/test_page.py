@@ -785,6 +785,8 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
                 const queries = page.beside.get('queries') ?? 0;
                 const labels = page.chosenLabels();
                 const own = page.chosen.filter(filter => filter.sides);
+                const turns = (number) => (page.dialogue(number).turns ?? []).filter(
+                    turn => turn.notes?.some(note => labels.has(note.text))).length;
                 const bits = mask => mask.toString(2).replaceAll('0', '').length;
                 return {
                     unknown: document.getElementById('unknown').innerText,
@@ -792,8 +794,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
                     queries, dialogues: page.count - queries,
                     sides: own.length && sum(number =>
                         bits(own.reduce((mask, filter) => mask & filter.passing(number), EVERY))),
-                    turns: sum(number => (page.dialogue(number).turns ?? []).filter(
-                        turn => turn.notes?.some(note => labels.has(note.text))).length),
+                    turns: hits.every(number => turns(number)) && sum(turns),
                 };
             }""",
             fragment,

@@ -282,7 +282,7 @@ class Numbers extends Filter {
 
   /** Return the stop of a handle for a number. */
   stopOf(number) {
-    const bar = Math.max(0, this.edges.slice(1, -1).filter((edge) => edge <= number).length);
+    const bar = this.edges.slice(1, -1).filter((edge) => edge <= number).length;
     const [from, to] = this.edges.slice(bar, bar + 2);
     return this.scale.stops * (bar + (number - from) / (to - from));
   }
