@@ -16,7 +16,7 @@ from parley.figures import Data, Differs, counted, documented, mean_and_deviatio
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
-from .tasks.strategies import SEVEN, bag_of_words, majority, matrix, positive_f1
+from .tasks.strategies import SEVEN, bag_of_words, majority, matrix
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
@@ -239,6 +239,8 @@ def majority_joint_accuracy(data: Data) -> float:
 )
 def validation_f1(data: Data, model: str) -> float:
     """Mean F1 over folds and labels on the last 5% of each fold's training dialogues."""
+    from sklearn.metrics import f1_score
+
     predict = {"Majority": majority, "LR-BoW": bag_of_words}[model]
     rows = data.named("strategies", "train")
     found = []
@@ -250,7 +252,7 @@ def validation_f1(data: Data, model: str) -> float:
         texts = [[row["text"] for row in part] for part in parts]
         known, truth = (matrix(row["labels"] for row in part) for part in parts)
         predicted = np.array(predict(texts[0], known, texts[1]))
-        found.append(mean(positive_f1(truth, predicted)))
+        found.append(100 * f1_score(truth, predicted, average="macro", zero_division=0))
     return mean(found)
 
 

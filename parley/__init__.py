@@ -246,6 +246,7 @@ def score(
     baseline: str = "",
     subset: str = "",
     limit: int = 0,
+    ids: Collection[Any] = (),
     unreadable: str = "wrong",
     **options: str,
 ) -> "Result":
@@ -262,14 +263,16 @@ def score(
         baseline: A baseline of the task, instead of predictions.
         subset: A published subset of the task.
         limit: The number of questions of a pilot, 0 for all.
+        ids: The ids of the dialogues to score alone; none for all.
         unreadable: What an unreadable prediction is: "wrong", or "drop" to score the others alone.
         options: Options of the task: topics="search".
 
     Returns:
-        A result whose `as_dict()` has metrics, their unit, coverage, counts and references.
+        A result whose `as_dict()` has metrics, their intervals and unit, coverage, counts and
+        references.
 
     Raises:
-        UsageError: no such task, option, subset, baseline or policy, or no predictions.
+        UsageError: no such task, option, subset, dialogue, baseline or policy, or no predictions.
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
@@ -277,11 +280,11 @@ def score(
     from parley.scoring.evaluate import score as evaluate
     from parley.scoring.gold import Part
 
-    built = _opened(folder)
+    built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
     if isinstance(predictions, str | Path) and not baseline:
-        return score_file(built, task, options, str(predictions), Part(subset, limit), unreadable)
+        return score_file(built, task, options, str(predictions), part, unreadable)
     given: Any = predictions
-    how: Any = {"part": Part(subset, limit), "policy": unreadable}
+    how: Any = {"part": part, "policy": unreadable}
     return evaluate(built, task, options, baseline=baseline, found=given, **how)
 
 

@@ -4,7 +4,6 @@ A task has gold, a score, baselines and references. docs/tasks.md shows one.
 """
 
 from parley.declaring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
-from parley.declaring.spread import Folds, Interval, interval, means, over_folds, resamples
 from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
 
 __all__ = [
@@ -12,8 +11,6 @@ __all__ = [
     "NO_HIT",
     "TREC_RUN",
     "UNREADABLE",
-    "Folds",
-    "Interval",
     "Key",
     "Prediction",
     "Reference",
@@ -22,8 +19,4 @@ __all__ = [
     "Subset",
     "Task",
     "Undefined",
-    "interval",
-    "means",
-    "over_folds",
-    "resamples",
 ]

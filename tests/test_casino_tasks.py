@@ -2,7 +2,7 @@
 
 import random
 from itertools import product
-from statistics import mean, median, stdev
+from statistics import mean, median
 
 import pytest
 
@@ -67,13 +67,15 @@ def test_strategies(built, scored):
             for label in SEVEN:
                 hits = sum(label in truth and label in guess for truth, guess in pairs)
                 named = sum((label in truth) + (label in guess) for truth, guess in pairs)
-                f1[label].append(200 * hits / named if named else 0.0)
-        each = [mean(values) for values in zip(*f1.values(), strict=True)]
-        by_label = {label: mean(values) for label, values in f1.items()}
+                f1[label].append(200 * hits / named if named else None)
+
+        def mean_of_known(values):
+            return mean(value for value in values if value is not None)
+
+        each = [mean_of_known(part) for part in zip(*f1.values(), strict=True)]
+        by_label = {label: mean_of_known(values) for label, values in f1.items()}
         due = {"f1": mean(each), "joint_accuracy": mean(joint), "f1_by_label": by_label}
         same(found.metrics, due)
-        same(found.spread["f1"].sd, stdev(each))
-        same(found.spread["f1_by_label"]["uv-part"].sd, stdev(f1["uv-part"]))
         assert found.counts["utterances"] == len(rows)
 
 
@@ -122,7 +124,6 @@ def test_partner_priorities(built, scored):
         exact.append(100 * mean(guess == truth for guess, truth in pairs))
         first.append(100 * mean(guess[0] == truth[0] for guess, truth in pairs))
     same(found.metrics, {"exact_order": mean(exact), "top_1": mean(first)})
-    same(found.spread["top_1"].sd, stdev(first))
     # the participants' own guesses as they stand
     both, highest = [], []
     for (number, side), row in rows.items():
@@ -155,9 +156,6 @@ def test_outcomes(built, scored):
         same(found.metrics[name], right)
         same(found.metrics["quadratic_kappa"][name], kappa)
         same(found.metrics["mae"][name], metrics.mean_absolute_error(due, answers))
-        for metric in ("mae", "quadratic_kappa"):
-            interval = found.spread[metric][name]
-            assert interval.low < found.metrics[metric][name] < interval.high
 
 
 def test_deals(built, scored):
@@ -212,8 +210,6 @@ def test_deals(built, scored):
         "unreadable": 0,
     }
     same(found.metrics, due)
-    interval = found.spread["joint_points"]
-    assert interval.low < found.metrics["joint_points"] < interval.high
     assert found.counts == {"scenarios": len(scenarios), "deals": walked.count(False)}
 
 

@@ -12,10 +12,8 @@ from scipy import stats
 
 from parley.building.built import find_folder
 from parley.building.collection import discover
-from parley.declaring.questions import Playing
-from parley.declaring.spread import RESAMPLES, SEED, resamples
-from parley.scoring.compare import Rows, holm, intervals, p_value
-from parley.scoring.gold import ALL, load_gold
+from parley.scoring.compare import SWAPS, Measured, holm, paired_differences
+from parley.scoring.rows import Rows
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
@@ -40,94 +38,81 @@ def by_dialogue(predictions):
 
 
 NAME = ("satisfaction",)
+MAE = ("mae", "satisfaction")
+
+
+def interval_of(found):
+    """Return an interval as a pair."""
+    return found.low, found.high
 
 
 def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     rows, gold = outcomes(sample_build, 25)
-    one, other = guesses(gold, 0.8, 1), guesses(gold, 0.6, 2)
-    samples = [rows.samples(each) for each in (one, other)]
-    by = {NAME: samples[0][NAME] - samples[1][NAME]}
-    values = [by_dialogue(each) for each in (one, other)]
-    for found, of in ((samples[0], values[0]), (by, values[0] - values[1])):
-        how = {"method": "percentile", "n_resamples": RESAMPLES, "rng": np.random.default_rng(SEED)}
-        due = stats.bootstrap((of,), np.mean, **how).confidence_interval
-        mine = intervals(found)[NAME]
-        assert (mine.low, mine.high) == pytest.approx((due.low, due.high), abs=1e-12)
+    one, other = (Measured([(rows, guesses(gold, *each))]) for each in ((0.8, 1), (0.6, 2)))
+    values = [1 - by_dialogue(each.epochs[0][1]) for each in (one, other)]  # steps away
+    due = stats.ttest_1samp(values[0], 0).confidence_interval()
+    assert interval_of(one.metrics[MAE].interval) == pytest.approx(interval_of(due), abs=1e-12)
+    due = stats.ttest_rel(*values).confidence_interval()
+    by = paired_differences(one, other, [MAE])[MAE]
+    assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
 
 
-@pytest.mark.parametrize("dialogues", [4, 8, 12])  # all ways of the first two, some of the last
+@pytest.mark.parametrize("dialogues", [4, 8, 14])  # all ways of the first two, some of the last
 def test_p_is_that_of_scipy_over_dialogues(dialogues, sample_build):
     rows, gold = outcomes(sample_build, dialogues)
-    one, other = guesses(gold, 0.9, 3), guesses(gold, 0.4, 4)
-    by = rows.numbers(one)[NAME] - rows.numbers(other)[NAME]
-    p = p_value(by, rows.swapped(one, other)[NAME], len(rows.units))
-    of = by_dialogue(one) - by_dialogue(other)
+    one, other = (Measured([(rows, guesses(gold, *each))]) for each in ((0.9, 3), (0.4, 4)))
+    by = paired_differences(one, other, [NAME])[NAME]
+    of = by_dialogue(one.epochs[0][1]) - by_dialogue(other.epochs[0][1])
     due = stats.permutation_test((of,), np.mean, permutation_type="samples", n_resamples=math.inf)
-    is_all = 2**dialogues <= RESAMPLES
-    error = 1e-12 if is_all else 4 * math.sqrt(due.pvalue * (1 - due.pvalue) / RESAMPLES)
-    assert by == pytest.approx(of.mean())
-    assert p == pytest.approx(due.pvalue, abs=error)
-    assert p_value(0.0, rows.swapped(one, one)[NAME], len(rows.units)) == 1
+    is_all = 2**dialogues <= SWAPS
+    error = 1e-12 if is_all else 4 * math.sqrt(due.pvalue * (1 - due.pvalue) / SWAPS)
+    assert by.value == pytest.approx(of.mean())
+    assert by.p == pytest.approx(due.pvalue, abs=error)
+    same = paired_differences(one, one, [NAME])[NAME]
+    assert (same.value, same.p, same.interval) == (0, 1, None)
 
 
-def test_auc_is_computed_anew_for_each_sample(sample_build, monkeypatch):
+@pytest.mark.parametrize("right", [0, 1])
+def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(right, sample_build):
+    rows, gold = outcomes(sample_build, 12)
+    metrics = Measured([(rows, guesses(gold, float(right), 0))]).metrics
+    odds = stats.t.ppf(0.975, 11) ** 2 / 12
+    due = (0, odds / (1 + odds)) if not right else (1 / (1 + odds), 1)
+    assert interval_of(metrics[NAME].interval) == pytest.approx(due)
+    assert metrics[MAE].interval is None  # no dialogue moves it
+
+
+def test_a_share_of_many_dialogues_has_wilsons_interval(sample_build):
+    whole, gold = outcomes(sample_build, 2000)
+    gold = {key: each for key, each in gold.items() if key[1] == "one"}
+    rows = whole.within(gold)
+    found = Measured([(rows, guesses(gold, 0.97, 0))]).metrics[NAME]
+    due = stats.binomtest(round(found.value * len(gold)), len(gold)).proportion_ci(method="wilson")
+    assert interval_of(found.interval) == pytest.approx(interval_of(due), abs=1e-4)
+
+
+def test_one_dialogue_has_no_interval(sample_build):
+    rows, gold = outcomes(sample_build, 1)
+    metrics = Measured([(rows, guesses(gold, 1, 0))]).metrics
+    assert not any(each.interval for each in metrics.values())
+
+
+def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     from sklearn.metrics import roc_auc_score
-
-    few = resamples(40)[:50]
-    monkeypatch.setattr("parley.scoring.compare.resamples", lambda size: few)
 
     draw = random.Random(5)
     gold = {(str(n),): draw.random() < 0.5 for n in range(40)}
     found = {key: {"probability": round(draw.random(), 1)} for key in gold}
     bargains = find_folder(sample_build, discover()["craigslist_bargains"])
-    samples = Rows(bargains, "deal", {}, gold).samples(found)[("auc",)]
+    metric = Rows(bargains, "deal", {}, gold).measure(found)[1]["auc",]
     truth = np.array([*gold.values()])
     chances = np.array([each["probability"] for each in found.values()])
-    due = [roc_auc_score(truth[places], chances[places]) for places in few]
-    assert samples == pytest.approx(due, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("of", "due"),
-    [
-        ("casino outcomes", {"mae", "quadratic_kappa"}),
-        ("casino strategies", set()),
-        ("casino deals", {"fairness", "share_of_most"}),
-        ("craigslist_bargains deal", {"auc"}),
-        ("duo agreement", {"person", "others"}),
-    ],
-)
-def test_metrics_over_readable_answers_or_deals_alone_are_told(of, due, sample_build):
-    dataset, name = of.split()
-    built = find_folder(sample_build, discover()[dataset])
-    task = built.dataset.task(name)
-    options = task.chosen({})
-    gold, _ = load_gold(built, name, options, ALL)
-    if isinstance(task.asking, Playing):
-        people = task.baselines[task.asking.people](built, **options)
-        found = {tuple(each[part] for part in task.key): each for each in people}
-    else:
-        found = {key: dict(task.target(value)) for key, value in gold.items()}
-    rows = Rows(built, name, options, gold)
-    numbers = rows.numbers(found)
-    is_game = isinstance(task.asking, Playing)
-    told = {each[0] for each in rows.over_told([found]) if numbers[each] > 0 or not is_game}
-    assert told - {"f1_by_label"} == due  # some labels are in no row of the sample
-
-
-@pytest.mark.parametrize("absent", [0.0, float("nan")])
-def test_f1_of_strategies_is_that_of_scikit_learn(absent):
-    from sklearn.metrics import f1_score
-
-    tasks = discover()["casino"].load_module("tasks")
-    strategies = tasks.strategies
-    draw = np.random.default_rng(0)
-    for rows, share in ((1, 0.3), (3, 0.1), (50, 0.5)):
-        truth, said = (draw.random((rows, len(strategies.SEVEN))) < share for _ in range(2))
-        truth[:, 0] = said[:, 0] = False
-        due = f1_score(truth, said, average=None, zero_division=absent)
-        found = strategies.positive_f1(truth, said, absent)
-        assert found == pytest.approx(100 * due, abs=1e-12, nan_ok=True)
+    due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(40)]
+    assert metric.value + metric.shifts == pytest.approx(due, abs=1e-12)
+    error = math.sqrt(39 / 40 * sum((np.array(due) - np.mean(due)) ** 2))
+    assert metric.error == pytest.approx(error)
+    least = metric.value - stats.t.ppf(0.975, 39) * error
+    assert interval_of(metric.interval) == pytest.approx((least, min(1, 2 * metric.value - least)))
 
 
 def test_holm_closes_the_tests_of_bonferroni():
@@ -175,9 +160,8 @@ def edited(path, name="", **stated):
 
 
 @pytest.fixture
-def compared(sample_build, run, monkeypatch):
-    """Return a function that compares logs by the command, with few samples; returns its tables."""
-    monkeypatch.setattr("parley.scoring.compare.resamples", lambda size: resamples(size)[:50])
+def compared(sample_build, run):
+    """Return a function that compares logs by the command; returns its tables."""
 
     def compared(*logs, **given):
         more = [part for name, value in given.items() for part in ("--set", f"{name}={value}")]
@@ -222,7 +206,7 @@ def test_logs_are_compared_by_task(logged, compared, sample_build, run):
     assert (swapped["metrics"], len(swapped["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
-    assert "5.000 (5.000…5.000)" in shown
+    assert "5.000" in shown
 
 
 def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):

@@ -34,7 +34,6 @@ TASKS = '''"""Tasks of an invented dataset."""
 
 from parley.declaring.figures import Data
 from parley.declaring.prediction_formats import TREC_RUN
-from parley.declaring.spread import Folds
 from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
 from parley.base.errors import Problem
 
@@ -51,8 +50,7 @@ def score(gold, predictions, unit):
     right = [p.get("words") == len(gold[key].split()) for key, p in predictions.items()]
     order = "".join(f"{name}{turn}" for name, turn in predictions)
     return Score(
-        {"right": sum(right) / len(right), "by_side": {"left": 0.25, "none": Undefined("no side")}},
-        {"right": Folds(0.125)},
+        {"right": right, "by_side": {"left": 0.25, "none": Undefined("no side")}},
         {"turns": len(right), order: len(order), unit: 1},
     )
 
@@ -192,11 +190,13 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
         "options": {"unit": "words"},
         "sample": True,
         "subset": "",
+        "ids": [],
         "pilot": 0,
         "unit": "fraction",
         "metrics": {"right": 2 / 3, "by_side": {"left": 0.25, "none": None}},
         "undefined": {"by_side": {"none": "no side"}},
-        "spread": {"right": {"sd": 0.125}},
+        "intervals": found[0]["intervals"],
+        "units": 2,
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
         "unreadable": {},
         "coverage": 1.0,
@@ -214,10 +214,10 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
     assert "sample, not the dataset" in shown
     assert shown.startswith("chatter words --set unit=words: standard input\n")
     rows = [line.split() for line in shown.splitlines()]
-    for row in ("this 0.667", "± 0.125", "a paper's [1] 0.9", "this 0.250 undefined"):
+    for row in ("this 0.667", "a paper's [1] 0.9", "this 0.250 undefined"):
         assert row.split() in rows
+    assert any(row[:1] == ["95%"] for row in rows)
     assert "by_side none: undefined, no side" in shown
-    assert "±: the sample SD over folds" in shown
     assert "[1] paper, Table 1; on other turns" in shown
     assert "letters" not in shown
     assert "paper, Table 2" in run(*WORDS, "-", "--set", "unit=letters", text=SOUND).stdout
@@ -596,9 +596,8 @@ def test_broken_tasks_break_nothing_else(run, old, new, message):
 def test_numbers_of_numpy_are_numbers_of_python(run, chatter, place):
     """In a score, of which they could be written otherwise, and in predictions of a program."""
     tasks = TASKS.replace('"left": 0.25', '"left": np.float32(0.25)')
-    tasks = tasks.replace("Folds(0.125)", "Folds(np.float32(0.125))").replace(
-        '"turns": len(right)', '"turns": np.int64(len(right))'
-    )
+    tasks = tasks.replace('"turns": len(right)', '"turns": np.int64(len(right))')
+    tasks = tasks.replace('"right": right', '"right": np.array(right)')
     done = run(
         *WORDS,
         "-",
@@ -625,8 +624,9 @@ def test_numbers_of_numpy_are_numbers_of_python(run, chatter, place):
         ("return Score(\n", "return dict(\n"),
         ('"left": 0.25', '"left": float("nan")'),
         ('"left": 0.25', '"left": 1.01'),
-        ("Folds(0.125)", "Folds(float('inf'))"),
-        ('{"right": Folds(0.125)}', '{"left": Folds(0.125)}'),
+        ('"right": right', '"right": right[1:]'),
+        ('"right": right', '"right": [float("inf")] * len(right)'),
+        ('"right": right', '"right": ["yes"] * len(right)'),
         ("unit: 1}", "unit: float('nan')}"),
         ("unit: 1}", "unit: 2**63}"),
         ('"left": 0.25', '"left": 10**5000'),

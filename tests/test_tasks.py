@@ -18,16 +18,16 @@ from parley.building.built import open_folder
 from parley.building.collection import Dataset, discover
 from parley.cli.score import score as score_command
 from parley.cli.task_tables import lay_out_score
-from parley.declaring import spread
 from parley.declaring.figures import agrees
 from parley.declaring.game_scores import GAME_FIELDS
 from parley.declaring.leaderboard import overview
 from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import MEASURED, Undefined, flat
-from parley.scoring.evaluate import POLICIES, Result, compute, score
+from parley.scoring.evaluate import POLICIES, Result, score
 from parley.scoring.gold import Part, load_gold
 from parley.scoring.predictions import write
+from parley.scoring.rows import Rows
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)
@@ -36,12 +36,6 @@ TASKS = {
 }
 NEEDED = ("sklearn", "scipy", "ir_measures")  # the packages that the extra `tasks` brings
 PAGE = Path(__file__).parent.parent / "docs" / "tasks.md"
-
-
-@pytest.fixture(autouse=True)
-def _few_resamples(monkeypatch):
-    """Draw fewer samples than a reader gets: intervals are the same code with any number."""
-    monkeypatch.setattr(spread, "RESAMPLES", 20)
 
 
 @pytest.fixture(params=TASKS)
@@ -98,7 +92,7 @@ def test_a_target_is_right_and_a_prediction_has_its_own_metrics(case, built):
     ]
     due = score(built, name, {}, found=right).score.metrics
     own = [
-        compute(built, name, options, {key: gold[key]}, {key: each}).metrics
+        Rows(built, name, options, {key: gold[key]}, is_part=True).score({key: each}).metrics
         for key, each in zip(gold, right, strict=True)
     ]
     for metric in task.per_prediction:
@@ -114,12 +108,12 @@ def test_gold_is_the_best_in_every_part(case, real_build):
         pytest.skip("no prediction is the right one")
     folder, options = open_folder(real_build / dataset.name), task.chosen({})
     for part in (Part(limit=10), *map(Part, task.subsets)):
-        gold, _ = load_gold(folder, name, options, part)
+        gold, others = load_gold(folder, name, options, part)
         right = {
             key: {**dict(zip(task.key, key, strict=True)), **task.target(each)}
             for key, each in gold.items()
         }
-        found = flat(compute(folder, name, options, gold, right, part).metrics)
+        found = flat(Rows(folder, name, options, gold, bool(others)).score(right).metrics)
         if task.unit == "correlation":  # gold is one person's rating, and the others differ
             found = {path: value for path, value in found.items() if path[0] == "person"}
         known = {p: value for p, value in found.items() if not isinstance(value, Undefined)}
@@ -255,12 +249,3 @@ def test_an_interrupted_run_keeps_no_predictions(sample_build, tmp_path, monkeyp
     with pytest.raises(KeyboardInterrupt):
         score(built, name, {}, baseline=baseline, keep=tmp_path / "kept")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_mean_leaves_out_what_has_no_value_and_draws_groups_together():
-    nan = float("nan")
-    alone = spread.means({"a": [1.0, 5.0, 6.0], "b": [1.0, nan, 3.0], "c": [nan] * 3})
-    assert alone[0] == pytest.approx({"a": 4, "b": 2, "c": nan}, nan_ok=True)
-    assert alone[1].keys() == {"a"}  # a sample may hold no value of b
-    twice = spread.means({"a": [1.0, 1.0, 5.0, 5.0, 6.0, 6.0]}, [0, 0, 1, 1, 2, 2])
-    assert (twice[0]["a"], twice[1]["a"]) == (alone[0]["a"], alone[1]["a"])

@@ -194,7 +194,7 @@ def fairness(sides: Sides, deal: Deal) -> float:
 
 
 def deals_score(gold: Mapping[Key, Sides], predictions: Mapping[Key, Prediction]) -> Score:
-    """Score allocations: means with bootstrap intervals.
+    """Score allocations.
 
     Without a deal each side has 5 points; that is never Pareto-optimal.
     """

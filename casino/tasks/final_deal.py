@@ -15,7 +15,7 @@ from parley.questions import (
     one_of,
     reader,
 )
-from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task, means
+from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
@@ -106,7 +106,7 @@ def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Predicti
             ]
             items.append(sum(same) / len(ISSUES))
     counts = {"dialogues": len(gold), "deals": sum(due is not None for due in gold.values())}
-    return Score(*means({"exact": exact, "items": items}), counts)
+    return Score({"exact": exact, "items": items}, counts)
 
 
 # Baseline ----------------------------------------------------------------------------------

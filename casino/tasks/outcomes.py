@@ -8,16 +8,12 @@ from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, one_of, reader
 from parley.tasks import (
     MEASURED,
-    UNREADABLE,
     Key,
     Prediction,
     Reference,
     Score,
     Task,
     Undefined,
-    interval,
-    means,
-    resamples,
 )
 
 from ..scenarios import SIDES
@@ -51,6 +47,8 @@ def outcomes(data: Data) -> Iterator[Question]:
 
 # Score -------------------------------------------------------------------------------------
 
+SCALES = {"satisfaction": SATISFACTION, "likeness": LIKENESS}
+
 
 def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
     """Return (dialogue_id, speaker) -> the side's satisfaction and its liking of the partner."""
@@ -64,61 +62,30 @@ def outcomes_score(
     gold: Mapping[Key, tuple[str, str]], predictions: Mapping[Key, Prediction]
 ) -> Score:
     """Score answers: sides with the right one of five, and how far apart the two answers are."""
-    names = ("satisfaction", "likeness")
-    right = {
-        name: [predictions[key].get(name) == due[place] for key, due in gold.items()]
-        for place, name in enumerate(names)
-    }
-    found, intervals = means(right)
-    metrics, spread = dict[str, Any](found), dict[str, Any](intervals)
-    of_scales = {}
-    for place, (name, scale) in enumerate(zip(names, (SATISFACTION, LIKENESS), strict=True)):
-        pairs = [
-            (scale.index(due[place]), scale.index(predictions[key][name]))
-            for key, due in gold.items()
-            if UNREADABLE not in predictions[key]
-        ]
-        of_scales[name] = ordinal(pairs)
-    for metric in ORDINAL:
-        metrics[metric] = {name: values[metric] for name, (values, _) in of_scales.items()}
-        spread[metric] = {name: known.get(metric) for name, (_, known) in of_scales.items()}
+    import numpy as np
+
+    metrics: dict[str, Any] = {"mae": {}, "quadratic_kappa": {}}
+    for place, (name, scale) in enumerate(SCALES.items()):
+        found = [predictions[key].get(name) for key in gold]
+        metrics[name] = [each == due[place] for each, due in zip(found, gold.values(), strict=True)]
+        right = np.array([scale.index(due[place]) for due in gold.values()], float)
+        said = np.array([np.nan if each is None else scale.index(each) for each in found])
+        metrics["mae"][name] = abs(said - right)
+        is_read = ~np.isnan(said)
+        metrics["quadratic_kappa"][name] = quadratic_kappa(said[is_read], right[is_read])
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
-    return Score(metrics, spread, counts)
+    return Score(metrics, counts)
 
 
-def mean_absolute_error(one: Any, other: Any) -> Any:
-    """Return it along the last axis."""
-    return abs(one - other).mean(axis=-1)
-
-
-def quadratic_kappa(one: Any, other: Any) -> Any:
-    """Return Cohen's kappa with quadratic weights along the last axis; NaN if all are the same."""
-    import numpy as np
-
-    means = [each.mean(axis=-1, keepdims=True) for each in (one, other)]
-    from_means = [each - mean for each, mean in zip((one, other), means, strict=True)]
-    by_chance = sum((each**2).mean(axis=-1) for each in (*from_means, means[0] - means[1]))
-    together = 2 * (from_means[0] * from_means[1]).mean(axis=-1)
-    nan = np.full_like(together, np.nan)
-    return np.divide(together, by_chance, out=nan, where=by_chance > 0)
-
-
-ORDINAL = {"mae": mean_absolute_error, "quadratic_kappa": quadratic_kappa}
-
-
-def ordinal(pairs: list[tuple[int, int]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return how far apart pairs of places on a scale are, by each of `ORDINAL`; intervals."""
-    import numpy as np
-
-    if not pairs:
-        return dict.fromkeys(ORDINAL, Undefined("no prediction is readable")), {}
-    one, other = np.array(pairs, float).T
-    drawn = resamples(len(pairs))
-    metrics: dict[str, Any] = {}
-    for name, measure in ORDINAL.items():
-        value = float(measure(one, other))
-        metrics[name] = Undefined("all answers are the same") if np.isnan(value) else value
-    return metrics, {n: interval(each(one[drawn], other[drawn])) for n, each in ORDINAL.items()}
+def quadratic_kappa(one: Any, other: Any) -> float | Undefined:
+    """Return Cohen's kappa with quadratic weights."""
+    if not len(one):
+        return Undefined("no prediction is readable")
+    by_chance = one.var() + other.var() + (one.mean() - other.mean()) ** 2
+    if not by_chance:
+        return Undefined("all answers are the same")
+    together = ((one - one.mean()) * (other - other.mean())).mean()
+    return float(2 * together / by_chance)
 
 
 # Baseline ----------------------------------------------------------------------------------

@@ -1,19 +1,17 @@
 """The partner's order of the three items: Findings of NAACL 2022."""
 
-import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import Any
 
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, order_of, reader
-from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, means
+from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
 from ..views import PARTNER
-from .folds import keys_by_fold, over_all
 from .regression import regressed, word_pairs
 from .talks import SETTING, dialogues, heard
 
@@ -79,40 +77,15 @@ def priorities_score(
 ) -> Score:
     """Score orders: sides whose whole order is right, and whose highest item is.
 
-    An open place is wrong, and so is an unreadable prediction. Both are means over the folds.
+    An open place is wrong, and so is an unreadable prediction.
     """
-    exact: list[float] = []
-    first: list[float] = []
-    for keys in keys_by_fold(gold):
-        for found, depth in ((exact, len(ISSUES)), (first, 1)):
-            found.append(statistics.mean(right_to(depth, gold, predictions, keys)))
-    metrics, spread = over_all({"exact_order": exact, "top_1": first})
-    return Score(metrics, spread, {**counted(gold), "folds": len(exact)})
-
-
-def priorities_pooled(
-    gold: Mapping[Key, tuple[int, list[str]]], predictions: Mapping[Key, Prediction]
-) -> Score:
-    """Score orders of a part, whose folds are too small: the means over all sides."""
-    depths = {"exact_order": len(ISSUES), "top_1": 1}
-    right = {n: right_to(depth, gold, predictions, gold) for n, depth in depths.items()}
-    return Score(*means(right), counted(gold))
-
-
-def right_to(
-    depth: int,
-    gold: Mapping[Key, tuple[int, list[str]]],
-    predictions: Mapping[Key, Prediction],
-    keys: Iterable[Key],
-) -> list[float]:
-    """Return 100 for each side whose highest `depth` items are right, else 0."""
-    pairs = [(gold[key][1], predictions[key].get("order", _OPEN)) for key in keys]
-    return [100.0 * (due[:depth] == order[:depth]) for due, order in pairs]
-
-
-def counted(gold: Mapping[Key, Any]) -> dict[str, int]:
-    """Return the number of sides and of their dialogues."""
-    return {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+    pairs = [(due, predictions[key].get("order", _OPEN)) for key, (_, due) in gold.items()]
+    right = {
+        name: [due[:depth] == order[:depth] for due, order in pairs]
+        for name, depth in (("exact_order", len(ISSUES)), ("top_1", 1))
+    }
+    counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
+    return Score(right, counts)
 
 
 # Baselines ---------------------------------------------------------------------------------
@@ -202,7 +175,7 @@ PRIORITIES = Task(
     subsets=SUBSETS,
     gold=priorities_gold,
     score=priorities_score,
-    score_part=priorities_pooled,
+    fold=lambda gold: gold[0],
     target=lambda gold: {"order": gold[1]},
     per_prediction=("exact_order", "top_1"),
     baselines={

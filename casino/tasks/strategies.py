@@ -15,14 +15,10 @@ from parley.tasks import (
     Score,
     Task,
     Undefined,
-    interval,
-    means,
-    resamples,
 )
 
 from ..subsets import SUBSETS
 from ..views import PARTNER
-from .folds import keys_by_fold, over_all
 from .regression import regressed, word_pairs
 from .talks import SETTING
 
@@ -91,95 +87,31 @@ def matrix(labels: Iterable[Iterable[str]]) -> Any:
     return np.array([[label in each for label in SEVEN] for each in labels])
 
 
-def positive_f1(truth: Any, predicted: Any, absent: float = 0.0) -> list[float]:
-    """Return F1 of each of the seven labels, in percent.
-
-    scikit-learn's, of the class that has the label; `absent` for a label that is neither true nor
-    predicted, which is 0 in the authors' code.
-    """
-    import numpy as np
-
-    true, said = np.asarray(truth, bool), np.asarray(predicted, bool)
-    named = true.sum(axis=0) + said.sum(axis=0)
-    hits = 200.0 * (true & said).sum(axis=0)
-    found = np.divide(hits, named, out=np.full(named.shape, 100 * absent), where=named > 0)
-    return [float(f1) for f1 in found]
-
-
-def compared(
-    gold: Mapping[Key, tuple[int, set[str]]],
-    predictions: Mapping[Key, Prediction],
-    keys: Iterable[Key],
-) -> tuple[Any, Any, Any]:
-    """Return the true and the predicted labels of utterances, and where all seven are right.
-
-    An unreadable prediction misses every label, and never has all seven right.
-    """
-    import numpy as np
-
-    keys = list(keys)
-    truth = matrix(gold[key][1] for key in keys)
-    predicted = matrix(predictions[key].get("labels", ()) for key in keys)
-    is_read = np.array([UNREADABLE not in predictions[key] for key in keys])
-    return truth, predicted, (truth == predicted).all(axis=1) & is_read
-
-
 def strategies_score(
     gold: Mapping[Key, tuple[int, set[str]]], predictions: Mapping[Key, Prediction]
 ) -> Score:
     """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
 
-    Each is computed in each fold, and then the mean over the folds is taken. As in the authors'
-    code, F1 is 0 for a label that is neither true nor predicted in a fold.
-    """
-    by_label, f1, joint = [], [], []
-    for keys in keys_by_fold(gold):
-        truth, predicted, right = compared(gold, predictions, keys)
-        by_label.append(positive_f1(truth, predicted))
-        f1.append(sum(by_label[-1]) / len(SEVEN))
-        joint.append(100 * float(right.mean()))
-    metrics, spread = over_all({"f1": f1, "joint_accuracy": joint})
-    labels, deviations = over_all(dict(zip(SEVEN, zip(*by_label, strict=True), strict=True)))
-    metrics, spread = metrics | {"f1_by_label": labels}, spread | {"f1_by_label": deviations}
-    return Score(metrics, spread, {**counted(gold), "folds": len(f1)})
-
-
-def strategies_pooled(
-    gold: Mapping[Key, tuple[int, set[str]]], predictions: Mapping[Key, Prediction]
-) -> Score:
-    """Score labels of a part, whose folds are too small: all utterances together.
-
-    A label that is neither true nor predicted has no F1, and no place in the mean.
+    An unreadable prediction misses every label, and never has all seven right. A label that is
+    neither true nor predicted has no F1, and no place in the mean.
     """
     import numpy as np
 
-    truth, predicted, right = compared(gold, predictions, gold)
+    truth = matrix(labels for _, labels in gold.values())
+    said = matrix(predictions[key].get("labels", ()) for key in gold)
+    is_read = np.array([UNREADABLE not in predictions[key] for key in gold])
+    hits, named = (truth & said).sum(axis=0), truth.sum(axis=0) + said.sum(axis=0)
     none = Undefined("neither in gold nor predicted")
-    f1 = dict(zip(SEVEN, positive_f1(truth, predicted, np.nan), strict=True))
-    known = [each for each in f1.values() if not np.isnan(each)]
-    times = np.array([np.bincount(places, minlength=len(gold)) for places in resamples(len(gold))])
-    named = times @ truth + times @ predicted
-    hits = 200 * (times @ (truth & predicted))
-    drawn = np.divide(hits, named, out=np.full(named.shape, np.nan), where=named > 0)
-    joint, joint_spread = means({"joint_accuracy": 100 * right})
+    f1 = [200 * float(h) / float(n) if n else none for h, n in zip(hits, named, strict=True)]
+    known = [each for each in f1 if not isinstance(each, Undefined)]
     return Score(
         {
             "f1": sum(known) / len(known) if known else none,
-            **joint,
-            "f1_by_label": {n: none if np.isnan(each) else each for n, each in f1.items()},
+            "joint_accuracy": (truth == said).all(axis=1) & is_read,
+            "f1_by_label": dict(zip(SEVEN, f1, strict=True)),
         },
-        {
-            "f1": interval(np.ma.masked_invalid(drawn).mean(axis=1).filled(np.nan)),
-            **joint_spread,
-            "f1_by_label": dict(zip(SEVEN, map(interval, drawn.T), strict=True)),
-        },
-        counted(gold),
+        {"utterances": len(gold), "dialogues": len({number for number, _ in gold})},
     )
-
-
-def counted(gold: Mapping[Key, Any]) -> dict[str, int]:
-    """Return the number of utterances and of their dialogues."""
-    return {"utterances": len(gold), "dialogues": len({number for number, _ in gold})}
 
 
 def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
@@ -253,11 +185,10 @@ STRATEGIES = Task(
     key=("dialogue_id", "turn"),
     example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
-        "f1": "F1 of the positive class, mean over the seven labels and over the folds; 0 where a "
-        "label is neither in gold nor predicted. A subset or a pilot: over all its utterances, "
-        "without such labels",
+        "f1": "F1 of the positive class, mean over the labels that are in gold or predicted",
         "joint_accuracy": "utterances with all seven labels right",
-        "f1_by_label": "F1 of the positive class; 0 as above",
+        "f1_by_label": "F1 of the positive class; none if the label is neither in gold nor "
+        "predicted",
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
@@ -271,7 +202,7 @@ STRATEGIES = Task(
     subsets=SUBSETS,
     gold=strategies_gold,
     score=strategies_score,
-    score_part=strategies_pooled,
+    fold=lambda gold: gold[0],
     target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},
     per_prediction=("joint_accuracy",),
     validate=one_label_twice,

@@ -21,8 +21,6 @@ from parley.tasks import (
     Score,
     Task,
     Undefined,
-    interval,
-    resamples,
 )
 
 from ..rows import TYPES
@@ -88,12 +86,7 @@ def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Predi
 
     due = np.array([indicators(types) for types in gold.values()])
     found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
-    # the utterances of each resample, and there the types: columns of one matrix
-    drawn = resamples(len(due))
-    columns = [np.moveaxis(each[drawn], 1, 0).reshape(len(due), -1) for each in (due, found)]
     f1 = f1_score(due, found, average=None, zero_division=np.nan)
-    f1_drawn = f1_score(*columns, average=None, zero_division=np.nan)
-    f1_drawn = f1_drawn.reshape(len(drawn), len(TYPES))
     is_read = np.array([UNREADABLE not in each for each in predictions.values()])
     right = (due == found).all(axis=1) & is_read
     none = Undefined("neither in gold nor predicted")
@@ -101,13 +94,8 @@ def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Predi
     return Score(
         metrics={
             "macro_f1": none if np.isnan(f1).all() else float(np.nanmean(f1)),
-            "exact_match": float(right.mean()),
+            "exact_match": right,
             "f1_by_type": by_type,
-        },
-        spread={
-            "macro_f1": interval(np.ma.masked_invalid(f1_drawn).mean(axis=1).filled(np.nan)),
-            "exact_match": interval(right[drawn].mean(axis=1)),
-            "f1_by_type": dict(zip(TYPES, map(interval, f1_drawn.T), strict=True)),
         },
         counts={"utterances": len(due), "dialogues": len({key[0] for key in gold})},
     )

@@ -1,6 +1,8 @@
 """The task `retrieval`: rank passages and products for the judged queries."""
 
+import math
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
@@ -16,7 +18,6 @@ from parley.tasks import (
     Run,
     Score,
     Task,
-    means,
 )
 
 Row = dict[str, Any]
@@ -56,16 +57,17 @@ def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> S
         ir_measures.iter_calc(of_ten, qrels, first), ir_measures.iter_calc([AP], qrels, run)
     )
     of_topics = {(each.measure, each.query_id): each.value for each in calculated}
-    types: dict[str, list[str]] = {}
-    for (query_id,), rows in gold.items():
-        types.setdefault(rows[0]["type"], []).append(query_id)
-    metrics, spread, counts = {}, {}, {}
-    for type_, query_ids in sorted(types.items()):
-        values = {name: [of_topics[m, each] for each in query_ids] for name, m in measures.items()}
-        metrics[type_], spread[type_] = means(values)
-        counts[f"{type_} topics"] = len(query_ids)
+    types = {query_id: rows[0]["type"] for (query_id,), rows in gold.items()}
+    counts = {f"{type_} topics": count for type_, count in sorted(Counter(types.values()).items())}
+    metrics = {
+        type_: {
+            name: [of_topics[m, each] if types[each] == type_ else math.nan for each in types]
+            for name, m in measures.items()
+        }
+        for type_ in sorted({*types.values()})
+    }
     counts["documents"] = sum(len(found) - (NO_HIT in found) for found in run.values())
-    return Score(metrics, spread, counts)
+    return Score(metrics, counts)
 
 
 def ranked(predictions: Run) -> dict[str, dict[str, float]]:
@@ -141,6 +143,7 @@ RETRIEVAL = Task(
     columns=("curated.turns", "queries.text", "curated.users"),
     not_asked="the build holds ids of passages and products, not their texts",
     gold=judged,
+    dialogues=lambda key, _: [key[0].rsplit("_", 2)[0]],  # CONVERSATION_UTTERANCE_INTENT
     score=score_run,
     baselines={"random": random_order, "ideal": ideal_order},
     references=(

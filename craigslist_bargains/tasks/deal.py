@@ -19,8 +19,6 @@ from parley.tasks import (
     Score,
     Task,
     Undefined,
-    interval,
-    resamples,
 )
 
 from ..subsets import SUBSETS
@@ -89,32 +87,10 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
         why = "all end alike"
     metrics = {
         "auc": Undefined(why) if why else float(roc_auc_score(reached[is_read], chances[is_read])),
-        "accuracy": float(np.where(reached, yes, no).mean()),
+        "accuracy": np.where(reached, yes, no),
         "macro_f1": float(np.nanmean([f1_score(*pair, zero_division=np.nan) for pair in pairs])),
     }
-    drawn = drawn_metrics(reached, chances, resamples(len(reached)))
-    spread = {name: found for name, values in drawn if (found := interval(values)) is not None}
-    return Score(metrics, spread, {"dialogues": len(reached), "deals": int(reached.sum())})
-
-
-def drawn_metrics(reached: Any, chances: Any, drawn: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the same metrics of each sample, drawn places in a row, all samples at once."""
-    import numpy as np
-    from scipy.stats import rankdata
-
-    truth, chance = reached[drawn], chances[drawn]
-    is_read = ~np.isnan(chance)
-    ranks = rankdata(np.where(is_read, chance, np.inf), axis=1)  # the unreadable ones come last
-    yes, no = ((is_read & side).sum(axis=1) for side in (truth, ~truth))
-    above = np.where(is_read & truth, ranks, 0).sum(axis=1) - yes * (yes + 1) / 2
-    yield "auc", np.divide(above, yes * no, out=np.full(len(yes), np.nan), where=yes * no > 0)
-    said, denied = chance >= 0.5, chance < 0.5  # NaN, of an unreadable one, is neither
-    yield "accuracy", np.where(truth, said, denied).mean(axis=1)
-    both = [(said & truth, said, truth), (denied & ~truth, denied, ~truth)]
-    right, *either = np.array([[each.sum(axis=1) for each in part] for part in both]).swapaxes(0, 1)
-    of = sum(either)
-    f1 = np.divide(2 * right, of, out=np.full(of.shape, np.nan), where=of > 0)
-    yield "macro_f1", np.nanmean(f1, axis=0)  # without a class that is neither there nor predicted
+    return Score(metrics, {"dialogues": len(reached), "deals": int(reached.sum())})
 
 
 def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:

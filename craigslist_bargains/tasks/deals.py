@@ -160,7 +160,7 @@ MEDIANS: dict[str, Measure] = {**MARGINS, "sl": sl}
 
 
 def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
-    """Return how near prices are to the sides' targets: means with bootstrap intervals, medians.
+    """Return how near prices are to the sides' targets: means and medians.
 
     The points are the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
     `_margin_reward`): 1 to a side at its target, 0 halfway between the targets, and in a line
@@ -181,7 +181,8 @@ def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Predicti
                 values[name].append(of(scenario, price))
     none = Undefined("no scenario has a deal")
     medians = {name: median(values[name]) if values[name] else none for name in MEDIANS}
-    return Score({**found.metrics, "median": medians}, found.spread, found.counts)
+    metrics = {**found.metrics, "median": medians}
+    return Score(metrics, found.counts, (*found.without_interval, "median"))
 
 
 def no_price(prediction: Prediction, _: Scenario) -> Iterator[Problem]:

@@ -4,7 +4,6 @@ A model rates a dialogue as a judge, in its language. A change of a prompt or re
 `version`: tests hold the sha256 of the sample's prompts.
 """
 
-import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -21,8 +20,6 @@ from parley.tasks import (
     Score,
     Task,
     Undefined,
-    interval,
-    resamples,
 )
 
 from ..views import ASPECTS
@@ -97,12 +94,11 @@ def ratings(data: Data, aspect: str) -> dict[Key, Row]:
 def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str) -> Score:
     """Correlate the readable scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
-    spread: dict[str, dict[str, Any]] = {}
     counts = {"dialogues": len(gold)}
     for source in ("person", "others"):
         rated = {key: row for key, row in gold.items() if row[source] is not None}
         counts[f"rated by the {source}"] = len(rated)
-        metrics[source], spread[source] = {}, {}
+        metrics[source] = {}
         for group in GROUPS:
             of_group = {key: row for key, row in rated.items() if row["group"] == group}
             pairs = [
@@ -111,11 +107,11 @@ def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], as
                 if UNREADABLE not in predictions[key]
             ]
             if pairs:
-                metrics[source][group], spread[source][group] = correlations(pairs)
+                metrics[source][group] = correlations(pairs)
             elif of_group:
                 why = Undefined("no prediction is readable")
                 metrics[source][group] = dict.fromkeys(METRICS, why)
-    return Score(metrics, spread, counts)
+    return Score(metrics, counts)
 
 
 def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
@@ -125,54 +121,24 @@ def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
         yield Problem("score", expected, str(prediction["score"]))
 
 
-def correlations(pairs: list[tuple[float, float]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the correlations of scores with ratings by name, and their intervals."""
+def correlations(pairs: list[tuple[float, float]]) -> dict[str, Any]:
+    """Return the correlations of scores with ratings, by name."""
     import numpy as np
     from scipy import stats
 
     scores, rated = np.array(pairs, dtype=float).T
     if len(pairs) < 2:
-        return dict.fromkeys(METRICS, Undefined("one dialogue alone has ratings")), {}
+        return dict.fromkeys(METRICS, Undefined("one dialogue alone has ratings"))
     for name, values in (("scores", scores), ("ratings", rated)):
         if len(set(values)) == 1:
-            return dict.fromkeys(METRICS, Undefined(f"all {name} are the same")), {}
-    drawn = drawn_correlations(scores, rated, resamples(len(pairs)))
-    intervals = zip(METRICS, map(interval, drawn), strict=True)
-    known = {name: each for name, each in intervals if each is not None}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", stats.NearConstantInputWarning)
-        try:
-            pearson: Any = float(stats.pearsonr(scores, rated).statistic)
-        except stats.NearConstantInputWarning:
-            pearson = Undefined("the scores are apart by hardly more than rounding")
-            known.pop("pearson", None)
-    ranked = (each(scores, rated).statistic for each in (stats.spearmanr, stats.kendalltau))
-    return dict(zip(METRICS, (pearson, *map(float, ranked)), strict=True)), known
-
-
-def drawn_correlations(scores: Any, rated: Any, drawn: Any) -> Iterator[Any]:
-    """Yield the same correlations of each sample, drawn places in a row; NaN if undefined.
-
-    This is much faster than scipy's Spearman and Kendall for each sample.
-    """
-    import numpy as np
-    from scipy import stats
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.ConstantInputWarning)  # of a sample: it gives NaN
-        warnings.simplefilter("ignore", stats.NearConstantInputWarning)
-        yield stats.pearsonr(scores[drawn], rated[drawn], axis=1).statistic
-        ranks = (stats.rankdata(values[drawn], axis=1) for values in (scores, rated))
-        yield stats.pearsonr(*ranks, axis=1).statistic  # Spearman's, by its definition
-    # tau-b sums over pairs of dialogues; in a sample a pair counts as often as both were drawn
-    signs = [np.sign(values[:, None] - values) for values in (scores, rated)]
-    times = np.array([np.bincount(places, minlength=len(scores)) for places in drawn])
-    concordant, apart, rated_apart = (
-        (times @ (one * other) * times).sum(axis=1)
-        for one, other in (signs, signs[:1] * 2, signs[1:] * 2)
-    )
-    with np.errstate(invalid="ignore"):
-        yield concordant / np.sqrt(apart * rated_apart)
+            return dict.fromkeys(METRICS, Undefined(f"all {name} are the same"))
+    pearson: Any = float(np.corrcoef(scores, rated)[0, 1])
+    if np.ptp(scores) < 1e-13 * abs(scores.mean()):
+        pearson = Undefined("the scores are apart by hardly more than rounding")
+    ranks = [stats.rankdata(values) for values in (scores, rated)]
+    spearman = float(np.corrcoef(ranks)[0, 1])
+    kendall = float(stats.kendalltau(scores, rated).statistic)
+    return dict(zip(METRICS, (pearson, spearman, kendall), strict=True))
 
 
 def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:

@@ -155,6 +155,20 @@ def options_of(given: list[str] | None) -> dict[str, str]:
     return found
 
 
+def read_ids(file: Path | None) -> list[str] | None:
+    """Return the lines of a file of ids, or raise UsageError."""
+    if file is None:
+        return None
+    require_file("--ids", file)
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--ids {file}: cannot be read: {error}") from error
+    if not (ids := [line for line in lines if line]):
+        raise UsageError(f"--ids {file}: has no ids")
+    return ids
+
+
 def select(names: list[str] | None) -> list[Dataset]:
     """Return the named datasets, or all."""
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())

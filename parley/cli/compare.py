@@ -28,7 +28,7 @@ def compare(
         if not path.is_dir():
             require_file("LOG", path)
     left_out: list[str] = []
-    with progress("samples") as advance:
+    with progress("scores") as advance:
         tables = compare_logs(folder, logs, metric or (), advance, left_out.append, unreadable)
     for each in left_out:
         print_message(f"left out: {each}")

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe, table
-from parley.declaring.spread import RESAMPLES, Interval
 from parley.models.compare import Compared, Table
-from parley.scoring.compare import Difference, Names
+from parley.scoring.compare import SWAPS, Difference
 from parley.scoring.evaluate import DROP
+from parley.scoring.intervals import Interval
+from parley.scoring.rows import Names
 
 
 def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
@@ -119,8 +120,8 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
         yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
     if drawn:
         yield (
-            f"(low…high): a 95% interval by the percentile bootstrap, {RESAMPLES:,} draws of "
-            f"whole dialogues with all their predictions ({drawn})"
+            "(low…high): a 95% interval over whole dialogues, each with all its predictions "
+            f"({drawn}); none for a median, and where no dialogue moves the metric"
         )
     differences = [by for each in tables for log in each.logs for by in log.differences.values()]
     if any(by.rows is not None for by in differences):
@@ -131,6 +132,6 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
     if differences:
         yield (
             "p: paired permutation test, two-sided: the logs swap predictions of whole dialogues, "
-            f"in {RESAMPLES:,} random ways, or in all if they are fewer; Holm's correction over "
+            f"in {SWAPS:,} random ways, or in all if they are fewer; Holm's correction over "
             "the differences of a task"
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from typer import Argument, Context, Option
 
 import parley.cli.common as common
-from parley.base.errors import ParleyError, UsageError
+from parley.base.errors import ParleyError
 from parley.building.collection import Dataset, get
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 
@@ -94,26 +94,12 @@ def export(
     from parley.reading.export.tables import without_dialogues
 
     built = find_folder(folder, get(name))
-    files = export_dataset(built, format, target, _read_ids(ids))
+    files = export_dataset(built, format, target, common.read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
     common.print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
     if ids and (left_out := without_dialogues(built)):
         why = "their rows belong to no single dialogue"
         common.print_line(f"left out, as {why}: {', '.join(left_out)}")
-
-
-def _read_ids(file: Path | None) -> list[str] | None:
-    """Return the lines of a file of ids, or raise UsageError."""
-    if file is None:
-        return None
-    common.require_file("--ids", file)
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--ids {file}: cannot be read: {error}") from error
-    if not (ids := [line for line in lines if line]):
-        raise UsageError(f"--ids {file}: has no ids")
-    return ids
 
 
 @app.command()

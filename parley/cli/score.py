@@ -20,6 +20,7 @@ from parley.cli.common import (
     completing,
     options_of,
     print_result,
+    read_ids,
     require_file,
     select,
 )
@@ -28,6 +29,7 @@ _TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
 _BASELINE = "Score a baseline instead."
+_IDS = "Score only these dialogues, one id a line."
 _KEEP = "Save the predictions of the baseline."
 _LIMIT = "Score only a pilot of N, the same for everyone."
 _SUBSET = "Score only the dialogues of a publication."
@@ -86,6 +88,7 @@ def score(
     keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=_KEEP)] = None,
     subset: Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)] = "",
     limit: Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)] = 0,
+    ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
     unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
@@ -95,6 +98,7 @@ def score(
 
     Exit status 1 if a baseline does not give its reference.
     """
+    from parley.base.console import progress
     from parley.building.built import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
     from parley.models.score import score_file
@@ -121,12 +125,14 @@ def score(
         raise UsageError("--save-predictions saves the predictions of a --baseline")
     for new in filter(None, (keep, entry)):
         require_free(new)
-    built, part = find_folder(folder, dataset), Part(subset, limit)
-    if baseline:
-        how: dict[str, Any] = {"baseline": baseline, "keep": keep, "policy": unreadable}
-        result = evaluate(built, task, asked, part=part, **how)
-    else:
-        result = score_file(built, task, asked, str(file), part, unreadable)
+    built = find_folder(folder, dataset)
+    part = Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
+    with progress("scores") as advance:
+        how: dict[str, Any] = {"policy": unreadable, "advance": advance}
+        if baseline:
+            result = evaluate(built, task, asked, baseline=baseline, keep=keep, part=part, **how)
+        else:
+            result = score_file(built, task, asked, str(file), part, **how)
     if entry:
         from parley.base.replace import write_whole
         from parley.hub.results import eval_results

@@ -12,10 +12,10 @@ from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
 from parley.declaring.prediction_formats import ANSWER, UNREADABLE
 from parley.declaring.questions import Asking
-from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import Task, Undefined, flat
 from parley.scoring.evaluate import DROP, WRONG, Result
 from parley.scoring.gold import ALL
+from parley.scoring.intervals import Interval
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 
@@ -105,7 +105,7 @@ _WIDEST = 5  # metrics side by side; of more, each has a line
 
 
 def lay_out_score(found: Result) -> RenderableType:
-    """Return a score with its spread, references and counts."""
+    """Return a score with its intervals, references and counts."""
     task = found.task
     own = flat(found.score.metrics)
     options = "".join(f" --set {option}={value}" for option, value in found.options.items())
@@ -126,7 +126,7 @@ def lay_out_score(found: Result) -> RenderableType:
         safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}; coverage: {found.coverage:.1%}\n"),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
-    spread = {path: _spread(each, task.decimals) for path, each in found.spread.items()}
+    spread = {path: _interval(each, task.decimals) for path, each in flat(found.intervals).items()}
     for board in leaderboard([(_OWN, "", measured), (_SPREAD, "", spread), *shown]):
         if len(board.metrics) > _WIDEST and len(board.groups) == 1:
             columns = ["", *(f">{row.who}" for row in board.rows)]
@@ -153,22 +153,23 @@ def _older(log: Mapping[str, Any]) -> str:
 
 
 _MOST_REASONS = 10
-_OWN, _SPREAD = "this", "  ±"  # rows of the score itself and of how much it would vary
+_OWN, _SPREAD = "this", "  95%"  # rows of the score itself and of its intervals
 
 
 def _notes(found: Result) -> Iterator[str]:
-    """Yield undefined metrics with their reasons, moved baselines, and the meaning of ±."""
+    """Yield undefined metrics with their reasons, moved baselines, and what the intervals are."""
     for path, value in flat(found.score.metrics).items():
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
     for moved in found.moved:
         yield f"{moved}; the task states another result of this baseline; correct it"
-    kinds = {type(each) for each in found.spread.values()}
-    if Folds in kinds:
-        yield "±: the sample SD over folds"
-    if Interval in kinds:
-        what = "scenarios, each with both games," if found.run.get("swap") else "predictions"
-        yield f"±: a 95% bootstrap interval; {what} are drawn one by one"
+    if found.intervals:
+        yield f"95%: an interval over {found.units:,} dialogues, each with all its predictions"
+    bare = flat(found.score.metrics).keys() - flat(found.intervals).keys()
+    if any(not isinstance(flat(found.score.metrics)[each], Undefined) for each in bare):
+        yield "no interval: a median, or a metric that no dialogue moves"
+    if found.references and found.is_part:
+        yield "the scores beside it are of all rows"
 
 
 def _proof(found: Result) -> Iterator[str]:
@@ -209,10 +210,8 @@ def _proof(found: Result) -> Iterator[str]:
     )
 
 
-def _spread(spread: Interval | Folds, decimals: int) -> str:
-    if isinstance(spread, Folds):
-        return _number(spread.sd, decimals)
-    return f"{_number(spread.low, decimals)}…{_number(spread.high, decimals)}"
+def _interval(found: Interval, decimals: int) -> str:
+    return f"{_number(found.low, decimals)}…{_number(found.high, decimals)}"
 
 
 def _number(value: float | Undefined, decimals: int) -> str:

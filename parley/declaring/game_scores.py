@@ -5,7 +5,7 @@ A side without a deal has the points of walking away, whoever walked away and at
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from statistics import median
 from typing import Any
@@ -14,7 +14,6 @@ from parley.base.errors import Problem
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Playing
 from parley.declaring.shapes import Checked
-from parley.declaring.spread import means
 from parley.declaring.tasks import Score, Undefined, tree
 
 TURN_LIMIT = "turn_limit"
@@ -45,6 +44,7 @@ GAME_METRICS = {
 """Metrics of any game -> their meaning; the last six are by side."""
 
 _TOLD = ("turns", "malformed")  # by predictions, which need not
+_MEDIANS = ("median_points",)
 
 Values = dict[tuple[str, ...], list[float]]  # path of a metric -> its values, NaN where none
 
@@ -80,10 +80,10 @@ def score_games(
     of_games: Mapping[str, Callable[[Any, Any], float]],
     of_deals: Mapping[str, Callable[[Any, Any], float]],
 ) -> Score:
-    """Return `GAME_METRICS` and a task's own metrics, with bootstrap intervals of the means.
+    """Return `GAME_METRICS` and a task's own metrics, of each game.
 
     Args:
-        gold: Key -> scenario; the bootstrap draws a scenario with all of its games.
+        gold: Key -> scenario.
         predictions: Key -> prediction.
         agreed: The field of a prediction that holds the deal, None without one.
         points: Scenario, the deal or None -> role -> points.
@@ -91,7 +91,7 @@ def score_games(
         of_deals: Metric -> its value of a scenario and the deal; a mean over deals.
     """
     values: Values = defaultdict(list)
-    scenarios = _numbers(gold)
+    scenarios = len({key[:-1] if key[1:] and key[-1] == SWAPPED else key for key in gold})
     for key, scenario in gold.items():
         prediction = predictions[key]
         deal, is_read = prediction.get(agreed), UNREADABLE not in prediction
@@ -108,13 +108,13 @@ def score_games(
             for name, number in own.items():
                 values[name, role].append(number)
     deals = int(sum(values["deals",]))
-    metrics, spread = _summary(values, scenarios)
+    metrics = _summary(values)
     if not deals:
         metrics |= dict.fromkeys(of_deals, Undefined("no scenario has a deal"))
-    counts = {"scenarios": max(scenarios) + 1, "games": len(gold), "deals": deals}
+    counts = {"scenarios": scenarios, "games": len(gold), "deals": deals}
     if counts["games"] == counts["scenarios"]:
         del counts["games"]
-    return Score(metrics, spread, counts)
+    return Score(metrics, counts, _MEDIANS)
 
 
 def score_models(
@@ -141,14 +141,7 @@ def score_models(
         for role, own in _sides(prediction, game.agreed, points).items():
             for name, number in own.items():
                 values[name, models(key, role)].append(number)
-    return Score(*_summary(values, _numbers(states)))
-
-
-def _numbers(keys: Iterable[Key]) -> list[int]:
-    """Return the number of the scenario of each key, from 0."""
-    found: dict[Key, int] = {}
-    plain = (key[:-1] if key[1:] and key[-1] == SWAPPED else key for key in keys)
-    return [found.setdefault(key, len(found)) for key in plain]
+    return Score(_summary(values), without_interval=_MEDIANS)
 
 
 def _sides(
@@ -169,13 +162,9 @@ def _sides(
     }
 
 
-def _summary(values: Values, scenarios: Sequence[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return metrics and intervals as trees: means, and the medians of points.
-
-    `scenarios` has the number of the scenario of each value.
-    """
-    found, spread = means(values, scenarios)
-    told: dict[tuple[str, ...], Any] = {**found}
+def _summary(values: Values) -> dict[str, Any]:
+    """Return metrics by the values of games, and the medians of points."""
+    told: dict[tuple[str, ...], Any] = {**values}
     unread = sum(values.get(("unreadable",), ()))  # they tell nothing, and have no place in a mean
     for path, each in values.items():
         if path[0] == "points":
@@ -183,5 +172,4 @@ def _summary(values: Values, scenarios: Sequence[int]) -> tuple[dict[str, Any], 
         lacking = sum(map(math.isnan, each)) if path[0] in _TOLD else 0
         if lacking > unread or lacking == len(each):
             told[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
-            spread.pop(path, None)
-    return tree(told), tree(spread)
+    return tree(told)

@@ -23,13 +23,13 @@ from parley.declaring.nodes import Node
 from parley.declaring.prediction_formats import JSON_LINES, Key, Prediction, PredictionFormat
 from parley.declaring.questions import Asking, Playing
 from parley.declaring.shapes import parse
-from parley.declaring.spread import Folds, Interval
 
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
 
 _NAME = re.compile(r"[\w-]+")  # of a value of an option, in the names of configs and logs
-_MOST = {"fraction": 1.0, "percent": 100.0}  # unit -> the greatest number
+MOST = {"fraction": 1.0, "percent": 100.0, "correlation": 1.0}
+"""Unit of a task -> the greatest number."""
 
 Gold = Mapping[Key, Any]
 """The right answers: the values of the key's fields -> an answer for `score`."""
@@ -47,18 +47,21 @@ class Score:
     """The metrics of predictions; numbers of numpy become the equal ones of Python.
 
     Args:
-        metrics: Metric -> number, or group -> metric -> number; groups may be nested.
-        spread: The same names -> the spread of the number; None if unknown.
+        metrics: Metric -> a number, or the values of all rows in the order of gold, whose mean it
+            is: numbers, NaN for a row without one, or whether each row is right, which counts as
+            1, or 100 if the unit is percent. Or group -> metrics; groups may be nested.
         counts: The numbers of scored items: {"utterances": 4615}.
+        without_interval: The metrics or groups that can have no interval, such as medians.
     """
 
     metrics: Mapping[str, Any]
-    spread: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    without_interval: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("metrics", "counts"):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+        metrics = {p: v if is_values(v) else plain(v) for p, v in flat(self.metrics).items()}
+        object.__setattr__(self, "metrics", tree(metrics))
+        object.__setattr__(self, "counts", plain(self.counts))
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,10 @@ class Task:
         gold: Build -> the right answers.
         score: Gold, predictions -> the score. An unreadable prediction has the fields of the key
             and `UNREADABLE`, the reason, alone: it is wrong; a metric that no answer can be wrong
-            in, as a correlation, is that of the readable ones.
-        score_part: The same for a subset or a pilot; `score` unless named. A mean over folds needs
-            one that pools the rows.
+            in, as a correlation, is that of the readable ones. The tool calls it also for fewer
+            rows: for each fold, and without some dialogues.
+        fold: An answer of gold -> its fold: a metric of all rows is the mean over the folds that
+            have it. Of a part, such as a subset, it is one of all its rows together.
         validate: A prediction of the right shape, its gold -> problems, each placed at a field.
         baselines: Name -> a function: build -> predictions.
         upper: The baselines that may know right answers, as an upper limit.
@@ -139,7 +143,8 @@ class Task:
         asking: The questions for a language model, or the game that two of them play.
         not_asked: The reason why there are no questions.
         subsets: Name -> dialogues that a published evaluation used.
-        dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
+        dialogues: Key, its gold -> the ids of its dialogues, for subsets and intervals; the key's
+            first value.
         per_prediction: The metrics that are means over predictions, so that one prediction has a
             value of its own: ("joint_accuracy",).
         target: An answer of gold -> the fields of the right prediction beside the key. A game has
@@ -159,7 +164,7 @@ class Task:
     metrics: Mapping[str, str]
     gold: Callable[..., Gold]
     score: Callable[..., Score]
-    score_part: Callable[..., Score] | None = None
+    fold: Callable[[Any], Any] | None = None
     category: str = ""
     required: tuple[str, ...] = ()
     validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept
@@ -275,11 +280,11 @@ def _problems(task: Any, name: str) -> Iterator[Problem]:
 
 def _exceeds(value: float, unit: str) -> bool:
     """Tell whether a number is too large for its unit, beyond rounding."""
-    return abs(value) > _MOST.get(unit, math.inf) * (1 + 1e-9)
+    return abs(value) > MOST.get(unit, math.inf) * (1 + 1e-9)
 
 
 def _within(unit: str) -> str:
-    return f"a {unit}, at most {_MOST[unit]:g}; else name another unit"
+    return f"a {unit}, at most {MOST[unit]:g}; else name another unit"
 
 
 def _is_number(value: Any) -> bool:
@@ -314,19 +319,25 @@ def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     return nested
 
 
-def wrong_scores(score: Any, task: Task) -> Iterator[Problem]:
-    """Yield the problems of a score of a task."""
+def is_values(value: Any) -> bool:
+    """Tell whether a metric is given by the values of its rows."""
+    return isinstance(value, list | tuple) or bool(getattr(value, "ndim", 0))
+
+
+def wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
+    """Yield the problems of what a task's `score` gives for so many rows."""
     if not isinstance(score, Score):
         yield Problem("score", "a Score", type(score).__name__)
         return
-    metrics = flat(score.metrics)
-    for path, value in metrics.items():
+    for path, value in flat(score.metrics).items():
         if task.metrics.keys().isdisjoint(path):
             what = "is not in the `metrics` of the task; declare what it means"
             yield Problem(f"metrics.{'.'.join(path)}", what=what)
         if isinstance(value, Undefined):
             continue
-        if not _is_finite(value):
+        if is_values(value):
+            yield from _wrong_values(value, f"metrics.{'.'.join(path)}", rows, task.unit)
+        elif not _is_finite(value):
             what = "a finite number, of 64 bits if it is an integer, or Undefined"
             yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
         elif _exceeds(value, task.unit):
@@ -334,13 +345,17 @@ def wrong_scores(score: Any, task: Task) -> Iterator[Problem]:
     for name, count in score.counts.items():
         if not (isinstance(count, int) and is_number(count)):
             yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
-    for path, value in flat(score.spread).items():
-        if path not in metrics:
-            yield Problem(f"spread.{'.'.join(path)}", what="no such metric")
-        if not isinstance(value, Interval | Folds | None):
-            yield Problem(f"spread.{'.'.join(path)}", "an Interval, Folds or None", repr(value))
-        elif value is not None and not all(map(_is_finite, vars(value).values())):
-            yield Problem(f"spread.{'.'.join(path)}", "finite numbers", repr(value))
+
+
+def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Problem]:
+    """Yield why these are no values of rows."""
+    import numpy as np
+
+    found = np.asarray(values)
+    if found.shape != (rows,) or found.dtype.kind not in "biuf" or np.isinf(found).any():
+        yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
+    elif found.dtype.kind != "b" and _exceeds(float(np.nanmax(abs(found), initial=0)), unit):
+        yield Problem(place, _within(unit))
 
 
 def _is_finite(value: Any) -> bool:

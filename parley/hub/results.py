@@ -29,7 +29,7 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
     ):
         if wrong:
             raise UsageError(
-                f"--eval-results: a leaderboard takes no score of {what}",
+                f"--eval-results writes no score of {what}",
                 remedy="Score all predictions of a model on the whole task.",
             )
     if not (place := published(built)):

@@ -12,15 +12,16 @@ from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
 from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.questions import Playing
-from parley.declaring.spread import RESAMPLES, Interval
 from parley.declaring.tasks import Task, tree
 from parley.models.logs import AnsweredLog, is_log, open_log, read_log
 from parley.models.score import scored_epoch
-from parley.scoring.compare import Difference, Names, holm, intervals, paired
-from parley.scoring.evaluate import POLICIES, WRONG
+from parley.scoring.compare import Difference, Measured, holm, paired_differences
+from parley.scoring.evaluate import POLICIES, WRONG, intervals_of
 from parley.scoring.gold import rows_digest
+from parley.scoring.intervals import Interval
+from parley.scoring.rows import Names
 
-Advance = Callable[[str, int, int], None]  # takes what is computed, the samples done, and all
+Advance = Callable[[str, int, int], None]  # takes what is computed, the scores done, and all
 _ASKED = ("asking", "questions", "turns")
 
 
@@ -87,7 +88,6 @@ class Table:
             "options": dict(self.options),
             "unit": self.task.unit,
             "drawn": self.task.key[0],
-            "resamples": RESAMPLES,
             "policy": self.policy,
             "first": self.first and str(self.first.path),
             "logs": [
@@ -171,7 +171,8 @@ def compare(
                 apart[path] = why
                 continue
             try:
-                logs[path] = _Scored(open_log(built, name, {}, path), policy)
+                log = open_log(built, name, {}, path)
+                logs[path] = _Scored(log, policy, partial(advance, f"{path.stem}: intervals"))
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
@@ -184,7 +185,7 @@ def compare(
         raise UsageError(f"--metric {unknown[0]}: no such metric; there are: {there}")
     tables = []
     for built, name, options, order, logs, apart in begun:
-        found = _against_first([*logs.values()], metrics, advance)
+        found = _against_first([*logs.values()], metrics)
         rows = [
             Compared(path, path.stem, {}, differs=apart[path])
             if path in apart
@@ -214,11 +215,12 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 class _Scored:
     """The predictions of a log and their metrics."""
 
-    def __init__(self, log: AnsweredLog, policy: str) -> None:
+    def __init__(self, log: AnsweredLog, policy: str, advance: Callable[[int, int], None]) -> None:
         self.log = log
-        self.epochs = [scored_epoch(log.questions, each, policy) for each in log.epochs]
-        ((self.rows, self.predictions), *_) = self.epochs
-        self.numbers = self.rows.numbers(self.predictions)
+        epochs = [scored_epoch(log.questions, each, policy) for each in log.epochs]
+        self.measured = Measured(epochs, advance)
+        self.rows = self.measured.rows
+        self.numbers = {names: each.value for names, each in self.measured.metrics.items()}
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
         """Return the metrics that are shown."""
@@ -261,9 +263,7 @@ def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tup
     )
 
 
-def _against_first(
-    logs: Sequence[_Scored], metrics: Collection[str], advance: Advance
-) -> dict[Path, dict[str, Any]]:
+def _against_first(logs: Sequence[_Scored], metrics: Collection[str]) -> dict[Path, dict[str, Any]]:
     """Return what a table shows of each log: fields of `Compared`."""
     found: dict[Path, dict[str, Any]] = {}
     first: Any = None
@@ -271,19 +271,19 @@ def _against_first(
         if not (chosen := log.chosen(metrics)):
             found[log.log.path] = {}
             continue
-        tell = partial(advance, f"{log.log.path.stem}: intervals")
-        samples = log.rows.samples(log.predictions, tell)
-        first = first or (log, samples)
-        differs = log.differs(first[0])
-        spread = intervals({names: samples[names] for names in chosen})
+        first = first or log
+        differs = log.differs(first)
         compared: dict[Names, Difference] = {}
-        if log is not first[0] and not differs:
-            tell = partial(advance, f"{log.log.path.stem}: differences")
-            names = [each for each in chosen if each in first[0].numbers]
-            compared = _differences(log, first[0], names, (samples, first[1]), tell)
-        found[log.log.path] = {"differs": differs, "units": len(log.rows.units), "metrics": chosen}
-        found[log.log.path] |= {"intervals": spread, "differences": compared}
-        found[log.log.path]["settings"] = log.settings(first[0])
+        if log is not first and not differs:
+            compared = paired_differences(log.measured, first.measured, chosen)
+        found[log.log.path] = {
+            "differs": differs,
+            "units": sum(map(bool, log.rows.units)),
+            "metrics": chosen,
+            "intervals": intervals_of({names: log.measured.metrics[names] for names in chosen}),
+            "differences": compared,
+            "settings": log.settings(first),
+        }
     tested = [
         (each["differences"], names)
         for each in found.values()
@@ -294,35 +294,6 @@ def _against_first(
     for (differences, names), p in zip(tested, adjusted, strict=True):
         differences[names] = replace(differences[names], p_holm=p)
     return found
-
-
-def _differences(
-    log: _Scored,
-    first: _Scored,
-    names: Collection[Names],
-    samples: tuple[Mapping[Names, Any], Mapping[Names, Any]],
-    tell: Callable[[int, int], None],
-) -> dict[Names, Difference]:
-    """Return metrics of a log minus those of the first, each over the same rows in both."""
-    rows, both = log.rows, (log.predictions, first.predictions)
-    told, of_first = map(rows.told, both)
-    if both[0].keys() != both[1].keys():  # unreadable answers are dropped
-        apart = {*names}
-    elif told == of_first or len(rows) == 1:
-        return paired(rows, *both, names, samples, tell)
-    else:
-        is_not_0 = {each for each in names if log.numbers[each] or first.numbers[each]}
-        apart = rows.over_told(both) & is_not_0
-    of_all = [each for each in names if each not in apart]
-    found = paired(rows, *both, of_all, samples, tell) if of_all else {}
-    common = rows.within(told & of_first)
-    if apart and len(common):
-        drawn = common.samples(both[0], tell), common.samples(both[1], tell)
-        alike = paired(common, *both, apart, drawn, tell)
-        found |= {each: replace(by, rows=len(common)) for each, by in alike.items()}
-    elif apart:
-        found |= dict.fromkeys(apart, Difference(None, rows=0))
-    return {each: found[each] for each in names}
 
 
 def _row(scored: _Scored, found: Mapping[str, Any]) -> Compared:

@@ -1,37 +1,42 @@
-"""Score what a model answered: repetitions of predictions, and logs of inspect."""
+"""Score what a model answered: epochs of predictions, and logs of inspect."""
 
 import hashlib
 import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from parley.base.errors import require_known
 from parley.building.built import BuiltFolder
 from parley.declaring.game_scores import score_models
 from parley.declaring.prediction_formats import Key, Prediction
 from parley.declaring.questions import Playing
-from parley.declaring.spread import Interval, no_resamples
 from parley.declaring.tasks import Gold, Score, Undefined, flat, tree
 from parley.models.logs import is_log, open_log
 from parley.models.questions import Questions
-from parley.scoring.compare import Rows, intervals
+from parley.scoring.compare import Measured
 from parley.scoring.evaluate import (
+    POLICIES,
     WRONG,
+    Progress,
     Result,
-    compute,
     digest_of,
+    intervals_of,
+    proof_of,
     score,
     scored_rows,
     unreadable_of,
 )
 from parley.scoring.gold import Part
+from parley.scoring.intervals import Interval, mean_of
 from parley.scoring.predictions import validate_predictions
+from parley.scoring.rows import Advance, Names, Rows
 
 Epoch = Mapping[Key, Prediction]
-"""The predictions of a repetition, by the keys of the questions."""
+"""The predictions of an epoch, by the keys of the questions."""
 
 
 def score_file(
@@ -41,11 +46,12 @@ def score_file(
     file: str,
     part: Part,
     policy: str = WRONG,
+    advance: Progress = lambda what, done, total: None,
 ) -> Result:
     """Score a file of predictions, or a log of inspect, which states its own part."""
     if not is_log(file):
-        return score(built, name, given, file=file, part=part, policy=policy)
-    return score_log(built, name, given, Path(file), part, policy)
+        return score(built, name, given, file=file, part=part, policy=policy, advance=advance)
+    return score_log(built, name, given, Path(file), part, policy, advance)
 
 
 def score_log(
@@ -55,6 +61,7 @@ def score_log(
     path: Path,
     part: Part,
     policy: str = WRONG,
+    advance: Progress = lambda what, done, total: None,
 ) -> Result:
     """Score the answers of a log as the readers of today read them.
 
@@ -62,86 +69,72 @@ def score_log(
     rows are today's, and the result says so. Of several epochs it is the mean. Raises what
     `open_log` raises.
     """
+    require_known("parley score", "--unreadable", policy, POLICIES)
+    advance(str(path), "reading", None)
     log = open_log(built, name, given, path, part)
-    questions = log.questions
-    halves = [half for epoch in log.epochs for half in _halves(questions, epoch)]
-    gold, first = halves[0]
-    due = gold, {*questions.others, *questions.gold} - gold.keys()
-    how: dict[str, Any] = {"part": log.part, "policy": policy}
-    result = score(built, name, questions.options, found=first.values(), due=due, **how)
-    unreadable = sum((Counter(unreadable_of(half)) for _, half in halves), Counter[str]())
-    proof = dict(result.provenance)
-    if halves[1:]:
-        digests = "".join(digest_of(half) for _, half in halves)
-        proof["predictions"] = hashlib.sha256(digests.encode()).hexdigest()
-    return replace(
-        result,
-        score=score_epochs(questions, log.epochs, log.models, policy),
-        predictions=str(path),
-        provenance=proof,
-        due=sum(len(half) for _, half in halves),
+    task, of = log.questions.task, log.questions
+    halves = [half for epoch in log.epochs for _, half in _halves(of, epoch)]
+    unreadable = sum(map(Counter[str], map(unreadable_of, halves)), Counter[str]())
+    digests = [*map(digest_of, halves)]
+    digest = hashlib.sha256("".join(digests).encode()).hexdigest() if digests[1:] else digests[0]
+    tell = partial(advance, "intervals")
+    found, measured = score_epochs(of, log.epochs, log.models, policy, tell)
+    return Result(
+        built.dataset.name,
+        name,
+        task,
+        of.options,
+        str(path),
+        built.is_sample,
+        found,
+        tree(intervals_of(measured.metrics)),
+        sum(map(bool, measured.rows.units)),
+        task.references_for(of.options),
+        part=log.part,
+        provenance=proof_of(built, task, digest),
+        due=sum(map(len, halves)),
         unreadable=dict(sorted(unreadable.items())),
-        run={**log.facts, "se_epochs": tree(se_epochs(questions, log.epochs, policy))},
+        policy=policy,
+        run={**log.facts, "se_epochs": tree(se_epochs(measured))},
     )
 
 
 def score_epochs(
-    questions: Questions, epochs: Sequence[Epoch], models: Mapping[str, str], policy: str = WRONG
-) -> Score:
-    """Return the score of one repetition, or the means over several.
+    questions: Questions,
+    epochs: Sequence[Epoch],
+    models: Mapping[str, str],
+    policy: str = WRONG,
+    advance: Advance = lambda done, total: None,
+) -> tuple[Score, Measured]:
+    """Return the score of one epoch, or the means over several, and its metrics with their spread.
 
-    The intervals of means are over whole dialogues, each drawn with all its repetitions.
+    Of swapped sides it also has what each model reaches over both sides.
     """
-    each = [_score(questions, epoch, models, policy) for epoch in epochs]
-    if len(each) == 1:
-        return each[0]
-    found = [flat(one.metrics) for one in each]
-    means: dict[tuple[str, ...], Any] = {}
-    for path in dict.fromkeys(path for one in found for path in one):
-        values = [one.get(path, Undefined("not in each epoch")) for one in found]
-        odd = next((value for value in values if isinstance(value, Undefined)), None)
-        means[path] = odd or sum(values) / len(values)
-    samples = [
-        rows.samples(read)
-        for rows, read in (scored_epoch(questions, one, policy) for one in epochs)
-    ]
-    spread = intervals(
-        {
-            path: sum(one[path] for one in samples) / len(samples)
-            for path in samples[0]
-            if all(path in one for one in samples)
-        }
-    )
-    return Score(tree(means), tree(spread), each[0].counts)
-
-
-def _score(questions: Questions, epoch: Epoch, models: Mapping[str, str], policy: str) -> Score:
-    """Return the score of a repetition; of swapped sides also each model's, over both."""
-    of, game = questions, questions.asking
-    gold, read, part = _kept(questions, epoch, policy)
-    found = compute(of.built, of.name, of.options, gold, read, part)
-    if not (of.swap and models and isinstance(game, Playing)):
-        return found
-    states = {key: of.by_key[key] for key in read}
-    own = score_models(game, states, read, lambda key, role: models[of.seat(key, role)])
-    metrics = {**found.metrics, "by_model": own.metrics}
-    return Score(metrics, {**found.spread, "by_model": own.spread}, found.counts)
+    measured = Measured([scored_epoch(questions, each, policy) for each in epochs], advance)
+    of, game, metrics = questions, questions.asking, flat(measured.score.metrics)
+    if of.swap and models and isinstance(game, Playing):
+        own = []
+        for rows, read in measured.epochs:
+            states = {key: of.by_key[key] for key in read}
+            found = score_models(game, states, read, lambda key, role: models[of.seat(key, role)])
+            own.append(rows.of_rows(found))
+        for names, number in flat(own[0][0].metrics).items():
+            metric, place = mean_of([found.get(names) for _, found in own]), ("by_model", *names)
+            measured.metrics[place] = metric
+            metrics[place] = number if math.isnan(metric.value) else metric.value
+    return Score(tree(metrics), measured.score.counts), measured
 
 
 def scored_epoch(questions: Questions, epoch: Epoch, policy: str) -> tuple[Rows, Epoch]:
-    """Return the scored rows of a repetition, and its predictions for them."""
-    gold, read, part = _kept(questions, epoch, policy)
-    return Rows(questions.built, questions.name, questions.options, gold, part), read
-
-
-def _kept(questions: Questions, epoch: Epoch, policy: str) -> tuple[Gold, Epoch, Part]:
-    """Return gold, sound predictions and part of a repetition, as far as the policy scores it."""
-    width, read = len(questions.task.key), dict[Key, Prediction]()
+    """Return the scored rows of an epoch, as far as the policy scores it, and its predictions."""
+    of, width, read = questions, len(questions.task.key), dict[Key, Prediction]()
     for gold, half in _halves(questions, epoch):
         found = validate_predictions(half.values(), questions.task, gold, "the answers")
         read |= {key: found[key[:width]] for key in half}
-    due = {key: questions.gold[key[:width]] for key in read}
-    return scored_rows(due, read, questions.cut(epoch), policy, "the answers")
+    due = {key: of.gold[key[:width]] for key in read}
+    is_part = bool(of.others) or len({key[:width] for key in read}) < len(of.gold)
+    kept, scored = scored_rows(due, read, policy, "the answers")
+    return Rows(of.built, of.name, of.options, due, is_part).within(kept), scored
 
 
 def _halves(questions: Questions, epoch: Epoch) -> Iterator[tuple[Gold, Epoch]]:
@@ -154,39 +147,32 @@ def _halves(questions: Questions, epoch: Epoch) -> Iterator[tuple[Gold, Epoch]]:
             yield gold, {half[key]: epoch[half[key]] for key in gold}
 
 
-def se_epochs(
-    questions: Questions, epochs: Sequence[Epoch], policy: str = WRONG
-) -> dict[tuple[str, ...], float]:
+def se_epochs(measured: Measured) -> dict[Names, float]:
     """Return the standard error of each metric over the epochs: SD / sqrt(count)."""
-    if len(epochs) == 1:
-        return {}
-    numbers = [
-        rows.numbers(read) for rows, read in (scored_epoch(questions, e, policy) for e in epochs)
-    ]
+    each = [metrics for _, metrics in measured.each]
     return {
-        path: statistics.stdev(values) / math.sqrt(len(values))
-        for path in numbers[0]
-        if not any(map(math.isnan, values := [one.get(path, math.nan) for one in numbers]))
+        names: statistics.stdev(values) / math.sqrt(len(values))
+        for names in each[0]
+        if each[1:]
+        and all(names in found for found in each)
+        and not any(map(math.isnan, values := [found[names].value for found in each]))
     }
 
 
 def alone(questions: Questions, key: Key, prediction: Prediction) -> dict[str, Any]:
     """Return the metrics of a prediction as if there were no other."""
-    with no_resamples():
-        return dict(_score(questions, {key: prediction}, {}, WRONG).metrics)
+    rows, read = scored_epoch(questions, {key: prediction}, WRONG)
+    return dict(rows.score(read).metrics)
 
 
-def flat_numbers(found: Score) -> dict[str, float]:
-    """Return the metrics of a score and their spread by name, and the number of undefined ones.
+def flat_numbers(score: Score, intervals: Mapping[Names, Interval]) -> dict[str, float]:
+    """Return the metrics of a score by name, and the number of undefined ones.
 
-    An interval is NAME.low and NAME.high, a sample SD over folds NAME.sd.
+    The ends of an interval are NAME.low and NAME.high.
     """
-    metrics = {".".join(path): value for path, value in flat(found.metrics).items()}
+    metrics = {".".join(path): value for path, value in flat(score.metrics).items()}
     known = {name: value for name, value in metrics.items() if not isinstance(value, Undefined)}
-    for path, spread in flat(found.spread).items():
+    for path, each in intervals.items():
         name = ".".join(path)
-        if isinstance(spread, Interval):
-            known |= {f"{name}.low": spread.low, f"{name}.high": spread.high}
-        elif spread:
-            known[f"{name}.sd"] = spread.sd
+        known |= {f"{name}.low": each.low, f"{name}.high": each.high}
     return {**known, "undefined": len(metrics) - sum(name in known for name in metrics)}

@@ -39,6 +39,7 @@ from parley.models.logs import answer_of, answers_of
 from parley.models.questions import Questions
 from parley.models.score import alone, flat_numbers, score_epochs
 from parley.models.variants import Variant
+from parley.scoring.evaluate import intervals_of
 from parley.scoring.gold import Part, arguments, running
 
 READABLE = "readable"
@@ -171,8 +172,8 @@ def _alone(questions: Questions, key: Key, prediction: Prediction) -> dict[str, 
 def parley_score(**which: Any) -> Any:
     """Score all answers together, each epoch for itself; return the means over the epochs.
 
-    An interval is NAME.low and NAME.high, a sample SD over folds NAME.sd. A number that an epoch
-    lacks is left out; `undefined` counts those.
+    The ends of an interval are NAME.low and NAME.high. A number that an epoch lacks is left out;
+    `undefined` counts those.
     """
     questions = _questions(**which)
 
@@ -184,7 +185,8 @@ def parley_score(**which: Any) -> Any:
         if not scores:  # inspect asks before the first answer, too
             return {}
         models = scores[0].score.metadata["models"]
-        return flat_numbers(score_epochs(questions, [*epochs.values()], models))
+        score, measured = score_epochs(questions, [*epochs.values()], models)
+        return flat_numbers(score, intervals_of(measured.metrics))
 
     return score
 

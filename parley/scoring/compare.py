@@ -1,31 +1,26 @@
-"""Intervals of scores, and differences of two on the same rows, over whole dialogues.
-
-A unit is what `Task.dialogues` gives for a key, for most tasks a dialogue: predictions of one
-dialogue depend on each other, so they are drawn together. Every number comes from the task's own
-`score`, computed anew for each sample; so F1, AUC and correlations are treated like means.
-"""
+"""Compare the metrics of predictions with those of others on the same rows."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from parley.building.built import BuiltFolder
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
+from parley.declaring.prediction_formats import UNREADABLE, Key, Run
 from parley.declaring.questions import Playing
-from parley.declaring.spread import RESAMPLES, SEED, Interval, interval, no_resamples, resamples
-from parley.declaring.tasks import Gold, Undefined, flat
-from parley.scoring.evaluate import compute
-from parley.scoring.gold import ALL, Part
+from parley.declaring.tasks import Score, Undefined, flat, tree
+from parley.scoring.intervals import Interval, Metric, mean_of
+from parley.scoring.rows import Advance, Names, Predictions, Rows
 
 if TYPE_CHECKING:
     import numpy as np
 
-Names = tuple[str, ...]  # that lead to a metric
-Predictions = Mapping[Key, Prediction]
-Advance = Callable[[int, int], None]  # takes the samples computed, and all of them
+    Array = np.ndarray[Any, Any]
+
+SWAPS = 5_000
+"""The most ways to swap the predictions of units in a permutation test."""
+SEED = 0
 
 
 @dataclass(frozen=True)
@@ -34,11 +29,11 @@ class Difference:
 
     Args:
         value: The difference; None if the metric is undefined for one of the two.
-        interval: Its 95% interval, from the samples that both models' intervals have.
-        p: The p-value of a paired permutation test, two-sided.
-        p_holm: The same by Holm's correction, set by `corrected`.
-        rows: The number of rows that it is of, if it is not of all: those that both models have a
-            readable answer for, or a deal.
+        interval: Its 95% interval.
+        p: The p-value of a paired permutation test over units, two-sided.
+        p_holm: The same by Holm's correction.
+        rows: The number of rows that it is of, if it is not of all: those that have the metric in
+            both, as of a readable answer or of a deal.
     """
 
     value: float | None
@@ -48,201 +43,145 @@ class Difference:
     rows: int | None = None
 
 
-class Rows:
-    """The rows of a part of a task, in units, and scores of predictions for them."""
+class Measured:
+    """The predictions of a model for rows, of an epoch or more, and their metrics.
+
+    Args:
+        epochs: For each epoch its rows, those that a policy keeps of the same ones, and their
+            predictions.
+        advance: Takes the scores computed, and all of them.
+
+    Attributes:
+        score: The numbers: the means over the epochs.
+        metrics: The same with their spread over units; undefined if they are in one epoch.
+    """
 
     def __init__(
         self,
-        built: BuiltFolder,
-        name: str,
-        options: Mapping[str, str],
-        gold: Gold,
-        part: Part = ALL,
+        epochs: Sequence[tuple[Rows, Predictions]],
+        advance: Advance = lambda done, total: None,
     ) -> None:
-        self._of, self._gold, self._part = (built, name, options), gold, part
-        self.task = built.dataset.task(name)
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._gold)
-
-    def within(self, keys: Collection[Key]) -> "Rows":
-        """Return the rows of these keys."""
-        gold = {key: value for key, value in self._gold.items() if key in keys}
-        return Rows(*self._of, gold, self._part)
+        self.epochs, self.rows = epochs, epochs[0][0]
+        self.each = [rows.measure(predictions, advance) for rows, predictions in epochs]
+        self.score, self.metrics = self.each[0]
+        if self.each[1:]:
+            names = dict.fromkeys(name for _, metrics in self.each for name in metrics)
+            self.metrics = {
+                name: mean_of([metrics.get(name) for _, metrics in self.each]) for name in names
+            }
+            why = Undefined("it is undefined in an epoch")
+            numbers = {
+                name: why if math.isnan(metric.value) else metric.value
+                for name, metric in self.metrics.items()
+            }
+            self.score = Score(tree(numbers), self.score.counts)
 
     @cached_property
-    def units(self) -> list[list[Key]]:
-        """The keys of each unit."""
-        found: dict[tuple[object, ...], list[Key]] = {}
-        for key, gold in self._gold.items():
-            found.setdefault(tuple(self.task.dialogues(key, gold)), []).append(key)
-        return [*found.values()]
+    def answered(self) -> set[Key]:
+        """The keys with a readable answer in each epoch; those of games with a deal."""
+        return set[Key].intersection(*(_answered(*epoch) for epoch in self.epochs))
 
-    def numbers(self, predictions: Predictions) -> dict[Names, float]:
-        """Return the metrics of predictions, one for each row; NaN for an undefined one."""
-        return self._numbers((key, predictions) for key in self._gold)
+    def of_answered(self, names: Iterable[Names]) -> set[Names]:
+        """Return those of these metrics that are the same without the rows not answered."""
+        kept = {*names}
+        for (rows, predictions), (_, metrics) in zip(self.epochs, self.each, strict=True):
+            answered = rows.within(_answered(rows, predictions), has_folds=True)
+            if len(answered) not in (0, len(rows)):
+                found = flat(answered.score(predictions).metrics)
+                kept = {name for name in kept if _is_same(metrics.get(name), found.get(name))}
+        return kept
 
-    def _numbers(self, drawn: Iterable[tuple[Key, Predictions]]) -> dict[Names, float]:
-        """Return the metrics of keys, some of them repeated, each with its predictions."""
-        gold, found = {}, {}
-        for number, (key, predictions) in enumerate(drawn):
-            own = ((number, key[0]), *key[1:])  # tells repeated keys apart
-            gold[own], found[own] = self._gold[key], predictions[key]
-        with no_resamples():
-            metrics = flat(compute(*self._of, gold, found, self._part).metrics)
-        return {
-            path: math.nan if isinstance(value, Undefined) else float(value)
-            for path, value in metrics.items()
-        }
-
-    def alone(self, key: Key, predictions: Predictions) -> dict[Names, float]:
-        """Return the metrics of the prediction of a row as if there were no other."""
-        return self._numbers([(key, predictions)])
-
-    def told(self, predictions: Predictions) -> set[Key]:
-        """Return the keys with a readable answer; those of games with a deal."""
-        game = self.task.asking
-        if isinstance(game, Playing):
-            return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
-        return {key for key, each in predictions.items() if UNREADABLE not in each}
-
-    def over_told(self, models: Iterable[Predictions]) -> set[Names]:
-        """Return the metrics over readable answers alone, or over deals alone.
-
-        If half of the rows are told nothing, such a metric is that of the other half, whichever
-        half it is. There must be two rows or more.
-        """
-        game = self.task.asking
-        none = {game.agreed: None} if isinstance(game, Playing) else {UNREADABLE: "none"}
-        keys = [*self._gold]
-        found: set[Names] | None = None
-        for predictions, start in product(models, (0, 1)):
-            untold = {
-                key: {**dict(zip(self.task.key, key, strict=False)), **none}
-                for key in keys[start::2]
-            }
-            whole = self.numbers({**predictions, **untold})
-            without = self._numbers((key, predictions) for key in keys[1 - start :: 2])
-            same = {
-                name
-                for name, value in whole.items()
-                if math.isclose(value, other := without.get(name, math.nan), rel_tol=1e-12)
-                or (math.isnan(value) and math.isnan(other))
-            }
-            found = same if found is None else found & same
-        return found or set()
-
-    def samples(
-        self,
-        predictions: Predictions,
-        advance: Advance = lambda done, total: None,
-        most: int = RESAMPLES,
-    ) -> dict[Names, "np.ndarray[Any, Any]"]:
-        """Return the metrics of bootstrap samples of the units, the same samples for each model."""
-        drawn = resamples(len(self.units))[:most]
-        return _columns(
-            self.numbers(predictions),
-            (
-                self._numbers((key, predictions) for unit in places for key in self.units[unit])
-                for places in drawn
-            ),
-            lambda done: advance(done, len(drawn)),
-        )
-
-    def swapped(
-        self,
-        one: Predictions,
-        other: Predictions,
-        advance: Advance = lambda done, total: None,
-    ) -> dict[Names, "np.ndarray[Any, Any]"]:
-        """Return differences of metrics as predictions of whole units change sides.
-
-        All ways to change them, if they are no more than `RESAMPLES`, else so many random ones.
-        """
-        ways = [*_swaps(len(self.units))]
-
-        def differences() -> Iterator[dict[Names, float]]:
-            for way in ways:
-                ours, theirs = (
-                    self._numbers(
-                        (key, second if swaps else first)
-                        for unit, swaps in zip(self.units, way, strict=True)
-                        for key in unit
-                    )
-                    for first, second in ((one, other), (other, one))
-                )
-                yield {name: value - theirs.get(name, math.nan) for name, value in ours.items()}
-
-        return _columns(self.numbers(one), differences(), lambda done: advance(done, len(ways)))
+    def within(self, keys: Container[Key]) -> "Measured":
+        """Return it for the rows of these keys alone."""
+        parts = [(rows.within(keys), predictions) for rows, predictions in self.epochs]
+        return Measured([(part, {key: given[key] for key in part.gold}) for part, given in parts])
 
 
-def _columns(
-    named: Iterable[Names], found: Iterable[Mapping[Names, float]], advance: Callable[[int], None]
-) -> dict[Names, "np.ndarray[Any, Any]"]:
-    """Return arrays by metric; NaN where a sample lacks it."""
+def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
+    game = rows.task.asking
+    if isinstance(predictions, Run):  # has no unreadable one
+        return {*rows.gold}
+    if isinstance(game, Playing):
+        return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
+    return {key for key, each in predictions.items() if UNREADABLE not in each}
+
+
+def _is_same(metric: Metric | None, number: Any) -> bool:
+    is_known = metric is not None and isinstance(number, int | float)
+    return bool(is_known and metric and math.isclose(number, metric.value))
+
+
+def paired_differences(
+    one: Measured, other: Measured, names: Iterable[Names]
+) -> dict[Names, Difference]:
+    """Return metrics of one minus those of the other, each over the same rows in both.
+
+    A metric that is not of every row, as of readable answers or of deals alone, is compared on the
+    rows that have it in both.
+    """
+    names = [name for name in names if name in one.metrics and name in other.metrics]
+    apart: set[Names] = set()
+    if len({len(rows) for each in (one, other) for rows, _ in each.epochs}) > 1:  # some are dropped
+        apart = {*names}
+    elif one.answered != other.answered:
+        computed = [name for name in names if one.metrics[name].rows is None]
+        apart = one.of_answered(computed) & other.of_answered(computed)
+    found = {name: _difference(one, other, name) for name in names if name not in apart}
+    common = one.answered & other.answered
+    if apart and common:
+        ours, theirs = one.within(common), other.within(common)
+        of_both = {name: _difference(ours, theirs, name) for name in apart}
+        found |= {name: replace(each, rows=len(common)) for name, each in of_both.items()}
+    elif apart:
+        found |= dict.fromkeys(apart, Difference(None, rows=0))
+    return {name: found[name] for name in names}
+
+
+def _difference(one: Measured, other: Measured, name: Names) -> Difference:
+    """Return the difference of a metric, over the rows that have a value in both."""
     import numpy as np
 
-    columns: dict[Names, list[float]] = {path: [] for path in named}
-    for done, numbers in enumerate(found, 1):
-        for path, column in columns.items():
-            column.append(numbers.get(path, math.nan))
-        advance(done)
-    return {path: np.array(column) for path, column in columns.items()}
+    ours, theirs = one.metrics.get(name), other.metrics.get(name)
+    if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
+        return Difference(None)
+    by, rows = ours.minus(theirs), None
+    if ours.rows is not None and theirs.rows is not None:
+        known, of_both = ~np.isnan(ours.rows), ~np.isnan(ours.rows - theirs.rows)
+        if not np.array_equal(known, ~np.isnan(theirs.rows)):
+            by, rows = one.rows.mean(ours.rows - theirs.rows), int(of_both.sum())
+    if math.isnan(by.value):
+        return Difference(None, rows=rows)
+    return Difference(by.value, by.interval, p_value(by), rows=rows)
 
 
-def _swaps(units: int) -> Iterable[Sequence[bool]]:
-    """Return for each permutation whether each unit changes sides; the first changes none."""
-    import numpy as np
+def p_value(difference: Metric) -> float | None:
+    """Return the two-sided p-value of a paired permutation test over units.
 
-    if 2**units <= RESAMPLES:
-        return product((False, True), repeat=units)
-    return np.random.default_rng(SEED).integers(0, 2, (RESAMPLES, units)).astype(bool)
-
-
-def intervals(samples: Mapping[Names, Any]) -> dict[Names, Interval]:
-    """Return the 95% intervals of samples; none of a metric that is undefined on one."""
-    found = {path: interval(values) for path, values in samples.items()}
-    return {path: each for path, each in found.items() if each is not None}
-
-
-def p_value(difference: float, swapped: Any, units: int) -> float | None:
-    """Return the two-sided p-value of a difference among those of `Rows.swapped`.
-
-    None if it is undefined on one. Random swaps count the difference itself as one more, so that
-    p is never 0.
+    What each unit adds to the difference changes its sign: in all ways, if they are no more than
+    `SWAPS`, else in so many random ones, with the difference itself as one more, so that p is never
+    0. None if the difference is undefined without a unit.
     """
     import numpy as np
 
-    found = np.asarray(swapped)
-    if math.isnan(difference) or np.isnan(found).any():
+    if math.isnan(difference.value) or np.isnan(difference.added).any():
         return None
-    least = abs(difference) * (1 - 1e-9)  # a sum in another order is the same number
-    as_large = int((np.abs(found) >= least).sum())
-    is_all = 2**units <= RESAMPLES
-    return as_large / len(found) if is_all else (as_large + 1) / (len(found) + 1)
+    added = difference.added
+    if not len(added):  # a median, or equal without each unit
+        return 1.0 if len(difference.shifts) else None
+    least = abs(added.sum()) * (1 - 1e-9)  # a sum in another order is the same number
+    is_all = 2 ** len(added) <= SWAPS
+    as_large = int((abs(_signs(len(added)) @ added) >= least).sum())
+    return as_large / 2 ** len(added) if is_all else (as_large + 1) / (SWAPS + 1)
 
 
-def paired(
-    rows: Rows,
-    one: Predictions,
-    other: Predictions,
-    names: Iterable[Names],
-    samples: tuple[Mapping[Names, Any], Mapping[Names, Any]],
-    advance: Advance = lambda done, total: None,
-) -> dict[Names, Difference]:
-    """Return metrics of one minus those of the other on rows; `samples` are theirs on the rows."""
-    ours, theirs = rows.numbers(one), rows.numbers(other)
-    swapped = rows.swapped(one, other, advance)
-    found = {}
-    for name in names:
-        by = ours.get(name, math.nan) - theirs.get(name, math.nan)
-        if math.isnan(by):
-            found[name] = Difference(None)
-        else:
-            drawn = interval(samples[0][name] - samples[1][name])
-            found[name] = Difference(by, drawn, p_value(by, swapped[name], len(rows.units)))
-    return found
+@lru_cache(maxsize=2)
+def _signs(units: int) -> "Array":
+    """Return the signs of each way to swap units, all ways or random ones."""
+    import numpy as np
+
+    if 2**units <= SWAPS:
+        return np.array([*product((1, -1), repeat=units)], float)
+    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, units))
 
 
 def holm(values: Sequence[float]) -> list[float]:

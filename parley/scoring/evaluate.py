@@ -4,20 +4,18 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.base.errors import Problem, UsageError, require_known
 from parley.base.exact import is_number
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder
 from parley.declaring.figures import agrees
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction, Run
-from parley.declaring.spread import Folds, Interval
 from parley.declaring.tasks import (
     MEASURED,
     Gold,
@@ -27,7 +25,6 @@ from parley.declaring.tasks import (
     Undefined,
     flat,
     tree,
-    wrong_scores,
 )
 from parley.scoring.gold import (
     ALL,
@@ -39,8 +36,11 @@ from parley.scoring.gold import (
     running,
     script_of,
 )
+from parley.scoring.intervals import Interval, Metric
 from parley.scoring.predictions import read, validate_predictions, write
+from parley.scoring.rows import Names, Rows
 
+Progress = Callable[[str, Any, int | None], None]  # takes what is done, how much, and of how much
 WRONG, DROP = "wrong", "drop"
 POLICIES = (WRONG, DROP)
 """What an unreadable prediction is: a wrong one, or none, so that the others alone are scored."""
@@ -57,7 +57,9 @@ class Result:
     predictions: str
     is_sample: bool
     score: Score
-    references: tuple[Reference, ...] = ()  # on the scored rows
+    intervals: Mapping[str, Any] = field(default_factory=dict)  # named as the metrics
+    units: int = 0  # the dialogues, or scenarios, that the intervals are over
+    references: tuple[Reference, ...] = ()  # on all rows
     baseline: str = ""
     part: Part = ALL
     provenance: Mapping[str, str] = field(default_factory=dict)
@@ -79,6 +81,11 @@ class Result:
         return (self.due - sum(self.unreadable.values())) / self.due
 
     @property
+    def is_part(self) -> bool:
+        """Whether it is of some rows alone."""
+        return self.part != ALL or (self.policy == DROP and bool(self.unreadable))
+
+    @property
     def moved(self) -> list[Problem]:
         """Differences of a baseline's score from its own reference, on real data."""
         own = flat(self.score.metrics)
@@ -93,12 +100,6 @@ class Result:
             if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
         ]
 
-    @property
-    def spread(self) -> dict[tuple[str, ...], Interval | Folds]:
-        """The spread of the metrics that have one."""
-        found = flat(self.score.spread)
-        return {path: each for path, each in found.items() if each is not None}
-
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON: an undefined metric is null, and has a reason."""
         found = flat(self.score.metrics)
@@ -110,11 +111,13 @@ class Result:
             "predictions": self.predictions,
             "sample": self.is_sample,
             "subset": self.part.subset,
+            "ids": sorted(self.part.ids),
             "pilot": self.part.limit,
             "unit": self.task.unit,
             "metrics": tree({path: None if path in reasons else found[path] for path in found}),
             "undefined": tree(reasons),
-            "spread": tree({path: vars(each) for path, each in self.spread.items()}),
+            "intervals": tree({path: vars(each) for path, each in flat(self.intervals).items()}),
+            "units": self.units,
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
@@ -153,6 +156,7 @@ def score(
     due: tuple[Gold, Collection[Key]] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
+    advance: Progress = lambda what, done, total: None,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
@@ -161,8 +165,8 @@ def score(
     `load_gold` returns, where it is known. `policy` is one of `POLICIES`.
 
     Raises:
-        UsageError: there is no such task, option, subset, baseline or policy, not one thing to
-            score, or no readable prediction is left.
+        UsageError: there is no such task, option, subset, dialogue, baseline or policy, not one
+            thing to score, or no readable prediction is left.
         RecordError: naming everything that is wrong with the file.
         OutputError: the build lacks a config or split, or `keep` cannot be written.
         ScriptError: the task fails.
@@ -180,22 +184,20 @@ def score(
     fields = reading(built, name, options, part)
     if baseline:
         of = f"baseline {baseline}"
+        advance(of, "running", None)
         predictions = _run(built, name, baseline, options, part, gold, others)
     elif found is not None:
         of = "predictions"
         predictions = validate_predictions(found, task, gold, "the predictions", others, fields)
     else:
         of = "standard input" if file == "-" else file
+        advance(of, "reading", None)
         hint = partial(_hint, built, task, options, gold)
         predictions = read(file, task, gold, hint, others, fields)
     unreadable = unreadable_of(predictions)
-    kept, scored, of_rows = scored_rows(gold, predictions, part, policy, of)
-    metrics = compute(built, name, options, kept, scored, of_rows)
-    references = task.references_for(options)
-    if of_rows != ALL:
-        others = {*others, *(gold.keys() - kept.keys())}
-        measured = (each for each in references if each.name != baseline)
-        references = (*_here(built, name, measured, options, of_rows, kept, others),)
+    kept, scored = scored_rows(gold, predictions, policy, of)
+    rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
+    score, metrics = rows.measure(scored, partial(advance, "intervals"))
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
     return Result(
@@ -205,33 +207,41 @@ def score(
         options,
         of,
         built.is_sample,
-        metrics,
-        references,
+        score,
+        tree(intervals_of(metrics)),
+        sum(map(bool, rows.units)),
+        task.references_for(options),
         baseline,
-        part,
-        _proof(built, task, predictions),
+        replace(part, limit=min(part.limit, len(gold)) if others else 0),
+        proof_of(built, task, digest_of(predictions)),
         len(gold),
         unreadable,
         policy,
     )
 
 
+def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
+    """Return the 95% intervals of the metrics that have one."""
+    found = {names: metric.interval for names, metric in metrics.items()}
+    return {names: each for names, each in found.items() if each}
+
+
 def scored_rows(
-    gold: Gold, predictions: Mapping[Key, Prediction], part: Part, policy: str, of: str
-) -> tuple[Gold, Mapping[Key, Prediction], Part]:
-    """Return what is scored by a policy: gold, predictions and part; `of` names the predictions.
+    gold: Gold, predictions: Mapping[Key, Prediction], policy: str, of: str
+) -> tuple[Gold, Mapping[Key, Prediction]]:
+    """Return the gold and predictions that are scored by a policy; `of` names the predictions.
 
     UsageError if no readable prediction is left.
     """
     if policy != DROP or not unreadable_of(predictions):
-        return gold, predictions, part
+        return gold, predictions
     kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
     if not kept:
         raise UsageError(
             f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
             remedy="With --unreadable wrong they count as wrong.",
         )
-    return kept, {key: predictions[key] for key in kept}, replace(part, limit=len(kept))
+    return kept, {key: predictions[key] for key in kept}
 
 
 def _run(
@@ -251,64 +261,13 @@ def _run(
         return validate_predictions(found, task, gold, made, others)
 
 
-def _here(
-    built: BuiltFolder,
-    name: str,
-    references: Iterable[Reference],
-    options: Mapping[str, str],
-    part: Part,
-    gold: Gold,
-    others: Collection[Key],
-) -> Iterator[Reference]:
-    """Yield what the baselines among these references reach on the rows of `gold` alone.
-
-    The other references are of all rows, and left out; so is a baseline that cannot predict a part,
-    as one that learns from it.
-    """
-    task = built.dataset.task(name)
-    for each in references:
-        if each.place == MEASURED:
-            with suppress(UsageError):
-                predictions = _run(built, name, each.name, options, part, gold, others)
-                found = flat(compute(built, name, options, gold, predictions, part).metrics)
-                stated = {
-                    path: f"{value:.{task.decimals}f}"
-                    for path, value in found.items()
-                    if not isinstance(value, Undefined)
-                }
-                note = "; ".join(filter(None, (each.note, "on the same rows")))
-                yield replace(each, metrics=tree(stated), note=note)
-
-
-def compute(
-    built: BuiltFolder,
-    name: str,
-    options: Mapping[str, str],
-    gold: Gold,
-    predictions: Mapping[Key, Prediction],
-    part: Part = ALL,
-) -> Score:
-    """Return the score of sound predictions, one for each key of `gold` and in its order.
-
-    `part` is the part of the task that they are from. ScriptError if the task fails.
-    """
-    with running(built):
-        task = built.dataset.task(name)
-        compared = task.score if part == ALL else task.score_part or task.score
-        scored = compared(gold, predictions, **options)
-        wrong = list(wrong_scores(scored, task))
-    if wrong:
-        raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
-    return scored
-
-
-def _proof(built: BuiltFolder, task: Task, predictions: Mapping[Key, Prediction]) -> dict[str, str]:
+def proof_of(built: BuiltFolder, task: Task, digest: str) -> dict[str, str]:
     """Return the versions, and the digests of rows and predictions."""
     return {
         "parley": __version__,
         "version": built.version,
         "rows": rows_digest(built, task),
-        "predictions": digest_of(predictions),
+        "predictions": digest,
     }
 
 

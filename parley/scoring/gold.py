@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from parley.base.errors import OutputError, ParleyError, ScriptError
+from parley.base.errors import OutputError, ParleyError, ScriptError, UsageError
 from parley.base.extras import extra_of
 from parley.base.loading import module_path
 from parley.building.built import BuiltFolder
@@ -24,15 +24,18 @@ class Part:
     subset: str = ""  # a published subset of the task, "" for all dialogues
     limit: int = 0  # the number of keys in a pilot, which have the lowest sha256; 0 for all
     chosen: frozenset[Key] = frozenset()  # the keys that a run named itself, none for all
+    ids: frozenset[str] = frozenset()  # of dialogues that are scored alone, as text; none for all
 
     def __str__(self) -> str:
+        subset = f"subset {self.subset}" if self.subset else ""
+        named = f"the dialogues of {len(self.ids):,} ids" if self.ids else ""
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
         own = f"{len(self.chosen):,} chosen" if self.chosen else ""
-        parts = [each for each in (self.subset and f"subset {self.subset}", pilot, own) if each]
-        return ", ".join(parts) or "all dialogues"
+        return ", ".join(filter(None, (subset, named, pilot, own))) or "all dialogues"
 
 
 ALL = Part()
+_SHOWN = 3  # ids in an error
 
 
 def load_gold(
@@ -40,7 +43,7 @@ def load_gold(
 ) -> tuple[Gold, Collection[Key]]:
     """Return the gold of a part of a task, and the keys outside that part.
 
-    OutputError if the build lacks a config, or the part is empty.
+    OutputError if the build lacks a config, or the part is empty. UsageError for unknown ids.
     """
     task = built.dataset.task(name)
     if absent := [config for config in task.configs if not built.splits(config)]:
@@ -61,8 +64,23 @@ def load_gold(
         if subset:
             named = subset.ids
             gold = {k: v for k, v in gold.items() if not named.isdisjoint(task.dialogues(k, v))}
+        if part.ids:
+            gold = _of_ids(task, gold, part)
     gold = pilot(built, name, gold, part)
     return gold, whole.keys() - gold.keys()
+
+
+def _of_ids(task: Task, gold: Gold, part: Part) -> Gold:
+    """Return the gold of the dialogues that a part names; UsageError if it lacks one of them."""
+    of = {key: {*map(str, task.dialogues(key, answer))} for key, answer in gold.items()}
+    if unknown := sorted(part.ids - {id for ids in of.values() for id in ids}):
+        more = ", ..." if unknown[_SHOWN:] else ""
+        raise UsageError(
+            f"ids: {len(unknown):,} of {len(part.ids):,} name no scored dialogue: "
+            f"{', '.join(unknown[:_SHOWN])}{more}",
+            remedy=f"Scored are: {task.evaluated_on}.",
+        )
+    return {key: answer for key, answer in gold.items() if not of[key].isdisjoint(part.ids)}
 
 
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:

@@ -1,0 +1,126 @@
+"""Coverage of the 95% intervals: how often they hold the true value, in simulated test sets.
+
+    python benchmarks/intervals.py BUILDS [TASK...]
+
+A test set is drawn, dialogue by dialogue, from those of the real build. A model answers a row
+rightly with a chance that differs between dialogues, so that the answers of one agree; else it
+gives the right answer of another row. The true value is that of 50 such test sets together.
+"""
+
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parley.building.built import open_folder
+from parley.building.collection import discover
+from parley.declaring.prediction_formats import Run
+from parley.declaring.tasks import flat
+from parley.scoring.compare import Measured, paired_differences
+from parley.scoring.gold import load_gold
+from parley.scoring.rows import Rows
+
+SETS, LARGE, PILOT = 400, 50, 20
+MODELS = ((3.0, 2.0), (2.0, 2.0))  # of the Beta distribution of a dialogue's chance
+
+
+class World:
+    """A task whose test sets and answers are drawn."""
+
+    def __init__(self, folder: Path, name: str, seed: int) -> None:
+        self.built, self.name = open_folder(folder), name
+        self.task = self.built.dataset.task(name)
+        self.options = self.task.chosen({})
+        gold, _ = load_gold(self.built, name, self.options)
+        self.rows = Rows(self.built, name, self.options, gold)
+        self.draw = np.random.default_rng(seed)
+        self.answers: dict[Any, Any] = {}
+        if self.task.target:
+            self.answers = {key: dict(self.task.target(answer)) for key, answer in gold.items()}
+        elif not self.is_run:
+            people = self.task.baselines[next(iter(self.task.baselines))]
+            for each in people(self.built, **self.options):
+                self.answers[tuple(each[field] for field in self.task.key)] = each
+        self.others = [*self.answers.values()]
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the task ranks documents."""
+        return bool(self.task.required)
+
+    def test_set(self, count: int) -> tuple[Rows, list[Any]]:
+        """Return the rows of so many drawn dialogues, and the predictions of each of `MODELS`."""
+        gold: dict[Any, Any] = {}
+        models: list[Any] = [Run() if self.is_run else {} for _ in MODELS]
+        units, line = [], 0
+        for number, place in enumerate(self.draw.integers(0, len(self.rows.units), count)):
+            units.append([])
+            chances = [self.draw.beta(*model) for model in MODELS]
+            for key in self.rows.units[place]:
+                own = (f"{number} {key[0]}" if self.is_run else (number, key[0]), *key[1:])
+                units[-1].append(own)
+                answer = self.rows.gold[key]
+                if self.is_run:
+                    answer = [{**row, "query_id": own[0]} for row in answer]
+                    for found, chance in zip(models, chances, strict=True):
+                        for row in answer:
+                            noise = self.draw.normal() * 4 * (1 - chance)
+                            score = {"score": row["relevance"] + noise}
+                            found.keep(line := line + 1, (own[0], row["document_id"]), score)
+                else:
+                    for found, chance in zip(models, chances, strict=True):
+                        is_right = self.draw.random() < chance
+                        other = self.others[self.draw.integers(len(self.others))]
+                        found[own] = self.answers[key] if is_right else other
+                gold[own] = answer
+        rows = Rows(self.built, self.name, self.options, gold, is_part=count == PILOT)
+        rows.units = units  # those drawn, not those of the ids
+        return rows, models
+
+    def coverage(self, count: int) -> dict[str, list[float]]:
+        """Return the share of intervals that hold the true value, by metric; of the difference."""
+        large, models = self.test_set(LARGE * len(self.rows.units))
+        true = [
+            {n: v for n, v in flat(large.score(found).metrics).items() if isinstance(v, float)}
+            for found in models
+        ]
+        held: dict[str, list[list[bool]]] = {}
+        for _ in range(SETS):
+            rows, models = self.test_set(count)
+            one, other = (Measured([(rows, found)]) for found in models)
+            by = paired_differences(one, other, one.metrics)
+            for names in true[0].keys() & true[1].keys():
+                metric, value = one.metrics[names], true[0][names]
+                known = held.setdefault(" ".join(names), [[], []])
+                due = (value, value - true[1][names])
+                found = (metric.interval, by[names].interval)
+                for kept, interval, number in zip(known, found, due, strict=True):
+                    if interval:
+                        kept.append(bool(interval.low <= number <= interval.high))
+        return {
+            name: [float(np.mean(each)) if len(each) > SETS / 2 else math.nan for each in known]
+            for name, known in held.items()
+        }
+
+
+def main(folder: Path, chosen: Iterable[str]) -> None:
+    """Print a table."""
+    print("| task | metric | dialogues | score | difference | in a pilot of 20 | difference |")
+    for dataset in discover().values():
+        for name in dataset.tasks:
+            if chosen and f"{dataset.name} {name}" not in chosen:
+                continue
+            world = World(folder / dataset.name, name, 0)
+            whole, pilot = (world.coverage(n) for n in (len(world.rows.units), PILOT))
+            for metric, shares in whole.items():
+                numbers = [*shares, *pilot.get(metric, [math.nan] * 2)]
+                shown = " | ".join("–" if math.isnan(n) else f"{n:.1%}" for n in numbers)
+                units = len(world.rows.units)
+                print(f"| {dataset.name} {name} | {metric} | {units:,} | {shown} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
