@@ -230,14 +230,17 @@ UNREAD = lines([*GOOD[:2], {"id": "two", "turn": 0, "unreadable": "nonsense"}])
     ("text", "options", "right", "coverage", "references"),
     [
         (SOUND, (), 2 / 3, 1.0, {"a paper's": 0.9, "ones": 0.667}),
-        (SOUND, ("--subset", "first"), 1.0, 1.0, {"ones": 1.0}),
+        (SOUND, ("--subset", "first"), 1.0, 1.0, {"a paper's": 0.9, "ones": 0.667}),
+        (SOUND, ("--ids", "first"), 1.0, 1.0, {"a paper's": 0.9, "ones": 0.667}),
         (UNREAD, (), 2 / 3, 2 / 3, {"a paper's": 0.9, "ones": 0.667}),
-        (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3, {"ones": 1.0}),
-        (UNREAD, ("--unreadable", "drop", "--set", "unit=letters"), 1.0, 2 / 3, {}),
+        (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3, {"a paper's": 0.9, "ones": 0.667}),
     ],
 )
-def test_references_are_of_the_scored_rows(run, text, options, right, coverage, references):
-    """An unreadable prediction is wrong, or is left out with its row; a paper scores all rows."""
+def test_references_of_all_rows_stand_beside(
+    run, tmp_path, text, options, right, coverage, references
+):
+    """Also beside a part, which says so. An unreadable prediction is wrong or left out."""
+    (tmp_path / "first").write_text("one\n")
     found = json.loads(run(*WORDS, "-", *options, "--json", text=text).stdout)
     assert found["metrics"]["right"] == right
     assert found["coverage"] == coverage
@@ -248,6 +251,9 @@ def test_references_are_of_the_scored_rows(run, text, options, right, coverage, 
     assert f"{coverage:.1%}" in shown
     assert "a paper's" in shown or "a paper's" not in references
     assert not any(line.endswith((",", ", ")) for line in shown.splitlines())
+    assert ("of all rows" in shown) == bool(options)
+    (tmp_path / "first").write_text("one\nsix\n")  # no such dialogue
+    assert run(*WORDS, "-", "--ids", "first", text=text).returncode == 2
 
 
 def test_where_nothing_is_readable_nothing_can_be_left(run):
