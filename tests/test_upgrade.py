@@ -44,6 +44,10 @@ def adapt(path):
 def test_what_1_0_0_wrote_is_read_once_names_are_where_messages_say(place, run):
     old, home = place / "datasets/chatter", {"PARLEY_DATASETS": place / "datasets"}
     (old / "export.py").unlink()  # its words changed, as the changelog says
+    tasks = old / "tasks.py"  # and so did those of readers
+    reader = 'reader(read_number, "rating", 1, 5)', "reader(rating=number_from(1, 5))"
+    text = tasks.read_text().replace("import read_number,", "import number_from,").replace(*reader)
+    tasks.write_text(text)
     for path in old.glob("*.py"):
         adapt(path)
     scored = "score", "chatter", "rating", "--build", place / "build"

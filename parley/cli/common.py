@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _GROUPS = {
     "From upstream to a build": "list fetch build verify diff",
     "Reading": "show browse site charts export run",
-    "Tasks and models": "tasks score ask compare",
+    "Tasks and models": "tasks score compare",
     "The Hub": "publish",
     "A dataset of your own": "new pin check card",
 }  # heading -> commands, in the order of work
