@@ -4,10 +4,9 @@ A task has gold, a score, baselines and references. docs/tasks.md shows one.
 """
 
 from parley.declaring.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
-from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
+from parley.declaring.tasks import Reference, Score, Subset, Task, Undefined
 
 __all__ = [
-    "MEASURED",
     "NO_HIT",
     "TREC_RUN",
     "UNREADABLE",

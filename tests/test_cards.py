@@ -261,7 +261,7 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     skipped = {"measured": None, "verdict": "not checked", "reason": "a package is missing"}
     found[1] = dataclasses.replace(found[1], **skipped)
     splits = {"a": {"train": TRAIN, "test": {"documented": 7}, "raw": {}}}
-    (tmp_path / FILE).write_text(text_of(dataset, splits, found, {"g": 1.5}), encoding="utf-8")
+    (tmp_path / FILE).write_text(text_of(dataset, splits, found, {"g": 1.5}, {}), encoding="utf-8")
     known = measured(dataset)
     assert known.figures(dataset) == found
     assert (known.version, known.splits, known.counted) == ("1.0.0", splits, {"g": 1.5})

@@ -24,6 +24,7 @@ from parley.building.collection import Dataset
 from parley.building.sources import open_source
 from parley.declaring.prediction_formats import Run
 from parley.scoring import predictions
+from parley.scoring.evaluate import measured_scores
 from parley.scoring.predictions import read, validate_predictions
 
 SAMPLE = """\
@@ -34,7 +35,7 @@ TASKS = '''"""Tasks of an invented dataset."""
 
 from parley.declaring.figures import Data
 from parley.declaring.prediction_formats import TREC_RUN
-from parley.declaring.tasks import MEASURED, Reference, Score, Subset, Task, Undefined
+from parley.declaring.tasks import Reference, Score, Subset, Task, Undefined
 from parley.base.errors import Problem
 
 
@@ -84,7 +85,7 @@ TASKS = {
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
         references=(
             Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
-            Reference("ones", {"right": "0.667"}, MEASURED, options={"unit": "words"}),
+            Reference("ones", options={"unit": "words"}),
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
@@ -128,7 +129,8 @@ def place(tmp_path_factory):
     folder = write_skeleton("chatter", place / "more")
     (folder / "tasks.py").write_text(TASKS)
     (folder / "sample" / "dialogues.jsonl").write_text(SAMPLE)
-    build(open_source(Dataset("chatter", folder), None, sample=True), place / "build")
+    source = open_source(Dataset("chatter", folder), None, sample=True)
+    build(source, place / "build", measure=True, scores=measured_scores)
     return place
 
 
@@ -575,6 +577,7 @@ BROKEN = [
         "TASKS['words'].example.words: expected an integer, found 3",
     ),
     ('"one", "turn": 0', '"one", "tern": 0', "TASKS['words'].example: expected fields of ['id', "),
+    ('{"right": "0.9"}', "{}", "a paper's: names a document just if it has metrics"),
     ('"paper, Table 1"', '"run with this tool"', "expected a baseline, of ones, none, lazy"),
     *(
         ('{"right": "0.9"}', f'{{"right": {number}}}', "a paper's, right: expected a finite number")

@@ -17,7 +17,7 @@ from parley.questions import (
     score_games,
     wrong_end,
 )
-from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task
+from parley.tasks import Key, Prediction, Reference, Score, Task
 
 from ..scenarios import (
     ISSUES,
@@ -265,24 +265,7 @@ DEALS = Task(
     validate=wrong_deal,
     baselines={"people": negotiated},
     references=(
-        Reference(
-            "people",
-            {
-                "deals": "0.976",
-                "walk_aways": "0.024",
-                "joint_points": "37.3",
-                "pareto_optimal": "0.657",
-                "share_of_most": "0.964",
-                "fairness": "0.445",
-                "points": {"mturk_agent_1": "18.64", "mturk_agent_2": "18.63"},
-                "median_points": {"mturk_agent_1": "19.0", "mturk_agent_2": "19.0"},
-                "below_walk_away": {"mturk_agent_1": "0.000", "mturk_agent_2": "0.000"},
-                "walked_away": {"mturk_agent_1": "0.008", "mturk_agent_2": "0.017"},
-                "turns": {"mturk_agent_1": "6.93", "mturk_agent_2": "6.95"},
-            },
-            MEASURED,
-            "the participants themselves; an action is a turn of its own",
-        ),
+        Reference("people", note="the participants themselves; an action is a turn of its own"),
     ),
     unit="points, turns, and shares as fractions",
 )

@@ -15,7 +15,7 @@ from parley.questions import (
     one_of,
     reader,
 )
-from parley.tasks import MEASURED, UNREADABLE, Key, Prediction, Reference, Score, Task
+from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
@@ -153,5 +153,5 @@ FINAL_DEAL = Task(
     per_prediction=("exact", "items"),
     validate=wrong_shares,
     baselines={"commonest": commonest_deal},
-    references=(Reference("commonest", {"exact": "0.058", "items": "0.318"}, MEASURED),),
+    references=(Reference("commonest"),),
 )

@@ -24,7 +24,7 @@ from parley.questions import (
     score_games,
     wrong_end,
 )
-from parley.tasks import MEASURED, Key, Prediction, Reference, Score, Task, Undefined
+from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars
@@ -277,24 +277,8 @@ DEALS = Task(
     references=(
         Reference(
             "humans",
-            {
-                "deals": "0.759",
-                "walk_aways": "0.241",
-                "sl": "0.788",
-                "fairness": "0.191",
-                "margin_to_list_price": "-0.171",
-                "margin_to_buyer_target": "0.184",
-                "margin_to_seller_target": "-0.171",
-                "points": {"buyer": "0.317", "seller": "-0.558"},
-                "median_points": {"buyer": "0.143", "seller": "-0.500"},
-                "below_walk_away": {"buyer": "0.057", "seller": "0.379"},
-                "walked_away": {"buyer": "0.036", "seller": "0.036"},
-                "turns": {"buyer": "4.56", "seller": "4.55"},
-                "median": {"sl": "0.750"},
-            },
-            MEASURED,
-            "the first dialogue of each scenario, so that all count alike; prices include slips; "
-            "an action is a turn of its own; of those without a deal, few end with a quit",
+            note="the first dialogue of each scenario, so that all count alike; prices include "
+            "slips; an action is a turn of its own; of those without a deal, few end with a quit",
         ),
     ),
 )

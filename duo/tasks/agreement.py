@@ -12,7 +12,6 @@ from parley.errors import Problem
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
 from parley.tasks import (
-    MEASURED,
     UNREADABLE,
     Key,
     Prediction,
@@ -158,11 +157,6 @@ def length(data: Data, aspect: str) -> Iterator[Prediction]:
             yield {"dialogue_id": row["dialogue_id"], "score": characters}
 
 
-def by_metric(*values: str) -> dict[str, str]:
-    """Return the numbers of a reference in one language and setting."""
-    return dict(zip(METRICS, values, strict=True))
-
-
 # The task --------------------------------------------------------------------------------
 
 AGREEMENT = Task(
@@ -203,58 +197,14 @@ AGREEMENT = Task(
     },
     upper=("own-preference",),
     references=(
-        Reference(
-            "own-stylistic-similarity",
-            {
-                "person": {
-                    "en ed": by_metric("0.754", "0.750", "0.668"),
-                    "en wow": by_metric("0.715", "0.672", "0.608"),
-                    "ja ed": by_metric("0.486", "0.458", "0.401"),
-                    "ja wow": by_metric("0.297", "0.239", "0.203"),
-                },
-                "others": {
-                    "en ed": by_metric("0.012", "-0.009", "-0.017"),
-                    "en wow": by_metric("0.298", "0.282", "0.215"),
-                    "ja ed": by_metric("0.078", "0.040", "0.031"),
-                    "ja wow": by_metric("0.153", "0.124", "0.103"),
-                },
-            },
-            MEASURED,
-            options={"aspect": "preference"},
-        ),
+        Reference("own-stylistic-similarity", options={"aspect": "preference"}),
         Reference(
             "own-preference",
-            {
-                "others": {
-                    "en ed": by_metric("0.189", "0.144", "0.113"),
-                    "en wow": by_metric("0.367", "0.349", "0.271"),
-                    "ja ed": by_metric("0.098", "-0.020", "-0.020"),
-                    "ja wow": by_metric("0.176", "0.070", "0.055"),
-                }
-            },
-            MEASURED,
-            "the agreement of the person's own rating with the others'",
+            note="the person's own rating, which is that of `person` by itself",
             options={"aspect": "preference"},
         ),
         Reference(
-            "length",
-            {
-                "person": {
-                    "en ed": by_metric("0.144", "0.089", "0.071"),
-                    "en wow": by_metric("0.098", "0.084", "0.062"),
-                    "ja ed": by_metric("0.042", "0.036", "0.028"),
-                    "ja wow": by_metric("-0.123", "-0.174", "-0.144"),
-                },
-                "others": {
-                    "en ed": by_metric("0.663", "0.680", "0.515"),
-                    "en wow": by_metric("0.062", "0.112", "0.090"),
-                    "ja ed": by_metric("0.213", "0.174", "0.138"),
-                    "ja wow": by_metric("0.236", "0.224", "0.166"),
-                },
-            },
-            MEASURED,
-            "the characters of the dialogue",
-            options={"aspect": "preference"},
+            "length", note="the characters of the dialogue", options={"aspect": "preference"}
         ),
     ),
     options={"aspect": tuple(ASPECTS)},

@@ -25,7 +25,7 @@ from parley.building.card import built_card
 from parley.building.collection import Dataset
 from parley.building.invented import require_invented
 from parley.building.measure import measured_anew
-from parley.building.measured import FILE, measured, measured_in
+from parley.building.measured import FILE, Scores, measured, measured_in
 from parley.building.plan import plan
 from parley.building.sources import Sources
 from parley.declaring.questions import Asking
@@ -40,6 +40,7 @@ def build(
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
     measure: bool = False,
+    scores: Callable[[BuiltFolder], Scores] = lambda built: {},
     questions: Callable[[BuiltFolder], list[BuiltSplit]] | None = None,
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
@@ -52,6 +53,7 @@ def build(
         output: The folder that takes one folder a dataset.
         on_rows: Called with "name config/split" and its rows written so far.
         measure: Recompute the figures and counted numbers, and renew `measured.json`.
+        scores: The function that scores the baselines, for `measure`.
         questions: The function that writes the tasks' questions into a build; None leaves them
             out.
 
@@ -86,7 +88,7 @@ def build(
         if measure:
             if source.folder != dataset.sample:  # else the sample is what was built
                 require_invented(built)
-            text = measured_anew(built, made)
+            text = measured_anew(built, made, scores(built))
             known = measured_in(text.encode(), dataset.folder / FILE)
         (folder / CARD).write_text(built_card(built, made, known), encoding="utf-8")
         source.require_unchanged()

@@ -119,7 +119,7 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     if built.has_questions:
         told.append(_QUESTIONS + _EVAL * (EVAL in built.texts))
     parts = {
-        **_parts(dataset, shown_row(dataset, built)),
+        **_parts(dataset, shown_row(dataset, built), known),
         "load": load_part(dataset, made),
         "splits": splits_part(dataset, splits, told, sample),
         "figures": f"Not recomputed: {A_SAMPLE}."
@@ -146,7 +146,7 @@ def renewed_card(dataset: Dataset) -> str:
         c: {s: found for s, found in each.items() if "rows" in found} for c, each in splits.items()
     }
     parts = {
-        **_parts(dataset, shown_row(dataset)),
+        **_parts(dataset, shown_row(dataset), known),
         "load": load_part(dataset, built),
         "splits": splits_part(dataset, splits),
         "figures": figures_part(known.figures(dataset)),
@@ -163,13 +163,13 @@ def renewed_card(dataset: Dataset) -> str:
     return head + _with_parts(dataset, body, parts, known)
 
 
-def _parts(dataset: Dataset, shown: Shown | None) -> dict[str, str]:
+def _parts(dataset: Dataset, shown: Shown | None, known: Measured) -> dict[str, str]:
     """Return the parts that depend on the declaration, and empty others."""
     return dict.fromkeys(PARTS, "") | {
         "load": load_part(dataset),
         "row": row_part(shown),
         "fields": fields_part(dataset),
-        "tasks": tasks_part(dataset),
+        "tasks": tasks_part(dataset, known.scores),
         "citation": f"```bibtex\n{dataset.builder.CITATION.strip()}\n```",
     }
 

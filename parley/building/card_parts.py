@@ -9,7 +9,7 @@ from typing import Any
 from parley.base.errors import RecordError, RowError, SourceError
 from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
-from parley.building.measured import Splits
+from parley.building.measured import Scores, Splits
 from parley.declaring.fields import HEADINGS, FieldTable, field_tables, in_code
 from parley.declaring.figures import Figure, tally
 from parley.declaring.leaderboard import markdown_table, section
@@ -177,6 +177,8 @@ def _figures(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
     return markdown_table(columns, rows, right=columns[1:3])
 
 
-def tasks_part(dataset: Dataset) -> str:
-    """Return the tables of the tasks."""
-    return section((dataset.name, *each) for each in dataset.tasks.items()) or "None are declared."
+def tasks_part(dataset: Dataset, scores: Scores) -> str:
+    """Return the tables of the tasks, with the measured scores of their baselines."""
+    tasks = dataset.tasks.items()
+    told = ((dataset.name, name, task.with_measured(scores.get(name, {}))) for name, task in tasks)
+    return section(told) or "None are declared."

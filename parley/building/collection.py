@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from parley.base.errors import Problem, ScriptError, UsageError, require_known
 from parley.base.loading import load_module, module_path
 from parley.base.regular import read_regular
+from parley.building.measured import measured
 from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
@@ -286,7 +287,8 @@ class Dataset:
         tasks = self._declared("tasks", "TASKS")
         if found := [*task_problems(tasks)]:
             raise ScriptError(str(module_path(self.folder, "tasks")), *found)
-        return tasks
+        scores = measured(self).scores if tasks else {}
+        return {name: task.with_measured(scores.get(name, {})) for name, task in tasks.items()}
 
     def task(self, name: str) -> "Task":
         """Return the task of this name, or raise UsageError with the known names."""

@@ -2,18 +2,20 @@
 
 from parley.base.errors import ScriptError
 from parley.building.built import BuiltFolder
-from parley.building.measured import Splits, every_split, text_of
+from parley.building.measured import Scores, Splits, every_split, text_of
 from parley.declaring.figures import Value, every_count, figures
 
 
-def measured_anew(built: BuiltFolder, made: Splits) -> str:
-    """Return the text of `measured.json` for a build; `made` is what was measured of its splits.
+def measured_anew(built: BuiltFolder, made: Splits, scores: Scores) -> str:
+    """Return the text of `measured.json` for a build.
+
+    `made` is what was measured of its splits, `scores` those of its baselines.
 
     ScriptError if a function of `figures.py` fails to count.
     """
     dataset = built.dataset
     found = list(figures(dataset.figures, built))
-    return text_of(dataset, every_split(dataset, made), found, _counted(built))
+    return text_of(dataset, every_split(dataset, made), found, _counted(built), scores)
 
 
 def _counted(built: BuiltFolder) -> dict[str, Value | None]:

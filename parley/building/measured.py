@@ -7,12 +7,14 @@
                  "null": []},
        "test": {"documented": 100}}},
      "figures": {"participants.gender.female": {"measured": 472, "verdict": "matches"}},
-     "counted": {"guesses.highest": "76.7"}}
+     "counted": {"guesses.highest": "76.7"},
+     "scores": {"deal": {"majority": {"auc": "0.500"}}}}
 
 `features` is the sha256 of a config's columns, types and label names. A split that was not built
 has only the rows that a document states, if one does. `counted` has null for a function that needs
-a split that was not built, or a missing package. `make measure` writes the file from the real
-files; built cards, the page, `parley list` and `parley verify` read it.
+a split that was not built, or a missing package. `scores` has those of the baselines that a task
+names as references, by its name, the baseline and the reference's options. `make measure` writes
+the file from the real files; built cards, the page, `parley list` and `parley verify` read it.
 """
 
 import hashlib
@@ -20,29 +22,42 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError
 from parley.base.regular import read_regular
 from parley.base.strict_json import loads
-from parley.building.collection import Dataset
 from parley.declaring.features import card_yaml
 from parley.declaring.figures import NOT_CHECKED, Figure, Value, recorded
 from parley.declaring.shapes import problems
+from parley.declaring.tasks import flat
+
+if TYPE_CHECKING:
+    from parley.building.collection import Dataset
 
 FILE = "measured.json"
 _RENEW = "Run `make measure`."
 
 Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> what is known of it
+Scores = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 _SPLIT = {"rows": int, "digest": str, "bytes": int, "arrow_bytes": int, "null": [str]}
 _FIGURE = {"measured?": (int, float, str), "verdict": str, "reason?": str}
+
+
+def _require_texts(metrics: Any) -> None:
+    """Check the metrics of a score: numbers as text, in groups or not."""
+    if not isinstance(metrics, dict) or not all(isinstance(v, str) for v in flat(metrics).values()):
+        raise ValueError("metrics as text")
+
+
 _SHAPE = {
     "version": str,
     "configs": {str: {"licence": str, "features": str}},
     "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
     "figures": {str: _FIGURE},
     "counted?": {str: (int, float, str, None)},
+    "scores?": {str: {str: _require_texts}},
 }
 
 
@@ -58,8 +73,10 @@ class Measured:
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # function and keys -> number, None if it could not be counted
     counted: Mapping[str, Value | None] = field(default_factory=dict)
+    # task -> baseline and options -> its metrics, as text
+    scores: Scores = field(default_factory=dict)
 
-    def figures(self, dataset: Dataset) -> list[Figure]:
+    def figures(self, dataset: "Dataset") -> list[Figure]:
         """Return every documented figure of a dataset with what was measured."""
         return list(recorded(dataset.figures, self.found))
 
@@ -69,7 +86,7 @@ class Measured:
         return None if found is None else str(found)
 
 
-def measured(dataset: Dataset) -> Measured:
+def measured(dataset: "Dataset") -> Measured:
     """Return what was measured of a dataset; OutputError if its `measured.json` is damaged."""
     path = dataset.folder / FILE
     try:
@@ -94,10 +111,11 @@ def measured_in(content: bytes, path: Path) -> Measured:
         found["splits"],
         found["figures"],
         found.get("counted", {}),
+        found.get("scores", {}),
     )
 
 
-def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
+def descriptions(dataset: "Dataset") -> dict[str, dict[str, str]]:
     """Return config -> its licence, and the sha256 of its features."""
 
     def features(config: str) -> str:
@@ -110,7 +128,7 @@ def descriptions(dataset: Dataset) -> dict[str, dict[str, str]]:
     }
 
 
-def every_split(dataset: Dataset, made: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
+def every_split(dataset: "Dataset", made: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Return what was measured of every split (`made`), or else its documented rows."""
     rows = dataset.documented_rows
 
@@ -127,15 +145,17 @@ def every_split(dataset: Dataset, made: Splits) -> dict[str, dict[str, Mapping[s
 
 
 def text_of(
-    dataset: Dataset,
+    dataset: "Dataset",
     splits: Splits,
     figures: Sequence[Figure],
     counted: Mapping[str, Value | None],
+    scores: Scores,
 ) -> str:
     """Return the text of `measured.json`, given what is known of every split."""
     content: dict[str, Any] = {"version": dataset.version, "configs": descriptions(dataset)}
     content |= {"splits": splits, "figures": {each.name: dict(_entry(each)) for each in figures}}
-    return _text(content | ({"counted": counted} if counted else {})) + "\n"
+    content |= {"counted": counted} if counted else {}
+    return _text(content | ({"scores": scores} if scores else {})) + "\n"
 
 
 def _text(value: Any, indent: int = 0) -> str:

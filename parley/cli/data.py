@@ -112,7 +112,7 @@ def build(
         bool, Option("--allow-missing", help="Leave out splits whose files are missing.")
     ] = False,
     measure: Annotated[
-        bool, Option("--measure", help="Recompute the figures, and renew measured.json.")
+        bool, Option("--measure", help="Recompute figures and baselines, and renew measured.json.")
     ] = False,
     questions: Annotated[
         bool, Option("--questions", help="Add the tasks' questions and eval.yaml.")
@@ -125,6 +125,7 @@ def build(
     from parley.building.build import build as build_dataset
     from parley.building.sources import open_source
     from parley.cli.report import build_table
+    from parley.scoring.evaluate import measured_scores
     from parley.scoring.questions import write_questions
 
     if sample and (common.typed(ctx, "source") or measure):
@@ -139,7 +140,14 @@ def build(
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
                 asked = write_questions if questions else None
-                splits = build_dataset(files, folder, advance, measure=measure, questions=asked)
+                splits = build_dataset(
+                    files,
+                    folder,
+                    advance,
+                    measure=measure,
+                    scores=measured_scores,
+                    questions=asked,
+                )
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 notes = card.notes(files.mirrored, files.fallbacks)
                 messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]

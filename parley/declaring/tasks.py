@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -70,15 +70,16 @@ class Reference:
 
     Args:
         name: The name of the system or baseline.
-        metrics: Numbers as their document prints them, named as in `Score.metrics`.
-        place: The document and the place in it, or `MEASURED`.
+        metrics: Numbers as their document prints them, named as in `Score.metrics`; those of a
+            baseline come from `measured.json`.
+        place: The document and the place in it; by default a baseline, run now.
         note: A difference that matters for the comparison.
         options: The task's options that it holds for.
     """
 
     name: str
-    metrics: Mapping[str, Any]
-    place: str
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    place: str = MEASURED
     note: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
 
@@ -196,6 +197,24 @@ class Task:
                 raise UsageError(f"{name} {value}: no such value; there are: {values}")
         return {name: given.get(name) or values[0] for name, values in self.options.items()}
 
+    def measured(self) -> dict[str, Reference]:
+        """Return the references to baselines, by name and options as `measured.json` has them."""
+        found = (each for each in self.references if each.place == MEASURED)
+        return {" ".join((each.name, *each.options.values())): each for each in found}
+
+    def with_measured(self, scores: Mapping[str, Any]) -> "Task":
+        """Return the task whose references to baselines have their measured scores."""
+        names = {id(each): name for name, each in self.measured().items()}
+        return replace(
+            self,
+            references=tuple(
+                replace(each, metrics=scores.get(names[id(each)], {}))
+                if id(each) in names
+                else each
+                for each in self.references
+            ),
+        )
+
     @property
     def choices(self) -> list[dict[str, str]]:
         """Each choice of a value for every option."""
@@ -267,9 +286,15 @@ def _problems(task: Any, name: str) -> Iterator[Problem]:
                 place = f"{where}.options[{option!r}]"
                 yield Problem(place, "letters, digits, _ and - for a value", repr(value))
     for reference in task.references:
-        if reference.place == MEASURED and reference.name not in task.baselines:
-            there = f"a baseline, of {', '.join(task.baselines) or 'none'}"
-            yield Problem(f"{where}.references, {MEASURED}", there, reference.name)
+        is_measured, there = reference.place == MEASURED, ", ".join(task.baselines)
+        if is_measured and reference.name not in task.baselines:
+            due = f"a baseline, of {there or 'none'}"
+            yield Problem(f"{where}.references, {MEASURED}", due, reference.name)
+        if is_measured == bool(reference.metrics):
+            what = (
+                "names a document just if it has metrics: those of a baseline are in measured.json"
+            )
+            yield Problem(f"{where}.references, {reference.name}", what=what)
         for path, value in flat(reference.metrics).items():
             place = f"{where}.references, {reference.name}, {'.'.join(path)}"
             if not _is_number(value):

@@ -226,6 +226,25 @@ def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
     return {names: each for names, each in found.items() if each}
 
 
+def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the metrics of the baselines that tasks have as references, as text.
+
+    The keys are a task's name, then the baseline's with the options. Raises as `score`.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, task in built.dataset.tasks.items():
+        for key, each in task.measured().items():
+            metrics = score(built, name, each.options, baseline=each.name).score.metrics
+            found.setdefault(name, {})[key] = _as_text(metrics, task)
+    return found
+
+
+def _as_text(metrics: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """Return metrics as a table prints them, without undefined ones."""
+    found = flat(metrics).items()
+    return tree({p: f"{v:.{task.decimals}f}" for p, v in found if not isinstance(v, Undefined)})
+
+
 def scored_rows(
     gold: Gold, predictions: Mapping[Key, Prediction], policy: str, of: str
 ) -> tuple[Gold, Mapping[Key, Prediction]]:

@@ -95,7 +95,13 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
         for config, names in known.splits.items()
     }
     splits = every_split(dataset, made)
-    due = text_of(dataset, splits, known.figures(dataset), dict(_numbers(dataset, known)))
+    scores = {
+        name: {key: known.scores.get(name, {}).get(key, {}) for key in baselines}
+        for name, task in dataset.tasks.items()
+        if (baselines := task.measured())
+    }
+    numbers = dict(_numbers(dataset, known))
+    due = text_of(dataset, splits, known.figures(dataset), numbers, scores)
     if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
         said = "version, features, licences, splits or figures are not those of the folder"
         yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"
