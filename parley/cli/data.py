@@ -177,7 +177,7 @@ def verify(
     all_figures: Annotated[bool, Option("--all", help="Also list the figures that match.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Verify builds: schema, counts, consistency, round trip, documented figures.
+    """Verify builds: every byte, consistency, round trip, documented figures.
 
     Exit status 1 if a check fails or a figure is unexplained.
     """

@@ -4,7 +4,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,14 @@ LARGEST = 200_000_000  # bytes of Arrow data in a row group
 
 @dataclass(frozen=True)
 class Shard:
-    """The name, bytes and sha256 of a Parquet file, and the rows and bytes of its Arrow data."""
+    """The name, bytes and sha256 of a Parquet file, its rows, bytes of Arrow data and footer."""
 
     name: str
     size: int
     sha256: str
     rows: int
     arrow_size: int
+    footer: pq.FileMetaData = field(repr=False, compare=False)
 
 
 def write_parquet(
@@ -154,6 +155,7 @@ class _Shard:
 
     def __init__(self, path: Path | None, schema: pa.Schema) -> None:
         self._path = path
+        self._footers: list[pq.FileMetaData] = []
         self._sink = _Sink(path.open("wb", buffering=0) if path else None)
         # A page index makes the dataset viewer fast. With content-defined chunking the Hub stores
         # only the changes of a new version. Readers that verify checksums notice damaged pages.
@@ -163,6 +165,7 @@ class _Shard:
             write_page_index=True,
             use_content_defined_chunking=True,
             write_page_checksum=True,
+            metadata_collector=self._footers,
         )
         self.rows = self.arrow_size = 0
 
@@ -183,7 +186,8 @@ class _Shard:
         """Give the file its final name."""
         if self._path:
             self._path.rename(self._path.with_name(name))
-        return Shard(name, self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size)
+        made = self._sink.size, self._sink.hash.hexdigest(), self.rows, self.arrow_size
+        return Shard(name, *made, *self._footers)
 
 
 class _Sink(io.RawIOBase):

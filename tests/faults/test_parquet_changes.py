@@ -555,6 +555,18 @@ def test_a_file_of_other_bytes_is_refused(changed, number, what):
         assert [*integrity.schema(built)] or [*integrity.shards(built, measured, [])]
 
 
+@pytest.mark.parametrize(
+    ("number", "what"),
+    [each for each in enumerate(CHANGES) if "x" in CHANGES[each[1]][1]],
+)
+def test_what_misleads_a_reader_is_refused_where_bytes_cannot_be_compared(changed, number, what):
+    built = put_in(changed, number)
+    built.provenance["built_with"]["pyarrow"] = "1.0.0"
+    with contextlib.suppress(OutputError):
+        measured = integrity.Remeasured(built)
+        assert [*integrity.schema(built)] or [*integrity.shards(built, measured, [])]
+
+
 def test_a_difference_names_equal_rows_of_other_bytes(changed, sample_build):
     built = put_in(changed, [*CHANGES].index("statistics: above"))
     found = compare(open_folder(sample_build / "casino"), built)
