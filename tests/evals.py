@@ -1,6 +1,7 @@
 """Tasks of inspect, asked of a model that a function stands for."""
 
 import inspect_ai
+from inspect_ai.log import read_eval_log  # noqa: F401 - for tests
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 
@@ -32,7 +33,7 @@ def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given)
     return log.location
 
 
-OF_EVAL = {"sample_id", "epochs", "fail_on_error", "log_format", "temperature"}
+OF_EVAL = {"sample_id", "epochs", "fail_on_error", "temperature", "max_connections"}
 
 
 def model_of(reply, name):

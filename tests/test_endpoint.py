@@ -1,0 +1,84 @@
+"""Asking a real model behind llama.cpp's server; `make endpoint` runs it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import parley
+from parley.building.collection import discover
+from parley.declaring.games import WARNINGS
+from parley.declaring.questions import Playing
+
+PYTHON = os.environ.get("PARLEY_ENDPOINT", "")  # the one that has llama.cpp
+pytestmark = pytest.mark.skipif(not PYTHON, reason="`make endpoint` runs it")
+
+ASKED = [
+    (name, each, task)
+    for name, dataset in discover().items()
+    for each, task in dataset.tasks.items()
+    if task.asking
+]
+QUESTIONS, GAMES, TURNS = 9, 2, 8
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """The address of the server."""
+    command = [PYTHON, str(Path(__file__).with_name("llama_server.py"))]
+    said = tmp_path_factory.mktemp("server") / "log"
+    with (
+        said.open("w") as log,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as server,
+    ):
+        if address := server.stdout.readline().strip():
+            yield f"{address}/v1"
+            server.kill()
+    if not address:
+        pytest.skip(f"llama.cpp's server does not start here: {said.read_text()[-300:]}")
+
+
+@pytest.fixture(scope="module")
+def builds(request):
+    """The folder of the real builds, or of the samples without PARLEY_SOURCE."""
+    return request.getfixturevalue(
+        "real_build" if os.environ.get("PARLEY_SOURCE") else "sample_build"
+    )
+
+
+COUNTS = {}  # task -> asked, unreadable
+
+
+@pytest.mark.parametrize(
+    ("name", "task_name", "task"), ASKED, ids=[f"{n}-{t}" for n, t, _ in ASKED]
+)
+def test_a_small_model_is_asked_by_default(name, task_name, task, url, builds, tmp_path):
+    evals = pytest.importorskip("evals", reason="needs the extra models")
+    is_game = isinstance(task.asking, Playing)
+    model = evals.get_model("openai-api/local/smollm2", base_url=url, api_key="none")
+    given = {"limit": GAMES, "turns": TURNS} if is_game else {"limit": QUESTIONS}
+    log = evals.ask(f"{name} {task_name}", model, builds, tmp_path, max_connections=2, **given)
+    found = parley.score(builds / name, task_name, log)
+    COUNTS[task_name] = found.due, sum(found.unreadable.values())
+    if not is_game:
+        return
+    for sample in evals.read_eval_log(log).samples:
+        turns = sample.metadata["turns"]
+        played = sample.scores["parley_answers"].metadata["prediction"]
+        is_over = played[task.asking.agreed] is not None or len(turns) == TURNS
+        walked = played.get("walked_away")
+        assert (
+            is_over
+            or "[walk" in turns[-1]["text"].casefold()
+            or (played["malformed"][walked] == WARNINGS)
+        )
+
+
+def test_nearly_all_answers_are_read():
+    asked, unread = (sum(each) for each in zip(*COUNTS.values(), strict=True))
+    print(COUNTS)
+    assert asked >= 60
+    assert unread <= asked / 20, COUNTS
