@@ -4,8 +4,10 @@ A file, a pipe or standard input, compressed with gzip or not, which its first b
 is wrong with it is reported at once, each with its line and its key.
 """
 
+import codecs
 import gzip
 import json
+import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,19 +40,21 @@ _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what 
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
 _AT_ONCE = 1 << 18  # bytes
 _GZIP = b"\x1f\x8b"
-_OTHERS = {  # the first bytes of files given by mistake
-    _GZIP: "it is compressed twice: decompress it once",
-    b"\xfd7zXZ\0": "it is compressed with xz: decompress it, or compress it with gzip",
-    b"\x28\xb5\x2f\xfd": "it is compressed with zstd: decompress it, or compress it with gzip",
-    b"\x04\x22\x4d\x18": "it is compressed with lz4: decompress it, or compress it with gzip",
-    b"BZh": "it is compressed with bzip2: decompress it, or compress it with gzip",
-    b"7z\xbc\xaf\x27\x1c": "it is a 7z archive: name a file that was in it",
-    b"PK": "it is a zip archive: name a file that was in it",
-    b"PAR1": "it is Parquet: write a line of text for each prediction",
-    b"ARROW1": "it is Arrow data: write a line of text for each prediction",
-    **dict.fromkeys(
-        (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"), "it is in UTF-16 or UTF-32: write it in UTF-8"
-    ),
+_KINDS = {  # the first bytes of files given by mistake
+    _GZIP: "compressed twice",
+    b"\xfd7zXZ\0": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x04\x22\x4d\x18": "compressed with lz4",
+    b"BZh": "compressed with bzip2",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"PK": "a zip archive, as files of Excel, NumPy and PyTorch are",
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow data",
+    b"\x93NUMPY": "an array of NumPy",
+    b"\x80": "a pickle of Python",
+    b"SQLite format 3": "a database of SQLite",
+    b"<": "HTML or XML",
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"), "in UTF-16 or UTF-32"),
 }
 
 
@@ -106,15 +110,28 @@ def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
 
 
 def _mistaken(line: bytes, task: Task) -> str:
-    """Return the kind of a file that holds no predictions, by its first line; else ""."""
+    """Return what a file is that holds no predictions, by its first line; else ""."""
     with suppress(ValueError):
         if isinstance(task.format.parse(line), dict):
             return ""
+    kind = next((kind for start, kind in _KINDS.items() if line.startswith(start)), "")
+    cells = re.split(b"[,;\t]", line.removeprefix(codecs.BOM_UTF8))
+    is_object, is_json = line.lstrip().startswith(b"{"), task.format is JSON_LINES
     if line[257:262] == b"ustar":
-        return "it is a tar archive: name a file that was in it"
-    if task.format is JSON_LINES and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
-        return "it is one JSON text: write each prediction as an object in a line of its own"
-    return next((what for start, what in _OTHERS.items() if line.startswith(start)), "")
+        kind = "a tar archive"
+    elif {name.encode() for name in task.key} <= {cell.strip(b' "\r') for cell in cells}:
+        kind = "CSV"
+    elif is_object and not is_json:
+        kind = "JSON"
+    elif is_json and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
+        kind = "one JSON text"
+    elif is_json and line.split()[1:2] == [b"Q0"]:
+        kind = "a TREC run"
+    elif is_json and not kind and not is_object and len(cells) >= len(task.example):
+        kind = "CSV without names of columns"
+    (example,) = task.format.lines([task.example])
+    taken = f"a line for each prediction, plain or compressed with gzip, such as {example}"
+    return f"it is {kind}; taken is {task.format.name}: {taken}" if kind else ""
 
 
 def validate_predictions(
