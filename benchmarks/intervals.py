@@ -4,7 +4,8 @@
 
 A test set is drawn, dialogue by dialogue, from those of the real build. A model answers a row
 rightly with a chance that differs between dialogues, so that the answers of one agree; else it
-gives the right answer of another row. The true value is that of 50 such test sets together.
+gives the right answer of another row, or in a game makes no deal. The true value is that of so many
+rows as 20 times the real ones.
 """
 
 import math
@@ -18,12 +19,13 @@ import numpy as np
 from parley.building.built import open_folder
 from parley.building.collection import discover
 from parley.declaring.prediction_formats import Run
+from parley.declaring.questions import Playing
 from parley.declaring.tasks import flat
 from parley.scoring.compare import Measured, paired_differences
 from parley.scoring.gold import load_gold
 from parley.scoring.rows import Rows
 
-SETS, LARGE, PILOT = 400, 50, 20
+SETS, LARGE, SIZES = 200, 20, (20, 60)  # of test sets; dialogues of one
 MODELS = ((3.0, 2.0), (2.0, 2.0))  # of the Beta distribution of a dialogue's chance
 
 
@@ -74,9 +76,11 @@ class World:
                     for found, chance in zip(models, chances, strict=True):
                         is_right = self.draw.random() < chance
                         other = self.others[self.draw.integers(len(self.others))]
+                        if isinstance(game := self.task.asking, Playing):
+                            other = {game.agreed: None}
                         found[own] = self.answers[key] if is_right else other
                 gold[own] = answer
-        rows = Rows(self.built, self.name, self.options, gold, is_part=count == PILOT)
+        rows = Rows(self.built, self.name, self.options, gold, is_part=count in SIZES)
         rows.units = units  # those drawn, not those of the ids
         return rows, models
 
@@ -92,7 +96,7 @@ class World:
             rows, models = self.test_set(count)
             one, other = (Measured([(rows, found)]) for found in models)
             by = paired_differences(one, other, one.metrics)
-            for names in true[0].keys() & true[1].keys():
+            for names in true[0].keys() & true[1].keys() & by.keys():
                 metric, value = one.metrics[names], true[0][names]
                 known = held.setdefault(" ".join(names), [[], []])
                 due = (value, value - true[1][names])
@@ -107,19 +111,24 @@ class World:
 
 
 def main(folder: Path, chosen: Iterable[str]) -> None:
-    """Print a table."""
-    print("| task | metric | dialogues | score | difference | in a pilot of 20 | difference |")
+    """Print a table: the least and the most coverage over the metrics of a task."""
+    heads = [f"{what}, {size} dialogues" for size in SIZES for what in ("score", "difference")]
+    print(f"| task | {' | '.join(heads)} |")
     for dataset in discover().values():
         for name in dataset.tasks:
             if chosen and f"{dataset.name} {name}" not in chosen:
                 continue
             world = World(folder / dataset.name, name, 0)
-            whole, pilot = (world.coverage(n) for n in (len(world.rows.units), PILOT))
-            for metric, shares in whole.items():
-                numbers = [*shares, *pilot.get(metric, [math.nan] * 2)]
-                shown = " | ".join("–" if math.isnan(n) else f"{n:.1%}" for n in numbers)
-                units = len(world.rows.units)
-                print(f"| {dataset.name} {name} | {metric} | {units:,} | {shown} |", flush=True)
+            cells = []
+            for size in SIZES:
+                found = world.coverage(size)
+                for metric, shares in sorted(found.items()):
+                    print(f"<!-- {name} {size} {metric}: {shares} -->", flush=True)
+                for each in zip(*found.values(), strict=True):
+                    known = [share for share in each if not math.isnan(share)]
+                    shown = f"{100 * min(known):.0f} to {100 * max(known):.0f}" if known else "–"
+                    cells.append(shown)
+            print(f"| {dataset.name} {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

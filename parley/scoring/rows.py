@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-BLOCKS = 200
+BLOCKS = 100
 """The most times that a metric which is no mean over rows is computed without some units."""
 
 Names = tuple[str, ...]  # that lead to a metric
