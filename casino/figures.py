@@ -253,7 +253,7 @@ def validation_f1(data: Data, model: str) -> float:
         known, truth = (matrix(row["labels"] for row in part) for part in parts)
         predicted = np.array(predict(texts[0], known, texts[1]))
         found.append(100 * f1_score(truth, predicted, average="macro", zero_division=0))
-    return mean(found)
+    return float(mean(found))
 
 
 @documented("paper, appendix A", "36.97 ± 10.81")

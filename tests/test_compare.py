@@ -164,7 +164,7 @@ def compared(sample_build, run):
     """Return a function that compares logs by the command; returns its tables."""
 
     def compared(*logs, **given):
-        more = [part for name, value in given.items() for part in ("--set", f"{name}={value}")]
+        more = [part for name, value in given.items() for part in (f"--{name}", value)]
         status, out, err = run("compare", *logs, *more, "--build", sample_build, "--json")
         assert not status, err
         return json.loads(out)
@@ -198,7 +198,7 @@ def test_logs_are_compared_by_task(logged, compared, sample_build, run):
     assert (first["differences"], first["unreadable"], first["coverage"]) == ({}, 0, 1)
     asked = second["run"]["asked"]
     assert (second["run"]["input_tokens"], second["run"]["output_tokens"]) == (7 * asked, 3 * asked)
-    assert second["cost"] is None  # as inspect knows no price of it
+    assert second["run"]["cost"] is None  # as inspect knows no price of it
     walked, swapped = deals["logs"]
     assert walked["label"] == "mturk_agent_1=mockllm/one, mturk_agent_2=mockllm/one"
     assert "unreadable" not in walked["metrics"]
@@ -328,3 +328,48 @@ def test_options_of_a_task_are_tables_of_their_own(logged, compared):
         {"aspect": "empathy"},
         {"aspect": "preference"},
     ]
+
+
+def test_files_of_predictions_are_compared_with_logs(logged, compared, sample_build, run, tmp_path):
+    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
+    log = logged("casino outcomes", "one", camp)
+    part = logged("casino outcomes", "two", camp, limit=3)
+    file, given = tmp_path / "mine.jsonl", ("--build", sample_build)
+    save = "--baseline", "commonest", "--save-predictions", file
+    assert run("score", "casino", "outcomes", *save, *given).returncode == 0
+    for logs, limit in (([log], 0), ([part], 3)):
+        one, mine = compared(*logs, file)[0]["logs"]
+        assert (mine["label"], mine["differs"], mine["run"]) == ("mine", [], {})
+        alone = run("score", "casino", "outcomes", file, "--limit", limit, "--json", *given)
+        due = json.loads(alone.stdout)["metrics"]
+        assert mine["metrics"] == {name: due[name] for name in mine["metrics"]}
+        by = mine["differences"]["likeness"]["value"]
+        assert by == pytest.approx(mine["metrics"]["likeness"] - one["metrics"]["likeness"])
+    _, three = compared(log, part, file)[0]["logs"][:2]
+    assert [each.partition(":")[0] for each in three["differs"]] == ["part"]
+    assert compared(file, task="casino/outcomes")[0]["first"] == str(file)
+    other = logged("duo agreement", "one", '{"score": 3}')
+    for paths in ([file], [log, other, file], [file, "--task", "casino/nothing"]):
+        assert run("compare", *paths, *given).returncode == 2
+    assert run("compare", other, file, *given).returncode == 1  # of another task
+
+
+def test_epochs_are_compared_as_means(logged, compared):
+    camp = {"satisfaction": "Undecided", "likeness": "Slightly like"}
+    turns = itertools.count()
+
+    def at_times(messages, schema):
+        return json.dumps(camp) if next(turns) % 3 else "?"
+
+    logs = [
+        logged("casino outcomes", "one", json.dumps(camp)),
+        logged("casino outcomes", "two", at_times, epochs=2),
+    ]
+    one, two = compared(*logs)[0]["logs"]
+    assert two["asked"] == 2 * one["asked"]
+    assert 0 < two["unreadable"] < two["asked"]
+    assert [each.partition(":")[0] for each in two["settings"]] == ["epochs"]
+    by = two["differences"]["likeness"]
+    assert by["value"] == pytest.approx(two["metrics"]["likeness"] - one["metrics"]["likeness"])
+    assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
+    assert 0 < by["p"] <= 1

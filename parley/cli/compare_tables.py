@@ -1,11 +1,13 @@
-"""Lay out a comparison of logs."""
+"""Lay out a comparison of logs and files of predictions."""
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe, table
+from parley.declaring.tasks import tree
 from parley.models.compare import Compared, Table
 from parley.scoring.compare import SWAPS, Difference
 from parley.scoring.evaluate import DROP
@@ -27,10 +29,49 @@ def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:
     if differences:
         columns = ["task", "metric", "log", "against", ">difference", ">95%", ">p", ">p, Holm"]
         parts += [table(columns, differences, "differences"), safe()]
-    columns = ["model", "task", ">questions", ">unreadable", ">read", ">written", ">reasoning"]
+    columns = ["model", "task", ">answers", ">unreadable", ">read", ">written", ">reasoning"]
     columns += [">cost"]
     parts += [table(columns, logs, "tokens and cost"), safe()]
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
+
+
+def comparison_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Return a comparison for JSON; a number that is undefined is null."""
+    return [
+        {
+            "dataset": each.dataset,
+            "task": each.name,
+            "options": dict(each.options),
+            "unit": each.task.unit,
+            "drawn": each.task.key[0],
+            "policy": each.policy,
+            "first": each.first and str(each.first.path),
+            "logs": [_as_dict(log) for log in each.logs],
+        }
+        for each in tables
+    ]
+
+
+def _as_dict(log: Compared) -> dict[str, Any]:
+    metrics = {n: None if math.isnan(value) else value for n, value in log.metrics.items()}
+    differences = {
+        names: vars(found) | {"interval": found.interval and vars(found.interval)}
+        for names, found in log.differences.items()
+    }
+    return {
+        "log": str(log.path),
+        "label": log.label,
+        "differs": list(map(str, log.differs)),
+        "settings": list(map(str, log.settings)),
+        "units": log.units,
+        "metrics": tree(metrics),
+        "intervals": tree({names: vars(found) for names, found in log.intervals.items()}),
+        "differences": tree(differences),
+        "asked": log.asked,
+        "unreadable": log.unreadable,
+        "coverage": log.coverage,
+        "run": dict(log.facts),
+    }
 
 
 def _number(value: float | None, decimals: int) -> str:
@@ -101,12 +142,10 @@ def _difference(by: Difference, decimals: int) -> list[str]:
 
 def _logs(found: Table) -> Iterator[list[str]]:
     for log in found.logs:
-        facts = log.facts
-        cost = "–" if log.cost is None else f"{log.cost:,.4f}"
-        counts = (facts.get(f"{kind}_tokens") for kind in ("input", "output", "reasoning"))
-        numbers = (facts.get("asked", 0), log.unreadable, *counts)
-        shown = ("–" if count is None else f"{count:,}" for count in numbers)
-        yield [log.label, _task_of(found), *shown, cost]
+        counts = (log.facts.get(f"{kind}_tokens") for kind in ("input", "output", "reasoning"))
+        shown = ("–" if n is None else f"{n:,}" for n in (log.asked, log.unreadable, *counts))
+        cost = log.facts.get("cost")
+        yield [log.label, _task_of(found), *shown, "–" if cost is None else f"{cost:,.4f}"]
 
 
 def _how(tables: Sequence[Table]) -> Iterator[str]:

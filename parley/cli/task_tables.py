@@ -11,7 +11,7 @@ from parley.base.console import safe, table
 from parley.building.collection import Dataset
 from parley.declaring.leaderboard import leaderboard
 from parley.declaring.prediction_formats import ANSWER, UNREADABLE
-from parley.declaring.questions import Asking
+from parley.declaring.questions import EMPTY, TRUNCATED, Asking
 from parley.declaring.tasks import Task, Undefined, flat
 from parley.scoring.evaluate import DROP, WRONG, Result
 from parley.scoring.gold import ALL
@@ -201,13 +201,28 @@ def _proof(found: Result) -> Iterator[str]:
         prompt = f", system text {log['prompt'][:12]}" if "prompt" in log else ""
         asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield f"{asking}{shots}{prompt}"
-        if log["advice"]:
-            yield log["advice"]
+        yield from _advice(log)
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
+
+
+def _advice(log: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what makes more answers readable, if more than a tenth are not."""
+    if sum(log["unread"].values()) * 10 <= log["calls"]:
+        return
+    tries = []
+    if log.get("schema") is False:
+        tries.append("-T schema=true, which asks for JSON of the right form")
+    if {EMPTY, TRUNCATED} & log["unread"].keys():
+        more, role = "--max-tokens 4000", next(iter(log["models"]))
+        if role:
+            more = f"--model-role '{role}={{model: {log['models'][role]}, max_tokens: 4000}}'"
+        tries.append(f"{more}, as the limit counts a model's thoughts, too")
+    tries.append("a model that follows instructions better")
+    yield f"many answers are unreadable; try {'; or '.join(tries)}"
 
 
 def _interval(found: Interval, decimals: int) -> str:

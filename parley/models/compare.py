@@ -1,6 +1,5 @@
-"""Compare models by their logs: scores, paired differences, tokens and cost."""
+"""Compare models by what they answered: scores, paired differences, tokens and cost."""
 
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,44 +11,33 @@ from parley.building.built import BuiltFolder, find_folder
 from parley.building.collection import get
 from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.questions import Playing
-from parley.declaring.tasks import Task, tree
+from parley.declaring.tasks import Task, task_id
 from parley.models.logs import AnsweredLog, is_log, open_log, read_log
 from parley.models.score import scored_epoch
 from parley.scoring.compare import Difference, Measured, holm, paired_differences
-from parley.scoring.evaluate import POLICIES, WRONG, intervals_of
-from parley.scoring.gold import rows_digest
+from parley.scoring.evaluate import POLICIES, WRONG, intervals_of, scored_rows, unreadable_of
+from parley.scoring.gold import ALL, Part, load_gold, reading, rows_digest
 from parley.scoring.intervals import Interval
-from parley.scoring.rows import Names
+from parley.scoring.predictions import read
+from parley.scoring.rows import Names, Rows
 
 Advance = Callable[[str, int, int], None]  # takes what is computed, the scores done, and all
-_ASKED = ("asking", "questions", "turns")
+_ASKED = ("asking", "questions", "turns")  # in which logs must agree to be compared
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A log in a table.
+    """A log or a file of predictions in a table; names of metrics -> numbers.
 
-    Args:
-        path: The log.
-        label: The model, or SIDE=MODEL of a game; with the name of the log if two are alike.
-        facts: Models, calls, tokens and seconds, as `parley score` has them.
-        unreadable: The number of answers that could not be read.
-        cost: In the unit of the prices; None without a price for each model.
-        differs: Where it differs from the first log of the table in what was asked; then it has no
-            differences. Or why it has no metrics: rows other than the build's, swapped sides,
-            questions that are not answered.
-        settings: Where the settings of its calls differ from those of the first log.
-        units: The number of units that its intervals draw.
-        metrics: Name -> value, NaN if undefined.
-        intervals: Name -> the 95% interval.
-        differences: Name -> its metric minus that of the first log.
+    `differs` says where it differs from the first of the table in what was asked, so that it has no
+    differences, or why it has no metrics. `settings` says where its calls differed.
     """
 
     path: Path
     label: str
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    asked: int = 0
     unreadable: int = 0
-    cost: float | None = None
     differs: tuple[Problem, ...] = ()
     settings: tuple[Problem, ...] = ()
     units: int = 0
@@ -60,13 +48,12 @@ class Compared:
     @property
     def coverage(self) -> float:
         """The share of answers that could be read, from 0 to 1; 0 without an answer."""
-        asked = self.facts.get("asked", 0)
-        return (asked - self.unreadable) / asked if asked else 0.0
+        return (self.asked - self.unreadable) / self.asked if self.asked else 0.0
 
 
 @dataclass(frozen=True)
 class Table:
-    """The logs of a task with the same options, in the order given."""
+    """The logs and files of a task with the same options, in the order given."""
 
     dataset: str
     name: str
@@ -77,130 +64,83 @@ class Table:
 
     @property
     def first(self) -> Compared | None:
-        """The log that the others are compared with: the first with metrics."""
+        """The one that the others are compared with: the first with metrics."""
         return next((each for each in self.logs if each.metrics), None)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it for JSON; a number that is undefined is null."""
-        return {
-            "dataset": self.dataset,
-            "task": self.name,
-            "options": dict(self.options),
-            "unit": self.task.unit,
-            "drawn": self.task.key[0],
-            "policy": self.policy,
-            "first": self.first and str(self.first.path),
-            "logs": [
-                {
-                    "log": str(each.path),
-                    "label": each.label,
-                    "differs": list(map(str, each.differs)),
-                    "settings": list(map(str, each.settings)),
-                    "units": each.units,
-                    "metrics": tree({n: _known(value) for n, value in each.metrics.items()}),
-                    "intervals": tree({n: vars(found) for n, found in each.intervals.items()}),
-                    "differences": tree(
-                        {
-                            names: vars(found)
-                            | {"interval": found.interval and vars(found.interval)}
-                            for names, found in each.differences.items()
-                        }
-                    ),
-                    "unreadable": each.unreadable,
-                    "coverage": each.coverage,
-                    "cost": each.cost,
-                    "run": dict(each.facts),
-                }
-                for each in self.logs
-            ],
-        }
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def compare(
     folder: Path,
     paths: Sequence[Path],
     metrics: Collection[str] = (),
+    task: str = "",
     advance: Advance = lambda text, done, total: None,
     leave_out: Callable[[str], None] = lambda text: None,
     policy: str = WRONG,
 ) -> list[Table]:
-    """Return a table for each task, and choice of its options, of logs.
+    """Return a table for each task, and choice of its options, of logs and files of predictions.
 
-    Each log is compared with the first one of its table. Without names of metrics they are those
-    outside groups, or all if there are no others; of a game also points, and not the unreadable,
-    which a log of it has none of. The differences of a table are the family of Holm's correction.
+    Each is compared with the first one of its table. Without names of metrics they are those
+    outside groups, or all if there are no others; of a game also points. The differences of a table
+    are the family of Holm's correction.
 
     Args:
         folder: The folder of builds.
-        paths: Logs of inspect, or folders of them; one that is named again counts once.
+        paths: Logs, folders of them, and files, which are scored on the part of the first log.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
-        advance: Takes what is computed, the samples done, and all of them.
+        task: The task of files, as "duo/agreement-empathy"; "" for that of the logs.
+        advance: Takes what is computed, the scores done, and all of them.
         leave_out: Takes why a file of a folder is in no table.
         policy: What an unreadable answer is, one of `POLICIES`. Where they are dropped, a log is
             scored on the rows that it answers, and two are compared on those that both answer.
 
     Raises:
-        UsageError: a file is no log, a folder has none, no log has a metric, or there is no such
-            policy.
-        RecordError: a log that is named is damaged, or does not answer all its questions.
+        UsageError: a folder has no log, the task of a file is unknown, or no log has a metric.
+        RecordError: one that is named is damaged, or does not answer all its questions.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
-    groups: dict[Any, list[tuple[Path, Mapping[str, Any]]]] = {}
+    given: dict[Path, Mapping[str, Any]] = {}  # what a log states, nothing of a file
     for path in _files(paths):
         try:
-            if not is_log(str(path)):
-                raise UsageError(f"{path}: is no log", remedy="Name logs that `inspect` wrote.")
-            stated = read_log(path, header_only=True).eval.metadata
+            log = is_log(str(path))
+            given[path] = read_log(path, header_only=True).eval.metadata if log else {}
         except (UsageError, RecordError) as error:
             if path in paths:
                 raise
             leave_out(error.message)
-            continue
-        of = stated["dataset"], stated["task"], *sorted(stated["options"].items())
-        groups.setdefault(of, []).append((path, stated))
-    begun = []
-    for (dataset, name, *options), given in groups.items():
+    tables = []
+    for (dataset, name, *options), of in _by_task(given, task).items():
         built = find_folder(folder, get(dataset))
-        logs, apart = dict[Path, _Scored](), dict[Path, tuple[Problem, ...]]()
-        for path, stated in given:
-            if why := _apart(built, name, stated):
-                apart[path] = why
-                continue
+        scored, part = dict[Path, _Scored](), ALL
+        rows = {path: Compared(path, path.stem) for path in of}
+        for path in sorted(of, key=lambda path: not given[path]):  # the logs, and then the files
+            tell = partial(advance, f"{path.stem}: intervals")
             try:
-                log = open_log(built, name, {}, path)
-                logs[path] = _Scored(log, policy, partial(advance, f"{path.stem}: intervals"))
+                if not given[path]:
+                    scored[path] = _of_file(built, name, dict(options), path, part, policy, tell)
+                elif why := _apart(built, name, given[path]):
+                    rows[path] = replace(rows[path], differs=why)
+                else:
+                    answered = open_log(built, name, {}, path)
+                    part = part if scored else answered.part
+                    scored[path] = _of_log(answered, policy, tell)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
-                apart[path] = error.problems or (Problem("", what=error.message),)
-        begun.append((built, name, dict(options), [path for path, _ in given], logs, apart))
-    scored = [log for *_, logs, _ in begun for log in logs.values()]
-    named = dict.fromkeys(names for log in scored for names in log.numbers)
-    if unknown := [each for each in metrics if not any(each in _ways(names) for names in named)]:
-        there = ", ".join(".".join(names) for names in named)
-        raise UsageError(f"--metric {unknown[0]}: no such metric; there are: {there}")
-    tables = []
-    for built, name, options, order, logs, apart in begun:
-        found = _against_first([*logs.values()], metrics)
-        rows = [
-            Compared(path, path.stem, {}, differs=apart[path])
-            if path in apart
-            else _row(logs[path], found[path])
-            for path in order
-        ]
-        labels = _labels(rows)
-        rows = [replace(row, label=label) for row, label in zip(rows, labels, strict=True)]
-        task = built.dataset.task(name)
-        tables.append(Table(built.dataset.name, name, task, options, tuple(rows), policy))
+                why = error.problems or (Problem("", what=error.message),)
+                rows[path] = replace(rows[path], differs=why)
+        rows |= _against_first([scored[path] for path in of if path in scored], metrics)
+        shown = _told_apart([*rows.values()])
+        tables.append(Table(dataset, name, built.dataset.task(name), dict(options), shown, policy))
+    shown_ones = {
+        way for each in tables for log in each.logs for n in log.metrics for way in _ways(n)
+    }
+    if unknown := [each for each in metrics if each not in shown_ones]:
+        raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
     return tables
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
-    """Return logs and those of folders, by name, each once."""
+    """Return files, and the logs of folders by name, each once."""
     found: dict[Path, None] = {}
     for path in paths:
         files = [path]
@@ -212,95 +152,159 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return [*found]
 
 
-class _Scored:
-    """The predictions of a log and their metrics."""
+def _by_task(
+    given: Mapping[Path, Mapping[str, Any]], task: str
+) -> dict[tuple[Any, ...], list[Path]]:
+    """Return paths by dataset, task and options; `task` is that of files."""
+    tasks = {
+        path: (stated["dataset"], stated["task"], *sorted(stated["options"].items()))
+        for path, stated in given.items()
+        if stated
+    }
+    of_files = _named_task(task) if task else next(iter(tasks.values()), None)
+    files = [path for path in given if path not in tasks]
+    if files and (of_files is None or (not task and len({*tasks.values()}) > 1)):
+        raise UsageError(
+            f"{files[0]}: a file of predictions does not state its task",
+            remedy="Name it: --task casino/outcomes, or --task duo/agreement-empathy with options.",
+        )
+    found: dict[tuple[Any, ...], list[Path]] = {}
+    for path in given:
+        found.setdefault(tasks.get(path, of_files or ()), []).append(path)
+    return found
 
-    def __init__(self, log: AnsweredLog, policy: str, advance: Callable[[int, int], None]) -> None:
-        self.log = log
-        epochs = [scored_epoch(log.questions, each, policy) for each in log.epochs]
-        self.measured = Measured(epochs, advance)
-        self.rows = self.measured.rows
-        self.numbers = {names: each.value for names, each in self.measured.metrics.items()}
+
+def _named_task(named: str) -> tuple[Any, ...]:
+    """Return dataset, task and options of a name as on the Hub: "duo/agreement-empathy"."""
+    dataset, _, id = named.partition("/")
+    known = {
+        task_id(name, options): (name, options)
+        for name, task in get(dataset).tasks.items()
+        for options in task.choices
+    }
+    require_known(dataset, "task", id, known)
+    name, options = known[id]
+    return (dataset, name, *sorted(options.items()))
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """What is known of a log or file before it is compared."""
+
+    row: Compared
+    measured: Measured
+    asked: Mapping[str, Any]  # in which it must agree with others
+    settings: Mapping[str, Any]
+    variant: Any = None
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
         """Return the metrics that are shown."""
+        numbers = {names: each.value for names, each in self.measured.metrics.items()}
         if metrics:
-            return {n: value for n, value in self.numbers.items() if {*metrics} & {*_ways(n)}}
-        is_game = isinstance(self.rows.task.asking, Playing)
+            return {n: value for n, value in numbers.items() if {*metrics} & {*_ways(n)}}
+        is_game = isinstance(self.measured.rows.task.asking, Playing)
         shown = {
             names: value
-            for names, value in self.numbers.items()
+            for names, value in numbers.items()
             if (names[0] == "points" if is_game and names[1:] else len(names) == 1)
             if not (is_game and names == (UNREADABLE,))
         }
-        return shown or self.numbers
+        return shown or numbers
 
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
-        """Return where it differs from the first log of its table in what was asked.
+        """Return where it differs from the first of its table in what was asked.
 
-        Examples and another system text make other questions, which their labels state.
+        Examples and another system text make other questions, which labels state.
         """
-        is_same = self.log.questions.variant == first.log.questions.variant
-        due = [name for name in _ASKED if is_same or name != "questions"]
-        own, other = ({name: each.log.facts.get(name) for name in due} for each in (self, first))
-        parts = ({"part": str(each.log.part)} for each in (self, first))
-        return _unlike(own | next(parts), other | next(parts), first.log.path)
+        due = self.asked.keys() & first.asked.keys()
+        due -= {"questions"} if self.variant != first.variant else set()
+        own, other = (
+            {name: of.asked[name] for name in of.asked if name in due} for of in (self, first)
+        )
+        return _unlike(own, other, first.row.path)
 
-    def settings(self, first: "_Scored") -> tuple[Problem, ...]:
-        """Return where the settings of its calls differ from those of the first log."""
-        own, other = ({**each.log.facts["settings"]} for each in (self, first))
-        for settings, log in ((own, self.log), (other, first.log)):
-            settings |= {"schema": log.facts.get("schema"), "epochs": len(log.epochs)}
-        return _unlike(own, other, first.log.path)
+
+def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> _Scored:
+    """Return a log, scored."""
+    facts, answers = log.facts, [each for epoch in log.epochs for each in epoch.values()]
+    unread = sum(UNREADABLE in each for each in answers)
+    measured = Measured([scored_epoch(log.questions, each, policy) for each in log.epochs], tell)
+    settings = {**facts["settings"], "schema": facts.get("schema"), "epochs": len(log.epochs)}
+    return _Scored(
+        Compared(log.path, _label(log), facts, len(answers), unread),
+        measured,
+        {**{name: facts.get(name) for name in _ASKED}, "part": str(log.part)},
+        settings,
+        log.questions.variant,
+    )
+
+
+def _of_file(
+    built: BuiltFolder,
+    name: str,
+    options: Mapping[str, str],
+    path: Path,
+    part: Part,
+    policy: str,
+    tell: Callable[[int, int], None],
+) -> _Scored:
+    """Return a file of predictions, scored on a part."""
+    gold, others = load_gold(built, name, options, part)
+    fields = reading(built, name, options, part)
+    found = read(str(path), built.dataset.task(name), gold, others=others, fields=fields)
+    kept, scored = scored_rows(gold, found, policy, str(path))
+    rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
+    unread = sum(unreadable_of(found).values())
+    row = Compared(path, path.stem, {}, len(gold), unread)
+    return _Scored(row, Measured([(rows, scored)], tell), {"part": str(part)}, {})
 
 
 def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
-    """Return where settings differ from those of the log at `path`."""
+    """Return where settings differ from those of the one at `path`, as far as both state any."""
+    names = {**own, **other} if own and other else ()
     return tuple(
         Problem(name, what=f"{own.get(name)}, but {other.get(name)} in {path}")
-        for name in {**own, **other}
+        for name in names
         if own.get(name) != other.get(name)
     )
 
 
-def _against_first(logs: Sequence[_Scored], metrics: Collection[str]) -> dict[Path, dict[str, Any]]:
-    """Return what a table shows of each log: fields of `Compared`."""
-    found: dict[Path, dict[str, Any]] = {}
-    first: Any = None
-    for log in logs:
-        if not (chosen := log.chosen(metrics)):
-            found[log.log.path] = {}
+def _against_first(scored: Sequence[_Scored], metrics: Collection[str]) -> dict[Path, Compared]:
+    """Return the rows of a table, each compared with the first that has one of the metrics."""
+    found: dict[Path, Compared] = {}
+    first: _Scored | None = None
+    for one in scored:
+        if not (chosen := one.chosen(metrics)):
+            found[one.row.path] = one.row
             continue
-        first = first or log
-        differs = log.differs(first)
-        compared: dict[Names, Difference] = {}
-        if log is not first and not differs:
-            compared = paired_differences(log.measured, first.measured, chosen)
-        found[log.log.path] = {
-            "differs": differs,
-            "units": sum(map(bool, log.rows.units)),
-            "metrics": chosen,
-            "intervals": intervals_of({names: log.measured.metrics[names] for names in chosen}),
-            "differences": compared,
-            "settings": log.settings(first),
-        }
+        first = first or one
+        differs = one.differs(first)
+        settings = _unlike(one.settings, first.settings, first.row.path)
+        by: dict[Names, Difference] = {}
+        if one is not first and not differs:
+            by = paired_differences(one.measured, first.measured, chosen)
+        found[one.row.path] = replace(
+            one.row,
+            differs=differs,
+            settings=settings,
+            units=sum(map(bool, one.measured.rows.units)),
+            metrics=chosen,
+            intervals=intervals_of({names: one.measured.metrics[names] for names in chosen}),
+            differences=by,
+        )
     tested = [
-        (each["differences"], names)
-        for each in found.values()
-        for names, difference in each.get("differences", {}).items()
-        if difference.p is not None
+        (path, names, by.p)
+        for path, each in found.items()
+        for names, by in each.differences.items()
+        if by.p is not None
     ]
-    adjusted = holm([differences[names].p for differences, names in tested])
-    for (differences, names), p in zip(tested, adjusted, strict=True):
-        differences[names] = replace(differences[names], p_holm=p)
+    adjusted = holm([p for *_, p in tested])
+    for (path, names, _), p in zip(tested, adjusted, strict=True):
+        differences = found[path].differences
+        found[path] = replace(
+            found[path], differences={**differences, names: replace(differences[names], p_holm=p)}
+        )
     return found
-
-
-def _row(scored: _Scored, found: Mapping[str, Any]) -> Compared:
-    """Return a log for a table."""
-    log = scored.log
-    unread = sum(UNREADABLE in each for epoch in log.epochs for each in epoch.values())
-    return Compared(log.path, _label(log), log.facts, unread, log.facts["cost"], **found)
 
 
 def _apart(built: BuiltFolder, name: str, stated: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -318,22 +322,16 @@ def _ways(names: Names) -> Iterator[str]:
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _labels(rows: Sequence[Compared]) -> list[str]:
-    """Return the labels; where two are alike, with the name of the log, or its path."""
-    found = labels = [row.label for row in rows]
-    ways: tuple[Callable[[Path], object], ...] = (
-        lambda path: path.stem,
-        lambda path: Path(path.parent.name, path.stem),
-        str,
+def _told_apart(rows: Sequence[Compared]) -> tuple[Compared, ...]:
+    """Return rows of which no two have one label: alike ones have the name or path of the file."""
+    labels = [row.label for row in rows]
+    stems = [row.path.stem for row in rows]
+    return tuple(
+        row
+        if labels.count(row.label) == 1
+        else replace(row, label=f"{row.label} ({stem if stems.count(stem) == 1 else row.path})")
+        for row, stem in zip(rows, stems, strict=True)
     )
-    for way in ways:
-        if len({*labels}) == len(labels):
-            break
-        labels = [
-            f"{label} ({way(row.path)})" if found.count(label) > 1 else label
-            for label, row in zip(found, rows, strict=True)
-        ]
-    return labels
 
 
 def _label(log: AnsweredLog) -> str:

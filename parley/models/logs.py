@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from parley.base.errors import Problem, RecordError, UsageError
 from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
-from parley.declaring.questions import EMPTY, TRUNCATED, Playing
+from parley.declaring.questions import Playing
 from parley.models.questions import Answer, Questions, reason_unread
 from parley.models.variants import Variant
 from parley.scoring.gold import ALL, Part
@@ -221,7 +221,7 @@ def _facts(
     epochs: Mapping[int, Mapping[Key, Prediction]],
 ) -> dict[str, Any]:
     """Return what a report states of a log."""
-    stated, asking = log.eval.metadata, questions.asking
+    stated, asking, prompt = log.eval.metadata, questions.asking, questions.variant.prompt
     answers = [each for of in log.samples for each in answers_of(of.metadata, of.output)]
     usage = [each for of in log.samples for each in of.model_usage.values()]
     costs = [each.total_cost for each in usage]
@@ -232,36 +232,22 @@ def _facts(
         **({"asking_today": asking.version} if is_older(stated, questions) else {}),
         "questions": stated["questions"],
         **{name: stated[name] for name in ("schema", "turns", "swap", "shots") if name in stated},
-        **({"prompt": _sha256(stated["prompt"])} if stated.get("prompt") else {}),
+        **({"prompt": hashlib.sha256(prompt.encode()).hexdigest()} if prompt else {}),
         "settings": _settings(log),
         "epochs": len(epochs),
         "asked": sum(map(len, epochs.values())),
         "calls": len(answers),
-        "input_tokens": _sum(
-            (of.input_tokens or 0)
-            + (of.input_tokens_cache_read or 0)
-            + (of.input_tokens_cache_write or 0)
-            for of in usage
-        ),
-        "output_tokens": _sum(of.output_tokens for of in usage),
-        "reasoning_tokens": _sum(of.reasoning_tokens or 0 for of in usage),
+        # None where no endpoint stated any
+        "input_tokens": sum(of.total_tokens - of.output_tokens for of in usage) or None,
+        "output_tokens": sum(of.output_tokens for of in usage) or None,
+        "reasoning_tokens": sum(of.reasoning_tokens or 0 for of in usage) or None,
         "cost": None if not costs or None in costs else sum(costs),
     }
     read = [each for of in epochs.values() for each in of.values()]
     reasons = Counter(each[UNREADABLE] for each in read if UNREADABLE in each)
     if isinstance(asking, Playing):
         reasons.update(filter(None, (reason_unread(*each) for each in answers)))
-    facts["advice"] = _advice(reasons, facts, questions)
-    return facts
-
-
-def _sum(counts: Iterable[int]) -> int | None:
-    """Return a sum of tokens, None if no endpoint stated any."""
-    return sum(counts) or None
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return {**facts, "unread": dict(reasons)}  # answers, or turns of games
 
 
 _OPERATIONAL = re.compile("max_retries|.*timeout|.*connections|batch|cache.*|display.*")
@@ -274,18 +260,3 @@ def _settings(log: Any) -> dict[str, Any]:
         named = own.config.model_dump(exclude_none=True)
         found |= {f"{role}.{name}": value for name, value in named.items()}
     return {name: value for name, value in found.items() if not _OPERATIONAL.match(name)}
-
-
-def _advice(reasons: Mapping[str, int], facts: Mapping[str, Any], questions: Questions) -> str:
-    """Return what makes more answers readable, "" unless more than a tenth are not."""
-    if sum(reasons.values()) * 10 <= facts["calls"]:
-        return ""
-    tries = []
-    if facts.get("schema") is False:
-        tries.append("-T schema=true, which asks for JSON of the right form")
-    if {EMPTY, TRUNCATED} & reasons.keys():
-        role = next(iter(questions.roles), "")
-        more = f"--model-role '{role}={{model: MODEL, max_tokens: 4000}}'" if role else ""
-        tries.append(f"{more or '--max-tokens 4000'}, as the limit counts a model's thoughts, too")
-    tries.append("a model that follows instructions better")
-    return f"many answers are unreadable; try {'; or '.join(tries)}"

@@ -160,9 +160,10 @@ def se_epochs(measured: Measured) -> dict[Names, float]:
 
 
 def alone(questions: Questions, key: Key, prediction: Prediction) -> dict[str, Any]:
-    """Return the metrics of a prediction as if there were no other."""
+    """Return the metrics that one prediction has by itself."""
     rows, read = scored_epoch(questions, {key: prediction}, WRONG)
-    return dict(rows.score(read).metrics)
+    metrics = rows.score(read).metrics
+    return {name: metrics[name] for name in questions.task.per_prediction}
 
 
 def flat_numbers(score: Score, intervals: Mapping[Names, Interval]) -> dict[str, float]:

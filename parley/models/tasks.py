@@ -141,7 +141,10 @@ def parley_answers(**which: Any) -> Any:
         reason = prediction.get(UNREADABLE)
         fields = {n: each for n, each in prediction.items() if n not in questions.task.key}
         return Score(
-            value=_alone(questions, key, prediction),
+            value={
+                READABLE: float(UNREADABLE not in prediction),
+                **alone(questions, key, prediction),
+            },
             answer=None if reason else _text(fields),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={
@@ -157,15 +160,6 @@ def parley_answers(**which: Any) -> Any:
 
 def _key(state: Any) -> Key:
     return tuple(state.metadata["key"])
-
-
-def _alone(questions: Questions, key: Key, prediction: Prediction) -> dict[str, float]:
-    """Return the values of a single prediction."""
-    value = {READABLE: float(UNREADABLE not in prediction)}
-    if names := questions.task.per_prediction:
-        found = alone(questions, key, prediction)
-        value |= {name: found[name] for name in names}
-    return value
 
 
 @metric(scores="unreduced")  # type: ignore[untyped-decorator]
