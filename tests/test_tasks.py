@@ -233,7 +233,7 @@ def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):
     write(tmp_path / "run", task, [dict(zip(names, each, strict=True)) for each in found])
     ranks = [line.split()[2:4] for line in (tmp_path / "run").read_text().splitlines()]
     assert ranks == [["b", "1"], ["c", "2"], ["a", "3"]]
-    with pytest.raises(OutputError, match="already exists"):
+    with pytest.raises(OutputError):
         write(tmp_path / "run", task, [])
 
 

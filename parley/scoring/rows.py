@@ -128,6 +128,8 @@ class Rows:
         import numpy as np
 
         known, units, folds = ~np.isnan(row), len(self.units), len(self._folds)
+        if not known.any():
+            return Metric(math.nan, np.zeros(0), np.zeros(0))
         sums, counts = (
             np.bincount(self._places, each, units * folds).reshape(units, folds)
             for each in (np.where(known, row, 0), known)
