@@ -1,5 +1,8 @@
 """Tasks of inspect, asked of a model that a function stands for."""
 
+import gc
+import warnings
+
 import inspect_ai
 from inspect_ai.log import read_eval_log  # noqa: F401 - for tests
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -28,6 +31,8 @@ def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given)
         display="none",
         **own,
     )
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        gc.collect()  # inspect leaves the connections of a model open
     errors = [each.error.message for each in log.samples or () if each.error]
     assert log.status in {"success", *fails}, (log.error, errors[:1])
     return log.location

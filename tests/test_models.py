@@ -25,6 +25,9 @@ from parley.models.questions import Questions
 from parley.models.variants import AS_DECLARED, Variant
 from parley.scoring.gold import Part
 
+# inspect leaves the connections of a model open until they are collected
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
 ASKED = {
     f"{name} {each}": (dataset, each, task)
     for name, dataset in discover().items()

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import orjson
 
-from parley.base.errors import OutputError, few
+from parley.base.errors import OutputError, few, require_utf8
 from parley.base.temporary import EARLIER, earlier_of, folder_beside
 
 _MOVE = "Move it away, or choose another folder."
@@ -101,6 +101,7 @@ def write_whole(path: Path, text: str) -> None:
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
     """Yield a folder beside a target, and turn errors of the disk into an OutputError."""
+    require_utf8(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with folder_beside(target) as place:

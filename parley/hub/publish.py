@@ -131,8 +131,7 @@ def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: boo
     require_publishable(built, permitted)
     found = verify(built, source)
     failed = [f"{built.command('verify')} fails; read its output"] if found.failed else []
-    shards = next(check for check in found.checks if check.name == "shards")
-    not_compared = [shards.skipped] if shards.skipped else []
+    not_compared = [each.skipped for each in found.checks if each.name == "shards" and each.skipped]
     _refuse(built, failed or [*_outdated(built, found), *not_compared])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, RecordError, UsageError
+from parley.base.regular import open_regular
 from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Playing
@@ -47,7 +48,7 @@ class AnsweredLog:
 
 def is_log(file: str) -> bool:
     """Tell whether a file is a log of inspect, or of an older Parley, which is refused."""
-    with suppress(OSError), open(file, "rb") as opened:
+    with suppress(OSError), open_regular(Path(file)) as opened:  # a pipe is read once
         start = opened.read(100)
         return file.endswith(".eval") or start.startswith(_OLD) or bool(_JSON.match(start))
     return False

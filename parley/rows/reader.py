@@ -93,7 +93,7 @@ class Reader:
         number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
-            with file.path.open("rb") as opened:
+            with open_regular(file.path) as opened:
                 records = read(opened, orjson.loads if passed else loads)
                 number = -1
                 for number, record in enumerate(records):
