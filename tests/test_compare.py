@@ -111,8 +111,10 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     assert metric.value + metric.shifts == pytest.approx(due, abs=1e-12)
     error = math.sqrt(39 / 40 * sum((np.array(due) - np.mean(due)) ** 2))
     assert metric.error == pytest.approx(error)
-    least = metric.value - stats.t.ppf(0.975, 39) * error
-    assert interval_of(metric.interval) == pytest.approx((least, min(1, 2 * metric.value - least)))
+    odds = metric.value / (1 - metric.value)
+    half = stats.t.ppf(0.975, 39) * error / (metric.value * (1 - metric.value))
+    ends = [odds * math.exp(each) for each in (-half, half)]
+    assert interval_of(metric.interval) == pytest.approx([each / (1 + each) for each in ends])
 
 
 def test_holm_closes_the_tests_of_bonferroni():

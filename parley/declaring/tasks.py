@@ -151,7 +151,8 @@ class Task:
         target: An answer of gold -> the fields of the right prediction beside the key. A game has
             no right one.
         format: The format of a file of predictions.
-        unit: The unit of the numbers: "fraction" (at most 1), "percent" (at most 100), or words.
+        unit: The unit of the numbers: "fraction" (0 to 1), "percent" (0 to 100), "correlation" (-1
+            to 1), or words for those without bounds.
         decimals: The decimals in a table.
     """
 

@@ -1,9 +1,10 @@
 """95% intervals of metrics over units: whole dialogues, with all their rows.
 
 The standard error is that of the jackknife: from the metric with each unit left out in turn. The
-interval is Student's t; for the mean of units of one size it is the t-interval over the units. A
-share has Wilson's interval for as many rows as would spread as much if they were independent; so it
-has one also where all are right or all are wrong.
+interval is Student's t; for the mean of units of one size it is the t-interval over the units. If
+the unit of the metric has a least and a largest number, it is on the scale of the logit. A share
+has Wilson's interval for as many rows as would spread as much if they were independent; so it has
+one also where all are right or all are wrong.
 """
 
 import math
@@ -36,6 +37,7 @@ class Metric:
         rows: The value of each row, NaN for none; None if the metric is no mean over rows.
         is_share: Whether each row is right or wrong.
         largest: The largest number of its unit, infinite if there is none.
+        least: The least number of its unit.
     """
 
     value: float
@@ -44,6 +46,7 @@ class Metric:
     rows: "Array | None" = None
     is_share: bool = False
     largest: float = math.inf
+    least: float = -math.inf
 
     @property
     def units(self) -> int:
@@ -90,9 +93,21 @@ class Metric:
             return self._wilson(wide, int((self.rows == self.rows).sum()))  # NaN is not itself
         if self.error <= 1e-12 * max(1.0, abs(self.value)):
             return None
-        least = -self.largest if self.rows is None or (self.rows < 0).any() else 0.0
+        if self.least < self.value < self.largest < math.inf:
+            return self._by_logits(wide)
+        least = self.least if self.rows is None or (self.rows < 0).any() else 0.0
         low, high = self.value - wide * self.error, self.value + wide * self.error
         return Interval(max(low, least), min(high, self.largest))
+
+    def _by_logits(self, wide: float) -> Interval:
+        """Return the interval on the scale of the logit; of a correlation that is Fisher's z."""
+        from scipy.special import expit, logit
+
+        span = self.largest - self.least
+        share = (self.value - self.least) / span
+        half = wide * self.error / (share * (1 - share) * span)
+        low, high = (self.least + span * float(expit(logit(share) + h)) for h in (-half, half))
+        return Interval(low, high)
 
     def _wilson(self, wide: float, rows: int) -> Interval:
         share, error = self.value / self.largest, self.error / self.largest

@@ -140,8 +140,8 @@ class Rows:
         means = sums.sum(axis=0) / of_folds
         with np.errstate(invalid="ignore", divide="ignore"):  # without a unit, a fold may have none
             shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
-        largest = self._largest(is_share)
-        return Metric(float(means.mean()), shifts, counts.sum(axis=1), row, is_share, largest)
+        bounds = self._largest(is_share), self._least
+        return Metric(float(means.mean()), shifts, counts.sum(axis=1), row, is_share, *bounds)
 
     @cached_property
     def _places(self) -> "Array":
@@ -183,7 +183,13 @@ class Rows:
                     shifts[number, column] = value - whole[name]
             advance(number + 1, count)
         return {
-            name: Metric(whole[name], moved, rows * (moved != 0), largest=self._largest())
+            name: Metric(
+                whole[name],
+                moved,
+                rows * (moved != 0),
+                largest=self._largest(),
+                least=self._least,
+            )
             for name, moved in zip(names, shifts.T, strict=True)
         }
 
@@ -231,6 +237,12 @@ class Rows:
 
         found = np.asarray(values)
         return found * self._largest(True) if found.dtype == bool else found.astype(float)
+
+    @property
+    def _least(self) -> float:
+        if self.task.unit not in MOST:
+            return -math.inf
+        return -1.0 if self.task.unit == "correlation" else 0.0
 
     def _largest(self, is_share: bool = False) -> float:
         return MOST.get(self.task.unit, 1.0 if is_share else math.inf)
