@@ -58,3 +58,14 @@ def test_a_folder_imports_from_those_above_it():
 
 def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(imports()).prepare()  # names the modules of a circle in its error
+
+
+def test_no_room_has_more_lines_than_its_budget():
+    rooms = re.findall(r"^\| `([\w/.*]+)` \|.*\| ([\d,]+) \|$", LAYOUT, re.MULTILINE)
+    assert len(rooms) > len(LAYERS)
+    for name, budget in rooms:
+        above = TOOL if name.endswith("/") else ROOT
+        files = above.glob(name) if "*" in name else (above / name).rglob("*.py")
+        texts = [path.read_text(encoding="utf-8") for path in files]
+        lines = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+        assert 0 < lines <= int(budget.replace(",", "")), name
