@@ -348,7 +348,7 @@ def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
 
 
 FREE = [
-    "--help", "tasks casino", "show casino --sample", "build casino --sample",
+    "--help", "list", "tasks casino", "show casino --sample", "build casino --sample",
     "verify casino", "fetch --help", "run --help", "run cosrec",
     "run cosrec catalogue --help", "score --help",
     "score casino deals --template",
@@ -362,7 +362,7 @@ NEEDING = {
     "jobs": ["run", "run spoilt", "run spoilt x", "fetch spoilt --job x"],
     "tasks": ["tasks", "score spoilt x"],
     **dict.fromkeys(("export", "transcript", "charts", "figures", "checks"), ()),
-    "spoilt": ["build spoilt --sample", "list"],
+    "spoilt": ["build spoilt --sample"],
 }
 
 

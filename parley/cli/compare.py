@@ -10,7 +10,7 @@ from parley.cli.common import UNREAD, AsJson, BuildDir, app, print_result, requi
 _LOGS = (
     "Logs of inspect, folders of them, or files of predictions; the first of a task is the base."
 )
-_TASK = "The task of the files, such as casino/outcomes [default: that of the logs]."
+_TASK = "The task of the files, DATASET/TASK [default: that of the logs]."
 _METRIC = "A metric or a group [default: those outside groups, and points]; repeatable."
 
 

@@ -1,6 +1,7 @@
 """Commands from upstream to a verified build: list, fetch, build, verify, diff."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,8 +25,9 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     for dataset in common.select(names):
         with attempt():
             found.append(summary(dataset))
-            configs = dataset.configs.items()
-            descriptions[dataset.name] = {name: each.description for name, each in configs}
+            with suppress(ParleyError, ImportError):  # the rest is measured
+                configs = dataset.configs.items()
+                descriptions[dataset.name] = {name: each.description for name, each in configs}
     if found or as_json:
         common.print_result(as_json, lambda: found, lambda: listing(found, descriptions))
     attempt.finish()

@@ -87,7 +87,7 @@ def compare(
         folder: The folder of builds.
         paths: Logs, folders of them, and files, which are scored on the part of the first log.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
-        task: The task of files, as "duo/agreement-empathy"; "" for that of the logs.
+        task: The task of files, as DATASET/TASK or DATASET/TASK-VALUE; "" for that of the logs.
         advance: Takes what is computed, the scores done, and all of them.
         leave_out: Takes why a file of a folder is in no table.
         policy: What an unreadable answer is, one of `POLICIES`. Where they are dropped, a log is
@@ -166,7 +166,7 @@ def _by_task(
     if files and (of_files is None or (not task and len({*tasks.values()}) > 1)):
         raise UsageError(
             f"{files[0]}: a file of predictions does not state its task",
-            remedy="Name it: --task casino/outcomes, or --task duo/agreement-empathy with options.",
+            remedy="Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option.",
         )
     found: dict[tuple[Any, ...], list[Path]] = {}
     for path in given:
@@ -175,7 +175,7 @@ def _by_task(
 
 
 def _named_task(named: str) -> tuple[Any, ...]:
-    """Return dataset, task and options of a name as on the Hub: "duo/agreement-empathy"."""
+    """Return dataset, task and options of a name as on the Hub, DATASET/TASK-VALUE."""
     dataset, _, id = named.partition("/")
     known = {
         task_id(name, options): (name, options)

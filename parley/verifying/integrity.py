@@ -47,7 +47,8 @@ from parley.scoring.questions import (
 # what huggingface_hub adds to a copy; other files of its folder could hold rows
 _OF_THE_HUB = re.compile(
     r"\.gitattributes|\.cache/huggingface"
-    r"(/(\.gitignore(\.lock)?|CACHEDIR\.TAG|(down|up)load(/.*\.(lock|metadata))?))?"
+    r"(/(\.gitignore(\.lock)?|CACHEDIR\.TAG|(down|up)load(/.*\.(lock|metadata))?"
+    r"|trees(/[0-9a-f]{40}\.json)?))?"
 )
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
