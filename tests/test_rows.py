@@ -11,6 +11,7 @@ import pytest
 
 from parley.base.errors import RowError
 from parley.declaring.features import arrow_schema
+from parley.rows import parquet
 from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_batches
 from parley.rows.digest import Digest, same
 
@@ -233,3 +234,19 @@ def test_columns_and_fields_without_values_are_named():
     filled = [{"a": 1, "b": {"x": 0}, "c": {}, "d": None}, {"a": None, "b": None}]
     nulls.add(pa.RecordBatch.from_pylist(filled, schema))
     assert nulls.left == ["c.x", "c.y"]
+
+
+def test_an_interrupt_while_pyarrow_writes_is_passed_on(tmp_path, monkeypatch):
+    class Interrupted:
+        def __init__(self):
+            self.writes = 0
+
+        def update(self, data):
+            self.writes += 1
+            if self.writes == 2:  # the first is of the constructor
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(parquet.hashlib, "sha256", Interrupted)
+    batch = pa.record_batch({name: pa.array(range(100_000)) for name in ("a", "b")})
+    with pytest.raises(KeyboardInterrupt):
+        parquet.write_parquet([batch], batch.schema, tmp_path, "train")

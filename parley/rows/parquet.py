@@ -59,7 +59,7 @@ def write_parquet(
                 last.close()
                 path = folder and folder / f".{split}-{len(shards):05d}"
                 shards.append(_Shard(path, schema))
-                last.callback(shards[-1].close)
+                last.push(shards[-1])
             shards[-1].add(group)
             if digest:
                 digest.update(group)
@@ -175,9 +175,12 @@ class _Shard:
         self.rows += group.num_rows
         self.arrow_size += _size(group)
 
-    def close(self) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         try:
             self._writer.close()
+        except RuntimeError:  # pyarrow ended the file itself after an error, such as Ctrl-C
+            if error is None:
+                raise
         finally:
             self._sink.end()
         self._sink.check()
