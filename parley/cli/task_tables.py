@@ -122,7 +122,6 @@ def lay_out_score(found: Result) -> RenderableType:
         safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
         safe(_SAMPLE * found.is_sample, style="yellow", end=""),
         *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
-        *([safe(_older(found.run), style="yellow")] if "asking_today" in found.run else []),
         safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}; coverage: {found.coverage:.1%}\n"),
     ]
     measured = {path: _number(value, task.decimals) for path, value in own.items()}
@@ -143,13 +142,6 @@ def lay_out_score(found: Result) -> RenderableType:
     notes = [*_notes(found), *(f"[{number}] {said}" for said, number in told.items())]
     notes += _proof(found)
     return Group(*parts, *(safe(line) for line in notes))
-
-
-def _older(log: Mapping[str, Any]) -> str:
-    return (
-        f"questions {log['asking']}, today's are {log['asking_today']}: the predictions "
-        "are those in the log, not read again"
-    )
 
 
 _MOST_REASONS = 10

@@ -22,7 +22,6 @@ from parley.scoring.predictions import read
 from parley.scoring.rows import Names, Rows
 
 Advance = Callable[[str, int, int], None]  # takes what is computed, the scores done, and all
-_ASKED = ("asking", "questions", "turns")  # in which logs must agree to be compared
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,6 @@ class _Scored:
     measured: Measured
     asked: Mapping[str, Any]  # in which it must agree with others
     settings: Mapping[str, Any]
-    variant: Any = None
 
     def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
         """Return the metrics that are shown."""
@@ -214,14 +212,10 @@ class _Scored:
     def differs(self, first: "_Scored") -> tuple[Problem, ...]:
         """Return where it differs from the first of its table in what was asked.
 
-        Examples and another system text make other questions, which labels state.
+        A file has no turns. Examples and another system text stand in the labels.
         """
-        due = self.asked.keys() & first.asked.keys()
-        due -= {"questions"} if self.variant != first.variant else set()
-        own, other = (
-            {name: of.asked[name] for name in of.asked if name in due} for of in (self, first)
-        )
-        return _unlike(own, other, first.row.path)
+        own, other = self.asked, first.asked
+        return _unlike({**other, **own}, {**own, **other}, first.row.path)
 
 
 def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> _Scored:
@@ -233,9 +227,8 @@ def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> 
     return _Scored(
         Compared(log.path, _label(log), facts, len(answers), unread),
         measured,
-        {**{name: facts.get(name) for name in _ASKED}, "part": str(log.part)},
+        {"turns": facts.get("turns"), "part": str(log.part)},
         settings,
-        log.questions.variant,
     )
 
 
@@ -340,5 +333,4 @@ def _label(log: AnsweredLog) -> str:
     variant, facts = log.questions.variant, log.facts
     parts += [f"{variant.shots} shots"] * bool(variant.shots)
     parts += [f"prompt {facts.get('prompt', '')[:8]}"] * bool(variant.prompt)
-    parts += [f"questions {facts['asking']}"] * ("asking_today" in facts)
     return ", ".join(parts)

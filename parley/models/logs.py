@@ -14,14 +14,12 @@ from parley.base.regular import open_regular
 from parley.building.built import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Playing
-from parley.models.questions import Answer, Questions, reason_unread
-from parley.models.variants import Variant
+from parley.models.questions import Answer, Questions, Variant, reason_unread
 from parley.scoring.gold import ALL, Part
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
-_OLD = b'{"log":'  # as `parley ask` of 1.0.0 wrote it
 _PROVEN = ("version", "rows", "asking", "questions")
-_FAILED = "failed"
+FAILED = "failed"  # a call without an answer; the sample of the log has the error
 _SCORER = "parley_answers"
 
 
@@ -47,10 +45,10 @@ class AnsweredLog:
 
 
 def is_log(file: str) -> bool:
-    """Tell whether a file is a log of inspect, or of an older Parley, which is refused."""
+    """Tell whether a file is a log of inspect."""
     with suppress(OSError), open_regular(Path(file)) as opened:  # a pipe is read once
         start = opened.read(100)
-        return file.endswith(".eval") or start.startswith(_OLD) or bool(_JSON.match(start))
+        return file.endswith(".eval") or bool(_JSON.match(start))
     return False
 
 
@@ -66,12 +64,6 @@ def answer_of(output: Any) -> Answer:
 
 def read_log(path: Path, header_only: bool = False) -> Any:
     """Return a log as inspect reads it; RecordError if it is damaged or not of Parley's tasks."""
-    with path.open("rb") as opened:
-        if opened.read(len(_OLD)) == _OLD:
-            raise UsageError(
-                f"{path}: a log of `parley ask`, which Parley 2 no longer has",
-                remedy='`pip install "parley-datasets<2"` scores it; or ask again with inspect.',
-            )
     try:
         from inspect_ai.log import read_eval_log
     except ModuleNotFoundError:
@@ -118,37 +110,31 @@ def open_log(
     epochs = dict[int, dict[Key, Prediction]]()
     for sample in () if wrong else log.samples:
         try:
-            key, prediction = _prediction(sample, questions, is_older(stated, questions))
+            key, prediction = _prediction(sample, questions)
         except ValueError as error:
             wrong.append(Problem(f"sample {sample.id}, epoch {sample.epoch}", what=str(error)))
         else:
-            if key:
-                epochs.setdefault(sample.epoch, {})[key] = prediction
+            epochs.setdefault(sample.epoch, {})[key] = prediction
     if wrong:
-        raise RecordError(f"{path}: cannot be scored", *wrong, remedy=_remedy(path, log.status))
+        raise RecordError(f"{path}: cannot be scored", *wrong, remedy=_remedy(path, log))
     cut = questions.cut(epochs[min(epochs)])
     models = {role: _model(log, role) for role in questions.roles or ("",)}
     facts = _facts(log, questions, models, epochs)
     return AnsweredLog(path, questions, cut, [*epochs.values()], models, facts)
 
 
-def _remedy(path: Path, status: str) -> str:
-    if status == "success":
-        return "A log of other questions or rows, or one that was changed, cannot be scored here."
-    recover = f"`inspect log recover {path}`, and then " if status == "started" else ""
+def _remedy(path: Path, log: Any) -> str:
+    if log.status == "success":
+        by = f"{log.eval.metadata.get('parley')!s:.20}"
+        return f"A log is scored with the version and the build that asked: here Parley {by}."
+    recover = f"`inspect log recover {path}`, and then " if log.status == "started" else ""
     return f"{recover}`inspect eval-retry` of the log asks what is missing."
-
-
-def is_older(stated: Mapping[str, Any], questions: Questions) -> bool:
-    """Tell whether a log answers an older version of its questions than today's."""
-    versions = str(stated["asking"]), questions.asking.version
-    return all(each.isdecimal() for each in versions) and int(versions[0]) < int(versions[1])
 
 
 def _unlike(stated: Mapping[str, Any], questions: Questions) -> Iterator[Problem]:
     """Yield where a log states other questions or rows than today's."""
     today = questions.facts
-    for name in ("rows",) if is_older(stated, questions) else _PROVEN:
+    for name in _PROVEN:
         if stated[name] != today[name]:
             yield Problem(name, str(today[name]), str(stated[name]))
 
@@ -174,25 +160,18 @@ def _unfinished(log: Any) -> Iterator[Problem]:
         yield Problem("samples", what="there are none")
 
 
-def _prediction(sample: Any, questions: Questions, is_old: bool) -> tuple[Key, Prediction]:
-    """Return key and prediction of a sample; no key for one that is no longer asked.
-
-    ValueError tells how it was changed.
-    """
+def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
+    """Return key and prediction of a sample; ValueError tells how it was changed."""
     key = tuple(sample.metadata.get("key", ()))
     score = (sample.scores or {}).get(_SCORER)
     if score is None or "prediction" not in (score.metadata or {}):
         raise ValueError(f"has no score {_SCORER}")
     stated: Prediction = score.metadata["prediction"]
     if key not in questions.by_key:
-        if is_old:
-            return (), {}
         raise ValueError("no such question")
-    if is_old:
-        return key, stated
     if sample.error:
         reason = " ".join(sample.error.message.split())
-        return key, questions.unread(key, f"{_FAILED}: {reason:.100}")
+        return key, questions.unread(key, f"{FAILED}: {reason:.100}")
     read = questions.read(key, answers_of(sample.metadata, sample.output))
     if read != stated:
         raise ValueError(f"its answer is read as {read}, but the log says {stated}")
@@ -230,7 +209,6 @@ def _facts(
         "models": dict(models),
         "answered_by": dict(sorted(Counter(of.output.model for of in log.samples).items())),
         "asking": stated["asking"],
-        **({"asking_today": asking.version} if is_older(stated, questions) else {}),
         "questions": stated["questions"],
         **{name: stated[name] for name in ("schema", "turns", "swap", "shots") if name in stated},
         **({"prompt": hashlib.sha256(prompt.encode()).hexdigest()} if prompt else {}),

@@ -3,10 +3,10 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from parley.base.errors import UsageError
+from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder
 from parley.declaring.game_scores import SWAPPED
@@ -24,7 +24,6 @@ from parley.declaring.questions import (
     Question,
     after_thoughts,
 )
-from parley.models.variants import AS_DECLARED, Variant, varied
 from parley.scoring.gold import (
     Part,
     arguments,
@@ -33,6 +32,7 @@ from parley.scoring.gold import (
     pilot,
     rows_digest,
     running,
+    script_of,
 )
 
 Answer = tuple[str, str]
@@ -45,6 +45,28 @@ _REASONS = {
     "tool_calls": TOOL_CALL,
     "content_filter": REFUSED,
 }
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How questions differ from those that a task declares.
+
+    Args:
+        shots: The number of examples, question and right answer, before each question.
+        prompt: The system text in the place of the task's own, "" for that one.
+    """
+
+    shots: int = 0
+    prompt: str = ""
+
+    def __post_init__(self) -> None:
+        if type(self.shots) is not int or self.shots < 0:
+            raise UsageError(f"shots {self.shots!r:.60}: expected a whole number, 0 or more")
+        if self.prompt and not self.prompt.strip():
+            raise UsageError("prompt: the file holds no text")
+
+
+AS_DECLARED = Variant()
 
 
 class Questions:
@@ -99,7 +121,10 @@ class Questions:
                 found = dict(self.asking.start(built, self.turns, **given))
             else:
                 found = {each.key: each for each in self.asking.questions(built, **given)}
-                found = varied(built, name, given, self.gold, found, variant)
+                examples = self._examples(given, found)
+                for key, each in found.items():
+                    system, others = _parts(each, variant.prompt)
+                    found[key] = replace(each, messages=(*system, *examples, *others))
             for key in whole:
                 digest.update(_text(_shown(self.asking, found[key])) + b"\n")
         self.by_key = {
@@ -108,6 +133,42 @@ class Questions:
             for each in (key, *([(*key, SWAPPED)] if swap else []))
         }
         self.digest = digest.hexdigest()
+
+    def _examples(
+        self, given: Mapping[str, str], questions: Mapping[Key, Question]
+    ) -> tuple[Message, ...]:
+        """Return questions with their right answers: the first in the order of pilots.
+
+        None is of a dialogue that is scored. A task may name other rows that may be seen. `given`
+        are the arguments that the questions were made with. UsageError if there are too few.
+        """
+        if not (count := self.variant.shots):
+            return ()
+        task, built = self.task, self.built
+        asking, target = task.asking, task.target
+        assert isinstance(asking, Asking)  # noqa: S101 - for types
+        seen = {**given, **asking.examples}
+        gold = task.gold(built, **seen)
+        asked = {each.key: each for each in asking.questions(built, **seen)}
+        used = {each for key, value in self.gold.items() for each in task.dialogues(key, value)}
+        free = [key for key, value in gold.items() if used.isdisjoint(task.dialogues(key, value))]
+        if target is None or len(free) < count:
+            raise UsageError(
+                f"shots {count}: {built.dataset.name} {self.name} has "
+                f"{len(free) if target else 0:,} examples outside the dialogues that are scored",
+                remedy="Ask a part: limit or subset leaves others as examples.",
+            )
+        messages: list[Message] = []
+        for key in in_order_of_pilots(free)[:count]:
+            fields = dict(target(gold[key]))
+            answer = json.dumps(asking.answer(fields), ensure_ascii=False)
+            if asking.read(answer, asked[key]) != fields:
+                raise ScriptError(
+                    f"{script_of(built)}: {self.name}: its reader reads the example "
+                    f"{answer:.200} as another answer"
+                )
+            messages += [*_parts(asked[key])[1], {"role": "assistant", "content": answer}]
+        return tuple(messages)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -184,6 +245,13 @@ class Questions:
 
     def _named(self, key: Key) -> Prediction:
         return dict(zip(self.task.key, key, strict=False))
+
+
+def _parts(question: Question, prompt: str = "") -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Return the system's messages, which a prompt replaces, and the others."""
+    system = tuple(each for each in question.messages if each["role"] == "system")
+    others = tuple(each for each in question.messages if each["role"] != "system")
+    return ({"role": "system", "content": prompt},) if prompt else system, others
 
 
 def reason_unread(stop: str, text: str) -> str:

@@ -24,8 +24,7 @@ from parley.scoring.evaluate import (
     Progress,
     Result,
     digest_of,
-    intervals_of,
-    proof_of,
+    result_of,
     score,
     scored_rows,
     unreadable_of,
@@ -48,50 +47,30 @@ def score_file(
     policy: str = WRONG,
     advance: Progress = lambda what, done, total: None,
 ) -> Result:
-    """Score a file of predictions, or a log of inspect, which states its own part."""
+    """Score a file of predictions, or a log of inspect, which states its own part.
+
+    The answers of a log are read again; of several epochs it is the mean. Raises what `score` and
+    `open_log` raise.
+    """
     if not is_log(file):
         return score(built, name, given, file=file, part=part, policy=policy, advance=advance)
-    return score_log(built, name, given, Path(file), part, policy, advance)
-
-
-def score_log(
-    built: BuiltFolder,
-    name: str,
-    given: Mapping[str, str | None],
-    path: Path,
-    part: Part,
-    policy: str = WRONG,
-    advance: Progress = lambda what, done, total: None,
-) -> Result:
-    """Score the answers of a log as the readers of today read them.
-
-    A log of an older version of the questions is scored by the predictions that it holds, if the
-    rows are today's, and the result says so. Of several epochs it is the mean. Raises what
-    `open_log` raises.
-    """
     require_known("parley score", "--unreadable", policy, POLICIES)
-    advance(str(path), "reading", None)
-    log = open_log(built, name, given, path, part)
-    task, of = log.questions.task, log.questions
+    advance(file, "reading", None)
+    log = open_log(built, name, given, Path(file), part)
+    of = log.questions
     halves = [half for epoch in log.epochs for _, half in _halves(of, epoch)]
     unreadable = sum(map(Counter[str], map(unreadable_of, halves)), Counter[str]())
     digests = [*map(digest_of, halves)]
     digest = hashlib.sha256("".join(digests).encode()).hexdigest() if digests[1:] else digests[0]
     tell = partial(advance, "intervals")
     found, measured = score_epochs(of, log.epochs, log.models, policy, tell)
-    return Result(
-        built.dataset.name,
-        name,
-        task,
-        of.options,
-        str(path),
-        built.is_sample,
+    return result_of(
+        measured.rows,
+        file,
         found,
-        tree(intervals_of(measured.metrics)),
-        sum(map(bool, measured.rows.units)),
-        task.references_for(of.options),
+        measured.metrics,
+        digest,
         part=log.part,
-        provenance=proof_of(built, task, digest),
         due=sum(map(len, halves)),
         unreadable=dict(sorted(unreadable.items())),
         policy=policy,

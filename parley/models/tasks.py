@@ -7,7 +7,7 @@ games are the models of a provider: `parley/NAME`.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
@@ -35,35 +35,23 @@ from parley.building.collection import discover, get
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Asking, Playing
 from parley.fetching.fetch import cache_folder
-from parley.models.logs import answer_of, answers_of
-from parley.models.questions import Questions
+from parley.models.logs import FAILED, answer_of, answers_of
+from parley.models.questions import Questions, Variant
 from parley.models.score import alone, flat_numbers, score_epochs
-from parley.models.variants import Variant
 from parley.scoring.evaluate import intervals_of
 from parley.scoring.gold import Part, arguments, running
 
 READABLE = "readable"
-_FAILED = "failed"  # a call without an answer, of which the log's sample has the error
 
 
 @lru_cache(maxsize=1)
-def _questions(
-    dataset: str,
-    name: str,
-    build: str,
-    subset: str,
-    limit: int,
-    options: str,
-    turns: int,
-    swap: bool,
-    shots: int,
-    prompt: str,
-) -> Questions:
+def _questions(**which: Any) -> Questions:
     """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
-    found = get(dataset)
-    chosen = found.task(name).chosen(json.loads(options))
-    settings = turns, swap, Variant(shots, prompt)
-    return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit), *settings)
+    found, name = get(which["dataset"]), which["name"]
+    chosen = found.task(name).chosen(json.loads(which["options"]))
+    part, variant = Part(which["subset"], which["limit"]), Variant(which["shots"], which["prompt"])
+    built = find_folder(Path(which["build"]), found)
+    return Questions(built, name, chosen, part, which["turns"], which["swap"], variant)
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -137,15 +125,14 @@ def parley_answers(**which: Any) -> Any:
         try:
             prediction = questions.read(key, answers_of(state.metadata, state.output))
         except ValueError:  # a turn that failed ends a game
-            prediction = questions.unread(key, _FAILED)
+            prediction = questions.unread(key, FAILED)
         reason = prediction.get(UNREADABLE)
-        fields = {n: each for n, each in prediction.items() if n not in questions.task.key}
         return Score(
             value={
                 READABLE: float(UNREADABLE not in prediction),
                 **alone(questions, key, prediction),
             },
-            answer=None if reason else _text(fields),
+            answer=None if reason else _text(prediction, questions.task.key),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={
                 "epoch": state.epoch,
@@ -195,46 +182,33 @@ def _targets(questions: Questions) -> Mapping[Key, str]:
     given = {**questions.options, **arguments(task, questions.part)}
     with running(questions.built):
         people = [*task.baselines[asking.people](questions.built, **given)]
-    return {
-        tuple(each[name] for name in task.key): _text(
-            {name: value for name, value in each.items() if name not in task.key}
-        )
-        for each in people
-    }
+    return {tuple(each[n] for n in task.key): _text(each, task.key) for each in people}
 
 
-def _text(fields: Mapping[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False)
+def _text(fields: Mapping[str, Any], key: Collection[str] = ()) -> str:
+    """Return fields as JSON, without those of the key."""
+    return json.dumps({n: fields[n] for n in fields if n not in key}, ensure_ascii=False)
 
 
-_KINDS: dict[str, type] = dict.fromkeys(("build", "subset", "prompt"), str)
-_KINDS |= dict.fromkeys(("limit", "turns", "shots"), int)
-_KINDS |= dict.fromkeys(("swap", "schema"), bool)
+_SETTINGS: dict[str, Any] = {
+    "build": "", "subset": "", "limit": 0, "turns": 0,
+    "swap": False, "shots": 0, "prompt": "", "schema": True,
+}  # fmt: skip
+"""The parameters of all tasks, and their defaults; a task's own options are others."""
 
 
 def _declare(dataset: str, name: str) -> Callable[..., Any]:
-    def declared(
-        build: str = "",
-        subset: str = "",
-        limit: int = 0,
-        turns: int = 0,
-        swap: bool = False,
-        shots: int = 0,
-        prompt: str = "",
-        schema: bool = True,
-        **options: str,
-    ) -> Any:
-        given = {"build": build, "subset": subset, "limit": limit, "turns": turns, "swap": swap}
-        given |= {"shots": shots, "prompt": prompt}
+    def declared(**given: Any) -> Any:
         _questions.cache_clear()  # the build may be a new one
+        which = {setting: given.pop(setting, value) for setting, value in _SETTINGS.items()}
         try:
-            for setting, value in {**given, "schema": schema}.items():
-                if not isinstance(value, _KINDS[setting]):
-                    expected = _KINDS[setting].__name__
-                    raise UsageError(f"-T {setting}={value}: expected {expected}")
-            which = given | {"dataset": dataset, "name": name, "options": json.dumps(options)}
-            which |= {"build": build or _builds(dataset), "prompt": _text_of(prompt)}
-            return _made(which, schema, _questions(**which))
+            for setting, value in which.items():
+                if not isinstance(value, kind := type(_SETTINGS[setting])):
+                    raise UsageError(f"-T {setting}={value}: expected {kind.__name__}")
+            which |= {"dataset": dataset, "name": name, "options": json.dumps(given)}
+            which["build"] = which["build"] or _builds(dataset)
+            which["prompt"] = _text_of(which["prompt"])
+            return _made(which, which.pop("schema"), _questions(**which))
         except ParleyError as error:
             raise PrerequisiteError(escape(str(error))) from error
 

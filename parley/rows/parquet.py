@@ -59,7 +59,7 @@ def write_parquet(
                 last.close()
                 path = folder and folder / f".{split}-{len(shards):05d}"
                 shards.append(_Shard(path, schema))
-                last.push(shards[-1])
+                last.push(shards[-1].end)
             shards[-1].add(group)
             if digest:
                 digest.update(group)
@@ -175,7 +175,7 @@ class _Shard:
         self.rows += group.num_rows
         self.arrow_size += _size(group)
 
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+    def end(self, kind: object, error: object, traceback: object) -> None:
         try:
             self._writer.close()
         except RuntimeError:  # pyarrow ended the file itself after an error, such as Ctrl-C

@@ -200,23 +200,48 @@ def score(
     score, metrics = rows.measure(scored, partial(advance, "intervals"))
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
+    return result_of(
+        rows,
+        of,
+        score,
+        metrics,
+        digest_of(predictions),
+        baseline=baseline,
+        part=replace(part, limit=min(part.limit, len(gold)) if others else 0),
+        due=len(gold),
+        unreadable=unreadable,
+        policy=policy,
+    )
+
+
+def result_of(
+    rows: Rows,
+    predictions: str,
+    score: Score,
+    metrics: Mapping[Names, Metric],
+    digest: str,
+    **more: Any,
+) -> Result:
+    """Return a result; `digest` is that of the predictions, `more` are further fields."""
+    built, name, options = rows.of
     return Result(
         built.dataset.name,
         name,
-        task,
+        rows.task,
         options,
-        of,
+        predictions,
         built.is_sample,
         score,
         tree(intervals_of(metrics)),
         sum(map(bool, rows.units)),
-        task.references_for(options),
-        baseline,
-        replace(part, limit=min(part.limit, len(gold)) if others else 0),
-        proof_of(built, task, digest_of(predictions)),
-        len(gold),
-        unreadable,
-        policy,
+        rows.task.references_for(options),
+        provenance={
+            "parley": __version__,
+            "version": built.version,
+            "rows": rows_digest(built, rows.task),
+            "predictions": digest,
+        },
+        **more,
     )
 
 
@@ -278,16 +303,6 @@ def _run(
         found = task.baselines[baseline](built, **options, **arguments(task, part))
         made = f"the baseline {baseline} of {script_of(built)}"
         return validate_predictions(found, task, gold, made, others)
-
-
-def proof_of(built: BuiltFolder, task: Task, digest: str) -> dict[str, str]:
-    """Return the versions, and the digests of rows and predictions."""
-    return {
-        "parley": __version__,
-        "version": built.version,
-        "rows": rows_digest(built, task),
-        "predictions": digest,
-    }
 
 
 def unreadable_of(predictions: Mapping[Key, Prediction]) -> dict[str, int]:

@@ -49,7 +49,7 @@ class Rows:
         is_part: bool = False,
         of: "Rows | None" = None,
     ) -> None:
-        self._of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, of
+        self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, of
         self.task = task = built.dataset.task(name)
         folds: dict[Any, dict[Key, Any]] = {}
         for key, answer in gold.items():
@@ -66,7 +66,7 @@ class Rows:
         """Return the rows of these keys, with the same units; a part has no folds."""
         gold = {key: value for key, value in self.gold.items() if key in keys}
         is_part = self.is_part or (len(gold) < len(self) and not has_folds)
-        return Rows(*self._of, gold, is_part, self)
+        return Rows(*self.of, gold, is_part, self)
 
     @cached_property
     def units(self) -> list[list[Key]]:
@@ -201,7 +201,7 @@ class Rows:
             found = {key: each for key, each in predictions.items() if key[:width] in gold}
         elif not self.task.required:
             found = {key: predictions[key] for key in gold}
-        built, name, options = self._of
+        built, name, options = self.of
         with running(built):
             score = self.task.score(gold, found, **options)
             wrong = [*wrong_scores(score, self.task, len(gold))]
