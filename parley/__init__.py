@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from parley.building.builder import Builder
     from parley.building.built import BuiltFolder
     from parley.declaring.chats import CHAT, chat_of
-    from parley.declaring.declaration import Config, File, Folder, View
+    from parley.declaring.configs import Config, View
     from parley.declaring.features import ClassLabel, Value
+    from parley.declaring.files import File, Folder
     from parley.declaring.shapes import (
         Checked,
         Converted,
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 # Words of scripts: module -> names, imported on first use, as they bring `datasets` and pyarrow
 _WORDS = {
     "parley.building.builder": "Builder",
-    "parley.declaring.declaration": "Config File Folder View",
+    "parley.declaring.configs": "Config View",
+    "parley.declaring.files": "File Folder",
     "parley.declaring.shapes": "Checked Converted Field  problems",
     "parley.declaring.features": "ClassLabel Value",
     "parley.declaring.chats": "CHAT chat_of",

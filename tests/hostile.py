@@ -155,7 +155,7 @@ CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots}
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""
 
-from parley.declaring.figures import Differs, documented
+from parley.declaring.figures import (Differs, documented)
 
 
 @documented(ATTACK, {ATTACK: 1, "<i>rows</i>": Differs(1, 2, ATTACK)})

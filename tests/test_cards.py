@@ -24,8 +24,9 @@ from parley.building.collection import Dataset
 from parley.building.measured import FILE, Measured, measured, text_of
 from parley.building.sources import open_source
 from parley.declaring.fields import columns_of, field_tables, in_code
-from parley.declaring.figures import Differs, documented, figures
+from parley.declaring.figures import Differs, documented
 from parley.declaring.shapes import parse as parse_shape
+from parley.declaring.verdicts import figures
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 

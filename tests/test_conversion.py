@@ -73,6 +73,11 @@ CASES = {
             ({"kind": "y", "in": {"b": "z"}}, {"kind": "y", "in": {"a": None, "b": "z"}}),
         ],
     ),
+    "any keys in one, absent from the other": (
+        ({"a": {str: int}}, {"b?": str}),
+        {"a": [{"key": "string", "value": "int64"}], "b": "string"},
+        [({"a": {}}, {"a": [], "b": None}), ({}, {"a": None, "b": None})],
+    ),
     "any keys": (
         {str: [int]},
         [{"key": "string", "value": ["int64"]}],

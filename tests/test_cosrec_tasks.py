@@ -12,8 +12,8 @@ import pytest
 from parley.base.errors import RecordError
 from parley.building.built import open_folder
 from parley.building.collection import get
-from parley.declaring.figures import agrees
 from parley.declaring.prediction_formats import NO_HIT, Run
+from parley.declaring.verdicts import agrees
 from parley.scoring.evaluate import score
 
 cosrec = get("cosrec")

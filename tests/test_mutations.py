@@ -15,8 +15,8 @@ from parley.building.built import open_folder
 from parley.building.collection import discover
 from parley.building.plan import split_plan
 from parley.building.sources import Sources, open_source
-from parley.declaring.figures import checks_of
 from parley.declaring.shapes import parse
+from parley.declaring.verdicts import checks_of
 from parley.rows.generate import generate
 from parley.rows.reader import Reader
 

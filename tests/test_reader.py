@@ -7,7 +7,7 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
-from parley.declaring.declaration import File, Folder
+from parley.declaring.files import File, Folder
 from parley.declaring.shapes import Checked, problems
 from parley.rows.reader import Reader
 

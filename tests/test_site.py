@@ -28,7 +28,7 @@ from parley.building.built import open_folder
 from parley.building.card import is_licensed, parse
 from parley.building.collection import discover
 from parley.building.measured import measured
-from parley.declaring.figures import tally
+from parley.declaring.verdicts import tally
 from parley.hub.published import Published, note, published
 from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data, write_script

@@ -16,7 +16,7 @@ from parley.building.build import build
 from parley.building.built import open_folder
 from parley.building.collection import Dataset, discover
 from parley.building.sources import open_source
-from parley.declaring.declaration import File
+from parley.declaring.files import File
 from parley.declaring.pins import problem
 from parley.reading.dialogues import dialogues
 from parley.verifying.verify import verify

@@ -34,7 +34,7 @@ SAMPLE = """\
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
-from parley.declaring.figures import Data
+from parley.declaring.figures import (Data)
 from parley.declaring.prediction_formats import TREC_RUN
 from parley.declaring.tasks import Reference, Score, Subset, Task, Undefined
 from parley.base.errors import Problem

@@ -18,12 +18,12 @@ from parley.building.built import open_folder
 from parley.building.collection import Dataset, discover
 from parley.cli.score import score as score_command
 from parley.cli.task_tables import lay_out_score
-from parley.declaring.figures import agrees
 from parley.declaring.game_scores import GAME_FIELDS
 from parley.declaring.leaderboard import overview
 from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import MEASURED, Undefined, flat
+from parley.declaring.verdicts import agrees
 from parley.scoring.evaluate import POLICIES, Result, score
 from parley.scoring.gold import Part, load_gold
 from parley.scoring.predictions import write

@@ -32,16 +32,10 @@ from parley.building.collection import Dataset, discover, get
 from parley.building.measured import FILE, Measured, measured
 from parley.building.sources import Sources, open_source
 from parley.cli.report import report
-from parley.declaring.declaration import View
+from parley.declaring.configs import View
 from parley.declaring.features import arrow_schema
-from parley.declaring.figures import (
-    NO_LONGER,
-    UNEXPLAINED,
-    Figure,
-    MissingSplitError,
-    documented,
-    figures,
-)
+from parley.declaring.figures import MissingSplitError, documented
+from parley.declaring.verdicts import NO_LONGER, UNEXPLAINED, Figure, figures
 from parley.reading.export.export import export
 from parley.rows import parquet as parquet_files
 from parley.scoring.questions import write_questions

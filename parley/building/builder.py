@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, SourceError
 from parley.declaring import pins
-from parley.declaring.declaration import REMEDY, Config, Folder, Source, View
+from parley.declaring.configs import Config, View
 from parley.declaring.features import arrow_schema, datasets_features
+from parley.declaring.files import REMEDY, Folder, Source
 from parley.fetching.archive import extract
 from parley.rows.reader import Reader
 

@@ -30,7 +30,8 @@ from parley.building.card_parts import (
 from parley.building.collection import Dataset
 from parley.building.measured import Measured, Splits, descriptions, every_split, measured
 from parley.declaring.features import card_yaml
-from parley.declaring.figures import A_SAMPLE, Value
+from parley.declaring.figures import Value
+from parley.declaring.verdicts import A_SAMPLE
 
 # in C where PyYAML was built with libyaml
 _SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

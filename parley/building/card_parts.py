@@ -11,8 +11,8 @@ from parley.building.built import BuiltFolder
 from parley.building.collection import Dataset
 from parley.building.measured import Scores, Splits
 from parley.declaring.fields import HEADINGS, FieldTable, field_tables, in_code
-from parley.declaring.figures import Figure, tally
 from parley.declaring.leaderboard import markdown_table, section
+from parley.declaring.verdicts import Figure, tally
 
 _NOT_BUILT = "not built: its source is missing"
 _SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."

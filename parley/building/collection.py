@@ -20,7 +20,8 @@ from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
     from parley.building.builder import Builder
-    from parley.declaring.declaration import Config, Source, View
+    from parley.declaring.configs import Config, View
+    from parley.declaring.files import Source
     from parley.declaring.jobs import Job
     from parley.declaring.tasks import Task
 
@@ -167,7 +168,7 @@ class Dataset:
         ScriptError lists every mistake of the declaration.
         """
         from parley.building.builder import Builder
-        from parley.declaring.declaration import REMEDY
+        from parley.declaring.files import REMEDY
 
         module = load_module(self.name, self.folder, self.name)
         classes = (value for value in vars(module).values() if isinstance(value, type))

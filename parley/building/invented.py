@@ -12,7 +12,7 @@ from parley.base.errors import Problem, ScriptError
 from parley.building.built import BuiltFolder
 from parley.building.plan import plan
 from parley.building.sources import open_source
-from parley.declaring.declaration import Config
+from parley.declaring.configs import Config
 from parley.rows.generate import generate
 
 _LEAST = 40  # characters of a text that nobody invents twice

@@ -3,7 +3,8 @@
 from parley.base.errors import ScriptError
 from parley.building.built import BuiltFolder
 from parley.building.measured import Scores, Splits, every_split, text_of
-from parley.declaring.figures import Value, every_count, figures
+from parley.declaring.figures import Value
+from parley.declaring.verdicts import every_count, figures
 
 
 def measured_anew(built: BuiltFolder, made: Splits, scores: Scores) -> str:

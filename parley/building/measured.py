@@ -28,9 +28,10 @@ from parley.base.errors import OutputError
 from parley.base.regular import read_regular
 from parley.base.strict_json import loads
 from parley.declaring.features import card_yaml
-from parley.declaring.figures import NOT_CHECKED, Figure, Value, recorded
+from parley.declaring.figures import Value
 from parley.declaring.shapes import problems
 from parley.declaring.tasks import flat
+from parley.declaring.verdicts import NOT_CHECKED, Figure, recorded
 
 if TYPE_CHECKING:
     from parley.building.collection import Dataset

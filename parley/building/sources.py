@@ -11,7 +11,7 @@ from parley.building.collection import Dataset
 from parley.declaring import pins
 
 if TYPE_CHECKING:
-    from parley.declaring.declaration import Source
+    from parley.declaring.files import Source
 
 
 @dataclass(frozen=True)

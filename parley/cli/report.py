@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import indented, safe, size, table
-from parley.declaring.figures import (
+from parley.declaring.figures import SPREAD
+from parley.declaring.verdicts import (
     DIFFERS,
     MATCHES,
     NO_LONGER,
     NOT_CHECKED,
     NOT_REPRODUCIBLE,
-    SPREAD,
     UNEXPLAINED,
     VERDICTS,
     Figure,

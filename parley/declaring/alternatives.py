@@ -7,9 +7,9 @@ from typing import Any
 
 from parley.base.code import Code, listed
 from parley.base.errors import MOST_PROBLEMS, Problem
+from parley.declaring.containers import Mapping, Object
 from parley.declaring.conversion import (
     Conversion,
-    Unfit,
     narrower,
     or_null,
     refusal,
@@ -18,7 +18,10 @@ from parley.declaring.conversion import (
     union,
     widener,
 )
-from parley.declaring.nodes import Choice, Column, Mapping, Node, Null, Object, Part, held, type_of
+from parley.declaring.nodes import Choice, Column, Node, Null, Part, held, type_of
+
+# A function that converts a row back raises one of these on the row of another alternative
+_OF_ANOTHER = (TypeError, ValueError, LookupError, AttributeError)
 
 
 class Alternatives(Node):
@@ -153,7 +156,7 @@ def _of_several(options: list[Node], path: str) -> Conversion:
         for fits, _, back, _, narrow in ways:
             try:
                 record = back(narrow(row))
-            except Unfit:
+            except _OF_ANOTHER:
                 continue
             if fits(record) and to_row(record) == row:
                 return record

@@ -33,10 +33,6 @@ class Conversion:
     to_columns: ToColumns | None = None
 
 
-class Unfit(Exception):
-    """No record of this shape has this row."""
-
-
 def refusal(path: str, what: str) -> ScriptError:
     """Return the error of a part of a shape that no column fits."""
     return ScriptError("", Problem(path or "the record", what=f"{what}; {INSTEAD}"))
@@ -136,7 +132,7 @@ def narrower(part: Any, whole: Any) -> Convert | None:
 
     def narrow(row: Any) -> Any:
         if any(row[name] is not None for name in others):
-            raise Unfit
+            raise ValueError("a row of another alternative")
         kept = {name: row[name] for name in part}
         for name, convert in inner.items():
             kept[name] = convert(kept[name])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from parley.declaring.nodes import Column
 
 if TYPE_CHECKING:
-    from parley.declaring.declaration import Config, View
+    from parley.declaring.configs import Config, View
 
 UNKNOWN = "?"  # the meaning of a field in a draft
 HEADINGS = ("field", "type", "null", "meaning")

@@ -30,6 +30,7 @@ from typing import Any
 from parley.base.code import Code, call, literal
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.declaring.alternatives import Alternatives
+from parley.declaring.containers import List, Mapping, Object
 from parley.declaring.conversion import Conversion, ToColumns, chain
 from parley.declaring.features import ClassLabel, Value
 from parley.declaring.nodes import (
@@ -38,11 +39,8 @@ from parley.declaring.nodes import (
     Column,
     Feature,
     Function,
-    List,
-    Mapping,
     Node,
     Null,
-    Object,
     Part,
     Scalar,
     held,

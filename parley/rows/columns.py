@@ -6,8 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from parley.declaring.configs import Config
 from parley.declaring.conversion import ToColumns
-from parley.declaring.declaration import Config, File
+from parley.declaring.files import File
 from parley.rows.arrow import to_batch
 from parley.rows.split import SplitPlan
 

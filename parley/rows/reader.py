@@ -16,7 +16,7 @@ import orjson
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.base.regular import open_regular
 from parley.base.strict_json import loads
-from parley.declaring.declaration import Folder, Opened, Source
+from parley.declaring.files import Folder, Opened, Source
 from parley.declaring.formats import FORMATS, HEADED, NAMED_BY, json_lines
 
 SETTLED = 2  # seconds; two changes within this time may leave a file's times the same

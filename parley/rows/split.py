@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, RecordError, RowError
-from parley.declaring.declaration import Config, Records, Source, View
+from parley.declaring.configs import Config, Records, View
+from parley.declaring.files import Source
 from parley.declaring.nodes import Node
 from parley.rows import parquet
 from parley.rows.reader import Reader

@@ -14,7 +14,6 @@ from parley.base.errors import Problem, UsageError, require_known
 from parley.base.exact import is_number
 from parley.base.version import __version__
 from parley.building.built import BuiltFolder
-from parley.declaring.figures import agrees
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction, Run
 from parley.declaring.tasks import (
     MEASURED,
@@ -26,6 +25,7 @@ from parley.declaring.tasks import (
     flat,
     tree,
 )
+from parley.declaring.verdicts import agrees
 from parley.scoring.gold import (
     ALL,
     Part,

@@ -12,8 +12,8 @@ import pyarrow as pa
 from parley.base.errors import UsageError, cut
 from parley.building.built import QUESTIONS, BuiltFolder
 from parley.declaring.features import item_of, labels_of
-from parley.declaring.figures import A_SAMPLE, figures
 from parley.declaring.pins import hash_file
+from parley.declaring.verdicts import A_SAMPLE, figures
 from parley.rows.digest import same
 
 

@@ -25,11 +25,11 @@ from parley.building.measured import FILE, measured
 from parley.building.sources import Sources, sources_of
 from parley.declaring import pins
 from parley.declaring.chats import CHAT
-from parley.declaring.declaration import Config
+from parley.declaring.configs import Config
+from parley.declaring.containers import KEY
 from parley.declaring.features import arrow_schema
 from parley.declaring.fields import UNKNOWN, columns_of
-from parley.declaring.figures import A_SAMPLE, Figure, counted_in, every_count
-from parley.declaring.nodes import KEY
+from parley.declaring.verdicts import A_SAMPLE, Figure, counted_in, every_count
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest, same
 from parley.rows.generate import generate

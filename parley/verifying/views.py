@@ -7,7 +7,7 @@ from typing import Any
 
 from parley.base.errors import RowError, few
 from parley.building.built import BuiltFolder
-from parley.declaring.declaration import Config, View
+from parley.declaring.configs import Config, View
 from parley.rows.split import fitting
 from parley.verifying.integrity import Plans, row_differences, values_of_columns
 

@@ -18,9 +18,10 @@ from test_conversion import records_of
 
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
-from parley.declaring.declaration import Config, File, View
+from parley.declaring.configs import Config, View
 from parley.declaring.features import arrow_schema
 from parley.declaring.fields import columns_of
+from parley.declaring.files import File
 from parley.declaring.shapes import Converted, parse, problems
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.generate import generate

@@ -16,7 +16,7 @@ from subjects import LINES, SUBJECTS
 from parley.base.errors import ParleyError, ScriptError
 from parley.building.plan import plan
 from parley.building.sources import Sources
-from parley.declaring.declaration import Config
+from parley.declaring.configs import Config
 from parley.declaring.features import arrow_schema
 from parley.rows import reader
 from parley.rows.arrow import to_batch

@@ -19,13 +19,14 @@ from parley.base.extras import extra_of
 from parley.base.loading import module_path
 from parley.building.collection import Dataset
 from parley.building.measured import FILE, Measured, every_split, measured, text_of
-from parley.declaring.declaration import Config, View
+from parley.declaring.configs import Config, View
 from parley.declaring.fields import columns_of
-from parley.declaring.figures import FAILED, UNEXPLAINED, Value, counted_in, every_count, figures
+from parley.declaring.figures import Value
 from parley.declaring.pins import PLACEHOLDER
 from parley.declaring.prediction_formats import JSON_LINES, UNREADABLE
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import Gold, Task
+from parley.declaring.verdicts import FAILED, UNEXPLAINED, counted_in, every_count, figures
 from parley.reading.export.export import export
 from parley.scoring.evaluate import score
 from parley.scoring.gold import load_gold, running

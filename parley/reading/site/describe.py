@@ -11,8 +11,8 @@ from markupsafe import Markup
 from parley.building.built import CARD, BuiltFolder
 from parley.building.card import is_licensed, licence_section, parse, prose
 from parley.building.measured import Measured, measured
-from parley.declaring.declaration import Config
-from parley.declaring.figures import A_SAMPLE, VERDICTS, Figure, figures, tally
+from parley.declaring.configs import Config
+from parley.declaring.verdicts import A_SAMPLE, VERDICTS, Figure, figures, tally
 from parley.hub.published import Published, published
 from parley.reading.export.chats import CONFIG as CHATS
 from parley.reading.site.markdown import first_paragraph, sections, to_html
