@@ -80,7 +80,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models,sql]"
 	touch $@
 
 .venv/docs: .venv/ready

@@ -1,6 +1,7 @@
 """Build, check, load and score dialogue datasets.
 
-For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `browse`.
+For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `connect`, and
+`browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
 The other files of a dataset take their words from `parley.tasks`, `parley.questions`,
 `parley.figures`, `parley.views` and `parley.jobs`.
@@ -53,7 +54,7 @@ _PLACES = {name: module for module, names in _WORDS.items() for name in names.sp
 _MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
 __all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
-__all__ += ["build", "chat_of", "dataset", "fetch", "list", "load", "open"]
+__all__ += ["build", "chat_of", "connect", "dataset", "fetch", "list", "load", "open"]
 __all__ += ["problems", "score", "select", "verify"]
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
@@ -322,6 +323,37 @@ def select(
 
     built = _opened(folder)
     return selected(built, chosen or {}, every, together, words, around)
+
+
+def connect(*folders: "BuiltFolder | str | Path") -> Any:
+    """Return a connection of DuckDB in which each config of these builds is a table.
+
+    `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
+    labels in place of their numbers. Nothing is copied. `describe` lists the labels of a column;
+    the comments in `duckdb_columns()` hold the meanings. Nothing can change the tables of a build.
+    A temporary table, and a file or data frame that a query names, can stand beside them.
+
+    >>> with parley.connect("build/casino") as connection:
+    ...     connection.sql("select split, count(*) from casino.strategies group by all").fetchall()
+    [('train', 25)]
+
+    Args:
+        folders: Builds, their paths, or folders of builds; by default "build".
+
+    Raises:
+        UsageError: two builds are of one dataset.
+        OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
+        ModuleNotFoundError: DuckDB is not installed: `pip install "parley-datasets[sql]"`.
+    """
+    from parley.building.built import BuiltFolder
+    from parley.reading.sql import builds_in
+    from parley.reading.sql import connect as connect_builds
+
+    return connect_builds(
+        built
+        for each in folders or ("build",)
+        for built in ([each] if isinstance(each, BuiltFolder) else builds_in(Path(each)))
+    )
 
 
 def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:

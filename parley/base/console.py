@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -20,6 +21,7 @@ from rich.text import Text
 from parley.base.secret import without_secrets
 
 _EVERY = 10  # seconds between two lines of progress in a log
+_NARROWEST, _BETWEEN = 9, 3  # columns of a terminal: of a column cut to it, between two columns
 _WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
 
 _AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
@@ -130,6 +132,22 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
     least = Measurement.get(out, out.options.update(width=_WIDEST), result).minimum
     if least > out.width:  # it is the terminal that wraps its lines, and cuts no number
         result.width = least
+    return result
+
+
+def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table whose widest columns are cut to the terminal, and without those beyond it."""
+    width = out.width if out.is_terminal else _WIDEST
+    lines = [list(map(plain, line[: max(width // _NARROWEST, 1)])) for line in (columns, *rows)]
+    widths = [min(max(map(cell_len, column)), width) for column in zip(*lines, strict=True)]
+    room = width - _BETWEEN * (len(widths) - 1)
+    cap = next((n for n in range(max(widths), 1, -1) if sum(min(w, n) for w in widths) <= room), 1)
+    result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for head, each in zip(lines[0], widths, strict=True):
+        fit: Any = {"no_wrap": True, "overflow": "ellipsis", "width": min(each, cap)}
+        result.add_column(safe(head), **fit)
+    for line in lines[1:]:
+        result.add_row(*map(safe, line))
     return result
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _GROUPS = {
     "From upstream to a build": "list fetch build verify diff",
-    "Reading": "show browse site charts export run",
+    "Reading": "show sql browse site charts export run",
     "Tasks and models": "tasks score compare",
     "The Hub": "publish",
     "A dataset of your own": "new pin check card",
@@ -186,6 +186,26 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     for dataset in chosen if names or not built else ():
         find_folder(folder, dataset)  # raises an error that says how to build
     return built, [dataset.name for dataset in chosen if dataset not in built]
+
+
+@contextmanager
+def built_or_samples(
+    ctx: typer.Context, folder: Path, sample: bool, names: list[str] | None = None
+) -> Iterator[Path]:
+    """Yield the folder of `--build`, or, with `--sample`, a temporary one of built samples."""
+    if not sample:
+        yield folder
+        return
+    if typed(ctx, "folder"):
+        raise UsageError("--sample excludes --build")
+    from parley.base.temporary import temporary_folder
+    from parley.building.build import build
+    from parley.building.sources import open_source
+
+    with temporary_folder("samples") as place:
+        for dataset in select(names):
+            build(open_source(dataset, None, sample=True), place)
+        yield place
 
 
 class Attempts:

@@ -1,6 +1,5 @@
 """Commands to read dialogues: show, site, browse."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -133,17 +132,10 @@ def browse(
 
     A dataset is read when its first page is opened.
     """
-    from parley.base.temporary import temporary_folder
-    from parley.building.build import build
-    from parley.building.sources import open_source
     from parley.reading.site.browse import browse as browse_builds
 
-    if sample and common.typed(ctx, "folder"):
-        raise UsageError("--sample excludes --build")
     try:
-        with temporary_folder("browse") if sample else nullcontext(folder) as place:
-            for dataset in common.select(names) if sample else ():
-                build(open_source(dataset, None, sample=True), place)
+        with common.built_or_samples(ctx, folder, sample, names) as place:
             folders = _folders(names, place, catalogue)
             kept = not sample
             browse_builds(folders, catalogue, port=port, open_browser=open_, is_kept=kept)

@@ -44,9 +44,9 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
         path = folder / f"{config}-{split}.csv"
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
-            writer.writerow(_cell(".".join(column)) for column in columns)
+            writer.writerow(cell(".".join(column)) for column in columns)
             for row in rows:
-                writer.writerow(_cell(_value(row, column)) for column in columns)
+                writer.writerow(cell(_value(row, column)) for column in columns)
 
 
 def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
@@ -77,10 +77,10 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
         writer.writerow(cells)
         return line.getvalue()
 
-    yield "", written(["split", *(_cell(".".join(path)) for path in columns)])
+    yield "", written(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
         for row in built.each_named(config, split):
-            cells = (_cell(_value(row, path)) for path in columns)
+            cells = (cell(_value(row, path)) for path in columns)
             yield str(row[column]), written([split, *cells])
 
 
@@ -133,10 +133,12 @@ def _value(row: Any, path: tuple[str, ...]) -> Any:
     return row
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     """Return a value as a cell that no spreadsheet takes for a formula."""
     if value is None:
         return ""
     if isinstance(value, str):
         return f"'{value}" if _FORMULA.match(value) else value
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return cell(str(value))  # such as a date

@@ -1,0 +1,72 @@
+"""The command that asks builds a question: sql."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+import parley.cli.common as common
+from parley.base.errors import UsageError, few
+from parley.cli.common import AsJson, BuildDir, Sample, app
+
+_TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
+_MOST = 1000  # rows of a table that no terminal cuts
+
+
+@app.command()
+def sql(
+    ctx: typer.Context,
+    query: Annotated[str, Argument(metavar="QUERY", help="A statement of DuckDB's SQL.")],
+    folder: BuildDir = Path("build"),
+    sample: Sample = False,
+    to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask builds a question in SQL: each config is a table, such as casino.strategies.
+
+    Class labels are names, and `split` is a column. A file of your own is a table too, by its name
+    in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
+    """
+    from parley.base.console import cut_table, out, print_message, print_output, to_json
+    from parley.reading.sql import builds_in, connect, explained, statement_of, with_meanings, write
+
+    if as_json and to is not None:
+        raise UsageError("--to excludes --json")
+    with (
+        common.built_or_samples(ctx, folder, sample) as place,
+        connect(builds_in(place)) as connection,
+        explained(),
+    ):
+        connection.execute("set python_enable_replacements = false")  # names of our variables
+        if to is not None:
+            common.print_line(f"{to}: {write(connection, query, to):,} rows")
+            return
+        found = connection.execute(with_meanings(statement_of(query)))
+        columns = [str(column[0]) for column in found.description]
+        if as_json:
+            if twice := [name for name, times in Counter(columns).items() if times > 1]:
+                raise UsageError(f"two columns are named {few(twice)}: name one with AS")
+            rows = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+            typer.echo(to_json(rows))
+            return
+        most = max(out.height - 6, 10) if out.is_terminal else _MOST
+        rows = found.fetchmany(most + 1)
+    laid_out = cut_table(columns, [list(map(_shown, row)) for row in rows[:most]])
+    print_output(laid_out)
+    cut = [f"the first {most:,} rows"] if len(rows) > most else []
+    if len(laid_out.columns) < len(columns):
+        cut.append(f"{len(laid_out.columns)} of {len(columns)} columns")
+    if cut:
+        print_message(f"{', '.join(cut)}; --to FILE writes all")
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line."""
+    if isinstance(value, str):
+        return value.replace("\n", "\\n")
+    if value is None or isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

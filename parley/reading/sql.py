@@ -1,0 +1,211 @@
+"""Builds as tables of DuckDB: a database for each dataset, a view for each config."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from parley.base.errors import OutputError, Problem, UsageError
+from parley.base.replace import writing
+from parley.base.temporary import temporary_folder
+from parley.building.built import PROVENANCE, BuiltFolder, find_folder, open_folder
+from parley.building.collection import discover
+from parley.declaring.features import item_of, labels_of
+from parley.declaring.fields import columns_of, meaning_of
+from parley.declaring.pins import problem
+from parley.reading.export.tables import cell
+
+_FORMATS = {
+    ".csv": "",  # written here, as no other function makes text safe for a spreadsheet
+    ".parquet": "format parquet",
+    ".json": "format json, array true",
+    ".jsonl": "format json",
+}
+_AT_ONCE = 1000  # rows in memory
+_SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which reaches the network
+
+
+def builds_in(path: Path) -> list[BuiltFolder]:
+    """Return the build at a path, or those in it; OutputError if there are none."""
+    if (path / PROVENANCE).exists():
+        return [open_folder(path)]
+    there = [each for each in discover().values() if (path / each.name).is_dir()]
+    return [find_folder(path, each) for each in there] or [open_folder(path)]
+
+
+def connect(folders: Iterable[BuiltFolder]) -> Any:
+    """Return a connection of DuckDB to builds; `parley.connect` describes it and its errors."""
+    import duckdb
+
+    connection = duckdb.connect(config=_SETTINGS)
+    attached: dict[str, BuiltFolder] = {}
+    with temporary_folder("sql") as place:
+        for built in folders:
+            name = built.dataset.name
+            if name in attached:
+                both = f"{attached[name].path} and {built.path}"
+                raise UsageError(f"{both} are both builds of {name}: connect to one of them")
+            attached[name] = built
+            _require_recorded(built)
+            file = text(str(place / name))
+            connection.execute(f"attach {file} as {name}")
+            try:
+                connection.execute("begin; " + "; ".join(_views(built)) + "; commit")
+            except duckdb.Error as error:
+                what = f"{built.path}: cannot be read: {one_line(error)}"
+                raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
+            # DuckDB refuses any change of a database that is attached so; the file is not needed
+            connection.execute(f"detach {name}; attach {file} as {name} (read_only)")
+    return connection
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an error of DuckDB into a UsageError of one line."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise UsageError(one_line(error)) from error
+
+
+def statement_of(query: str) -> str:
+    """Return the one statement of a query, which only reads, without what ends it."""
+    import duckdb
+
+    with explained():
+        found = duckdb.extract_statements(query)
+    if [each.type.name for each in found] not in (["SELECT"], ["MULTI"], ["EXPLAIN"]):
+        kinds = ", ".join(each.type.name for each in found) or "none"
+        raise UsageError(f"expected one statement that reads, such as SELECT, found {kinds}")
+    return str(found[0].query).strip().rstrip(";")
+
+
+def with_meanings(statement: str) -> str:
+    """Return a statement; in place of `describe NAME.CONFIG` one that gives meanings too."""
+    if not (found := re.fullmatch(r"describe\s+(\w+)\.(\w+)", statement, re.IGNORECASE)):
+        return statement
+    name, config = map(text, found.groups())
+    return (
+        "select column_name, data_type as column_type, comment as meaning from duckdb_columns() "  # noqa: S608
+        f"where database_name = {name} and table_name = {config} order by column_index"
+    )
+
+
+def write(connection: Any, query: str, path: Path) -> int:
+    """Write the result of a query to a file in the format of its suffix; return the rows.
+
+    The file appears whole or not at all, and memory does not grow with the rows.
+    """
+    if path.suffix not in _FORMATS:
+        raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
+    statement = statement_of(query)
+    with explained(), writing(path) as file:
+        if path.suffix != ".csv":
+            target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
+            return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])
+        found = connection.execute(statement)
+        count, lines = 0, io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        writer = csv.writer(lines)
+        writer.writerow(cell(column[0]) for column in found.description)
+        while rows := found.fetchmany(_AT_ONCE):
+            writer.writerows([cell(value) for value in row] for row in rows)
+            count += len(rows)
+        lines.detach()
+        return count
+
+
+def one_line(error: Exception) -> str:
+    """Return the message of an error of DuckDB as a line, without the query that it quotes."""
+    return " ".join(str(error).partition("\n\nLINE ")[0].split())
+
+
+def text(value: str) -> str:
+    """Return a text as a literal of SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Return a name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _require_recorded(built: BuiltFolder) -> None:
+    """Raise OutputError unless the files are those of the provenance: DuckDB compares nothing."""
+    built.require_whole()
+    found = {name: problem(built.path / name, pin) for name, pin in built.recorded.items()}
+    if wrong := [Problem(name, what=what) for name, what in found.items() if what]:
+        what = f"{built.path}: a damaged build"
+        raise OutputError(what, *wrong, remedy=f"Run {built.rebuild} again.")
+
+
+def _views(built: BuiltFolder) -> Iterator[str]:
+    """Yield the statements that make a view of each config that has rows, with its comments."""
+    for name, config in built.dataset.configs.items():
+        if not (splits := built.splits(name)):
+            continue
+        view = f"{built.dataset.name}.{quoted(name)}"
+        columns = [f"{_named(quoted(c), f)} as {quoted(c)}" for c, f in config.features.items()]
+        kind = f"enum({', '.join(map(text, splits))})"
+        parts = [
+            f"select {', '.join(columns)}, {text(split)}::{kind} as split "  # noqa: S608
+            f"from read_parquet([{', '.join(map(_file, built.files(name, split)))}], "
+            "hive_partitioning = false)"
+            for split in splits
+        ]
+        yield f"create view {view} as {' union all '.join(parts)}"
+        kind = ", of the invented sample" if built.is_sample else ""
+        yield f"comment on view {view} is {text(config.description + kind)}"
+        for column, meaning in _meanings(config).items():
+            yield f"comment on column {view}.{quoted(column)} is {text(meaning)}"
+
+
+def _file(path: Path) -> str:
+    """Return a path as a literal that matches this file alone."""
+    whole = str(path.absolute())
+    return text("".join(f"[{sign}]" if sign in "*?[" else sign for sign in whole))
+
+
+def _meanings(config: Any) -> dict[str, str]:
+    """Return column -> its meaning, then those of the fields within it, a line for each."""
+    found: dict[str, list[str]] = {name: [] for name in config.features}
+    top = ""
+    for column in columns_of(config):
+        top = column.path if column.path in found else top
+        inner = column.path.removeprefix(top)
+        found[top].append(f"{inner}: {meaning_of(column)}" if inner else meaning_of(column))
+    found["split"] = ["the split of the row"]
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+def _named(value: str, feature: Any, depth: int = 0) -> str:
+    """Return the SQL of a value with the names of labels in place of their numbers."""
+    if not _has_labels(feature):
+        return value
+    if names := labels_of(feature):
+        known = ", ".join(map(text, names))
+        wrong = f"error('no label has the number ' || {value})"
+        return (
+            f"case when {value} between 0 and {len(names) - 1} "
+            f"then ([{known}])[{value} + 1]::enum({known}) "
+            f"when {value} is not null then {wrong} end"
+        )
+    if (item := item_of(feature)) is not None:
+        each = f"x{depth}"
+        return f"list_transform({value}, lambda {each}: {_named(each, item, depth + 1)})"
+    inner = (
+        f"{quoted(name)} := {_named(f'{value}.{quoted(name)}', field, depth)}"
+        for name, field in feature.items()
+    )
+    return f"case when {value} is not null then struct_pack({', '.join(inner)}) end"
+
+
+def _has_labels(feature: Any) -> bool:
+    if isinstance(feature, Mapping):
+        return any(map(_has_labels, feature.values()))
+    item = item_of(feature)
+    return bool(labels_of(feature)) if item is None else _has_labels(item)

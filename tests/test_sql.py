@@ -1,0 +1,255 @@
+"""Builds as tables of DuckDB: `parley.connect`, and the command `parley sql`."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from folders import parquet, reseal, retable
+from rich.cells import cell_len
+from rich.console import Console
+
+import parley
+from parley.base.errors import OutputError, UsageError
+from parley.building.collection import discover
+from parley.declaring.features import item_of, labels_of
+from parley.declaring.fields import columns_of
+from parley.reading.sql import write
+
+duckdb = pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+
+
+def named(value, feature):
+    """Return a value with the names of labels, at any depth."""
+    if value is None:
+        return None
+    if isinstance(feature, dict):
+        return {name: named(value[name], inner) for name, inner in feature.items()}
+    if (item := item_of(feature)) is not None:
+        return [named(each, item) for each in value]
+    return names[value] if (names := labels_of(feature)) else value
+
+
+@pytest.mark.parametrize(
+    "builds", ["sample_build", pytest.param("real_build", marks=pytest.mark.slow)]
+)
+def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, request):
+    folder = request.getfixturevalue(builds)
+    with parley.connect(folder) as connection:
+        for name, dataset in discover().items():
+            for config, declared in dataset.configs.items():
+                built = parley.open(folder / name)
+                due = [
+                    [*named(row, declared.features).values(), split]
+                    for split in built.splits(config)
+                    for row in built.rows(config, split)
+                ]
+                if not due:
+                    continue
+                found = connection.execute(f'from {name}."{config}"')
+                assert [column[0] for column in found.description] == [*declared.features, "split"]
+                assert list(map(list, found.fetchall())) == due, (name, config)
+                told = connection.execute(
+                    "select column_name, data_type, comment from duckdb_columns() "
+                    "where database_name = ? and table_name = ?",
+                    [name, config],
+                )
+                about = {column: (kind, comment) for column, kind, comment in told.fetchall()}
+                for column in columns_of(declared):
+                    top = re.split(r"[.\[]", column.path)[0]
+                    assert column.meaning in about[top][1]
+                for column, feature in declared.features.items():
+                    kind = about[column][0]
+                    assert all(
+                        label in kind for label in labels_of(item_of(feature) or feature) or ()
+                    )
+
+
+def test_a_label_is_a_name_that_describe_lists(sample_build):
+    with parley.connect(sample_build / "casino") as connection:
+        query = "select count(*) from casino.strategies where list_contains(labels, ?)"
+        rows = parley.open(sample_build / "casino").named("strategies")
+        for label, times in (("uv-part", 1), ("no such label", 0)):
+            (found,) = connection.execute(query, [label]).fetchone()
+            assert found == sum(label in row["labels"] for row in rows) >= times
+        kinds = {
+            row[0]: row[1] for row in connection.execute("describe casino.strategies").fetchall()
+        }
+        assert "'uv-part'" in kinds["labels"]
+        assert "'train'" in kinds["split"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "drop view casino.strategies",
+        "create or replace view casino.strategies as select 1 as one",
+        "insert into casino.strategies values (1)",
+        "create table casino.mine as select 1 as one",
+        "comment on view casino.strategies is ''",
+        "detach duo; drop schema casino.main cascade",
+    ],
+)
+def test_a_connection_changes_no_table_of_a_build(change, sample_build, tmp_path):
+    for name in ("casino", "duo"):
+        shutil.copytree(sample_build / name, tmp_path / name)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    with parley.connect(tmp_path / "casino", parley.open(tmp_path / "duo")) as connection:
+        due = connection.execute("from casino.strategies").fetchall()
+        with pytest.raises(duckdb.Error):
+            connection.execute(change)
+        connection.execute("create temp table mine as from casino.strategies")
+        assert connection.execute("from casino.strategies").fetchall() == due
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_only_builds_are_connected_each_dataset_once(sample_build, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError):
+        parley.connect()
+    odd = tmp_path / "it's [a] *?"
+    shutil.copytree(sample_build / "duo", odd / "duo")
+    with parley.connect(odd) as connection:
+        assert connection.execute("select count(*) from duo.dialogues").fetchone()[0]
+    with pytest.raises(UsageError):
+        parley.connect(odd, sample_build)
+
+
+def test_only_the_files_of_the_provenance_are_connected(sample_build, tmp_path):
+    for damage in (Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-1] + b"2")):
+        folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
+        damage(parquet(folder, "ratings", "en"))
+        with pytest.raises(OutputError, match="ratings/en"):
+            parley.connect(folder)
+        shutil.rmtree(folder)
+
+
+def test_a_number_without_a_label_is_an_error(sample_build, tmp_path):
+    folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
+    table = pq.read_table(file := parquet(folder, "ratings", "en"))
+    place = table.column_names.index("source")
+    retable(file, lambda rows: rows.set_column(place, "source", pa.array([7] * len(table))))
+    reseal(folder)
+    with parley.connect(folder) as connection, pytest.raises(duckdb.Error, match="7"):
+        connection.execute("select source from duo.ratings").fetchall()
+
+
+# The command ------------------------------------------------------------------------------
+
+
+ODD = "select '=1+1' as formula, 'a\x1b[2Jb' as \"na\x1bme\", null as nothing, ['ä', null] as list"
+SIDES = "select dialogue_id, speaker, points_scored, satisfaction from casino.participants"
+
+
+def read_back(path):
+    """Return the rows of a result, by a reader that is not DuckDB's."""
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [{k: int(v) if v.isdigit() else v for k, v in row.items()} for row in rows]
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    body = path.read_text()
+    return json.loads(body if path.suffix == ".json" else f"[{','.join(body.splitlines())}]")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json", ".jsonl"])
+def test_a_result_is_printed_and_written_and_read_as_a_table(run, sample_build, tmp_path, suffix):
+    due = [
+        {name: row[name] for name in ("dialogue_id", "speaker", "points_scored", "satisfaction")}
+        for row in parley.open(sample_build / "casino").named("participants")
+    ]
+    at = ("--build", sample_build)
+    assert json.loads(run("sql", SIDES, *at, "--json").stdout) == due
+    head, _, *lines = run("sql", f"{SIDES}; ", *at).stdout.splitlines()
+    assert head.split() == list(due[0])
+    assert [line.split()[:3] for line in lines] == [list(map(str, r.values()))[:3] for r in due]
+    file = tmp_path / f"it's{suffix}"
+    assert run("sql", f"{SIDES} -- all", *at, "--to", file).returncode == 0
+    assert read_back(file) == due
+    name = str(file).replace("'", "''")
+    joined = (
+        f"select count(*) as n from casino.participants join '{name}' using (dialogue_id, speaker)"
+    )
+    assert json.loads(run("sql", joined, *at, "--json").stdout) == [{"n": len(due)}]
+
+
+def test_a_text_acts_neither_in_a_terminal_nor_in_a_spreadsheet(run, sample_build, tmp_path):
+    done = run("sql", ODD, "--build", sample_build)
+    assert "\x1b" not in done.stdout
+    assert '["ä", null]' in done.stdout
+    run("sql", ODD, "--build", sample_build, "--to", tmp_path / "odd.csv")
+    (row,) = read_back(tmp_path / "odd.csv")
+    assert row["formula"] == "'=1+1"
+
+
+def test_a_table_is_cut_to_the_terminal(run, sample_build, monkeypatch):
+    for width, height in ((40, 20), (90, 24)):
+        screen = io.StringIO()
+        size = {"force_terminal": True, "color_system": None, "width": width, "height": height}
+        monkeypatch.setattr("parley.base.console.out", Console(file=screen, **size))
+        done = run("sql", "from casino.utterances", "--build", sample_build)
+        lines = screen.getvalue().splitlines()
+        assert len(lines) < height
+        assert all(cell_len(line) <= width for line in lines)
+        assert "--to" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from casino.strateges",
+        "select points from casino.participants",
+        "selec 1",
+        "select '\x1b'::int",
+        "select 1; select 2",
+        "",
+        "copy casino.strategies to 'mine.csv'",
+        "from 'absent.csv'",
+        "from parquet",  # a name of a variable here
+    ],
+)
+def test_a_wrong_query_is_one_line(run, sample_build, tmp_path, monkeypatch, query):
+    monkeypatch.chdir(tmp_path)
+    done = run("sql", query, "--build", sample_build)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "\x1b" not in done.stderr
+    assert run("sql", query, "--build", sample_build, "--to", "mine.csv").returncode == 2
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_result_goes_neither_into_a_build_nor_into_a_format_unknown(run, sample_build, tmp_path):
+    folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
+    before = sorted(folder.rglob("*"))
+    for to, status in ((folder / "mine.csv", 1), (tmp_path / "mine.xlsx", 2)):
+        assert run("sql", "select 1", "--build", tmp_path, "--to", to).returncode == status
+    assert sorted(folder.rglob("*")) == before
+    for more in (("--sample",), ("--json", "--to", "mine.csv")):
+        assert run("sql", "select 1", "--build", tmp_path, *more).returncode == 2
+    assert run("sql", "select 1 as a, 2 as a", "--build", tmp_path, "--json").returncode == 2
+
+
+def test_a_long_result_needs_little_memory(sample_build, tmp_path):
+    with parley.connect(sample_build / "duo") as connection:
+        tracemalloc.start()
+        try:
+            write(connection, "select repeat('x', 1000) from range(20_000)", tmp_path / "long.csv")
+            assert tracemalloc.get_traced_memory()[1] < 5_000_000
+        finally:
+            tracemalloc.stop()
+    assert (tmp_path / "long.csv").stat().st_size > 20_000_000
+
+
+def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    done = run("sql", "select 1", "--build", sample_build)
+    assert done.returncode == 1
+    assert "[sql]" in done.stderr
+    assert done.stderr.count("\n") == 1
