@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from parley.building.built import open_folder
-from parley.building.collection import discover
+from parley.building.folder import open_folder
+from parley.building.registry import discover
 from parley.declaring.prediction_formats import Run
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import flat

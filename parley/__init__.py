@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError, ParleyError, Problem, SourceError, UsageError
 from parley.base.version import __version__
-from parley.building.collection import Dataset, discover, get
+from parley.building.registry import Dataset, discover, get
 
 if TYPE_CHECKING:
     import datasets as hf
 
     from parley.building.builder import Builder
-    from parley.building.built import BuiltFolder
+    from parley.building.folder import BuiltFolder
     from parley.declaring.chats import CHAT, chat_of
     from parley.declaring.configs import Config, View
     from parley.declaring.features import ClassLabel, Value
@@ -133,7 +133,7 @@ def build(
         OutputError: the build cannot be written.
     """
     from parley.building.build import build as write_build
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.building.sources import open_source, source_folder
 
     if sample and source is not None:
@@ -207,7 +207,7 @@ def load(
     """
     import datasets as hf
 
-    from parley.building.loaded import load_splits
+    from parley.building.load import load_splits
 
     found = get(name)
     config = config or found.default
@@ -236,7 +236,7 @@ def open(folder: str | Path) -> "BuiltFolder":
         OutputError: the folder is no build.
         UsageError: its dataset is unknown.
     """
-    from parley.building.built import open_folder
+    from parley.building.folder import open_folder
 
     return open_folder(Path(folder))
 
@@ -345,7 +345,7 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
         OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
         ModuleNotFoundError: DuckDB is not installed: `pip install "parley-datasets[sql]"`.
     """
-    from parley.building.built import BuiltFolder
+    from parley.building.folder import BuiltFolder
     from parley.reading.sql import builds_in
     from parley.reading.sql import connect as connect_builds
 
@@ -386,7 +386,7 @@ def _with_rows(
     path: Path, found: Dataset, config: str, splits: Sequence[str], tried: builtins.list[Problem]
 ) -> "BuiltFolder | None":
     """Return the build at a path if it records these splits of this version; else note why not."""
-    from parley.building.built import open_folder
+    from parley.building.folder import open_folder
 
     if not path.is_dir():
         tried.append(Problem(str(path), what="no such folder"))
@@ -420,8 +420,8 @@ def _load_cached(
 ) -> "dict[str, hf.Dataset]":
     """Load splits from the build in the user's cache; build it if it is missing or damaged."""
     from parley.building.build import build
-    from parley.building.built import open_folder
-    from parley.building.loaded import load_splits
+    from parley.building.folder import open_folder
+    from parley.building.load import load_splits
     from parley.building.sources import open_source, source_folder
     from parley.fetching.fetch import cache_folder, fetch
 

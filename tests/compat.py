@@ -63,7 +63,7 @@ def build(output, option):
     """Build everything and write the rows that loading must give."""
     import pyarrow.parquet as pq
 
-    from parley.building.collection import discover
+    from parley.building.registry import discover
     from parley.building.sources import open_source
 
     subprocess.run(
@@ -120,7 +120,7 @@ def plant(folder, hub):
 
 def require_listed(python, version, sample):
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
-    from parley.building.built import open_folder
+    from parley.building.folder import open_folder
     from parley.verifying.integrity import files
 
     done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
@@ -157,7 +157,7 @@ def environment(version):
 
 def publish(jobs):
     """Publish every build of the jobs to the local Hub, as sample/NAME or real/NAME."""
-    from parley.building.built import open_folder
+    from parley.building.folder import open_folder
     from parley.hub.publish import publish as publish_folder
 
     for job in map(Path, jobs):
@@ -248,8 +248,8 @@ def loads_what_was_recorded(datasets, folder, config, split, path, rows_file):
 def own_loading(config, split, folder, rows, card, file, text):
     """Load as `parley.load` does, from a copy whose file is another and whose card leads to it."""
     from parley.base.errors import OutputError
-    from parley.building.built import open_folder
-    from parley.building.loaded import load_splits
+    from parley.building.folder import open_folder
+    from parley.building.load import load_splits
 
     evil = shutil.copy(file, card.parent.parent / "evil.parquet")
     shutil.copy(folder / config / file.name, file)

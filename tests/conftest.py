@@ -12,7 +12,7 @@ import pytest
 from hub import Hub
 from server import BODY, Page, Server, pinned
 
-from parley.building.collection import discover
+from parley.building.registry import discover
 
 # A test may change a script twice in a second, which Python does not notice if it kept the first
 sys.dont_write_bytecode = True

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from mutations import InMemory, changed
 
 from parley.base.errors import RowError
-from parley.building.build import text_of
-from parley.building.built import open_folder
+from parley.building.folder import open_folder
+from parley.building.provenance import text_of
 from parley.rows.digest import Digest
 
 

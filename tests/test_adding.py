@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from parley.authoring.starting.new import SKELETON
-from parley.building.measured import FILE
+from parley.building.measurements import FILE
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

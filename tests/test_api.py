@@ -15,8 +15,8 @@ from folders import restate
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import discover, get
+from parley.building.folder import open_folder
+from parley.building.registry import discover, get
 from parley.building.sources import Sources, open_source
 from parley.declaring.pins import hash_file
 from parley.rows.digest import Digest

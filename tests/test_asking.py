@@ -10,8 +10,8 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
-from parley.building.built import find_folder
-from parley.building.collection import discover
+from parley.building.folder import find_folder
+from parley.building.registry import discover
 from parley.declaring.answers import number_from, one_of, order_of, reader, some_of
 from parley.declaring.games import Rules, State, legal, messages, step, turn
 from parley.declaring.questions import (

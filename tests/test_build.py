@@ -19,8 +19,9 @@ from test_asking import allowed
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
 from parley.building.build import build
-from parley.building.built import CARD, EVAL, PROVENANCE, BuiltFolder, open_folder, read_provenance
-from parley.building.collection import Dataset, get
+from parley.building.folder import BuiltFolder, open_folder
+from parley.building.provenance import CARD, EVAL, PROVENANCE, read_provenance
+from parley.building.registry import Dataset, get
 from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.pins import UNREADABLE
 from parley.declaring.questions import COLUMNS, Asking

@@ -17,11 +17,11 @@ from parley.base.errors import OutputError
 from parley.base.marks import marks, parts_of
 from parley.building import card
 from parley.building.build import build
-from parley.building.built import BuiltFolder
 from parley.building.card import parse, prose, renewed_card
 from parley.building.card_parts import figures_part, row_part, shown_row, splits_part
-from parley.building.collection import Dataset
-from parley.building.measured import FILE, Measured, measured, text_of
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import FILE, Measured, measured, text_of
+from parley.building.registry import Dataset
 from parley.building.sources import open_source
 from parley.declaring.fields import columns_of, field_tables, in_code
 from parley.declaring.figures import Differs, documented

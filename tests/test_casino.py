@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from parley.building.collection import get
+from parley.building.registry import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")

@@ -7,7 +7,7 @@ from statistics import mean, median
 import pytest
 
 from parley.base.errors import RecordError
-from parley.building.built import open_folder
+from parley.building.folder import open_folder
 from parley.scoring.evaluate import score
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]

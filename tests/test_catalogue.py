@@ -20,7 +20,7 @@ from catalogue_reference import reference
 from hub import contents
 
 from parley.base.errors import OutputError, ParleyError, RecordError, SourceError, UsageError
-from parley.building.collection import get
+from parley.building.registry import get
 
 pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
 

@@ -9,7 +9,7 @@ import pytest
 from catalogue_files import ODD, PRODUCT, REVIEW, SPACES, TEXTS
 from catalogue_reference import add_review, to_product
 
-from parley.building.collection import get
+from parley.building.registry import get
 
 assert get("cosrec").jobs  # imports the package
 HOME = "parley_datasets.cosrec.catalogue"

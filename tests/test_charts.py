@@ -13,8 +13,8 @@ import pytest
 
 from parley.base.errors import ScriptError
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import discover, get
+from parley.building.folder import open_folder
+from parley.building.registry import discover, get
 from parley.building.sources import open_source
 from parley.declaring.charts import Bar, Bars, Dots, Heatmap, own_charts
 from parley.declaring.transcript import Note, Transcript, Turn

@@ -12,7 +12,7 @@ from parley.authoring.linting.run import RULES, check_folder, run_rule
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import UsageError
 from parley.building.build import build
-from parley.building.collection import Dataset, get
+from parley.building.registry import Dataset, get
 from parley.building.sources import Sources
 from parley.declaring.pins import PLACEHOLDER
 

@@ -21,8 +21,8 @@ from server import Page, Server, pinned
 
 from parley.base import console
 from parley.building.card import summary
-from parley.building.collection import Dataset, discover, get
-from parley.building.measured import FILE
+from parley.building.measurements import FILE
+from parley.building.registry import Dataset, discover, get
 from parley.cli import app
 from parley.cli.listing import listing
 

@@ -14,8 +14,8 @@ from mutations import nodes
 from parley import Checked, Converted
 from parley.base.errors import RecordError
 from parley.building.build import build
-from parley.building.collection import discover, get
 from parley.building.plan import plan
+from parley.building.registry import discover, get
 from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.shapes import parse
 from parley.rows import write

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.building.collection import get
+from parley.building.registry import get
 
 PAGE = Path(__file__).parent.parent / "docs" / "coming-from.md"
 SAMPLE = get("casino").sample / "data" / "casino.json"

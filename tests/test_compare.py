@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from parley.building.built import find_folder
-from parley.building.collection import discover
+from parley.building.folder import find_folder
+from parley.building.registry import discover
 from parley.scoring.compare import SWAPS, Measured, holm, paired_differences
 from parley.scoring.rows import Rows
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from parley.base.errors import RecordError
-from parley.building.collection import get
 from parley.building.plan import split_plan
+from parley.building.registry import get
 from parley.building.sources import Sources
 from parley.declaring.transcript import Note
 from parley.rows.generate import generate

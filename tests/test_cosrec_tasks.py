@@ -10,8 +10,8 @@ from statistics import mean
 import pytest
 
 from parley.base.errors import RecordError
-from parley.building.built import open_folder
-from parley.building.collection import get
+from parley.building.folder import open_folder
+from parley.building.registry import get
 from parley.declaring.prediction_formats import NO_HIT, Run
 from parley.declaring.verdicts import agrees
 from parley.scoring.evaluate import score

@@ -10,8 +10,8 @@ import pytest
 from folders import in_memory
 
 from parley.base.errors import RecordError
-from parley.building.built import open_folder
-from parley.building.collection import get
+from parley.building.folder import open_folder
+from parley.building.registry import get
 from parley.declaring.tasks import Undefined
 from parley.declaring.transcript import Note
 from parley.scoring.evaluate import score

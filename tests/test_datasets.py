@@ -6,9 +6,9 @@ import pytest
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import RULES, run_rule
 from parley.base.marks import parts_of
-from parley.building.built import open_folder
 from parley.building.card import parse
-from parley.building.collection import discover
+from parley.building.folder import open_folder
+from parley.building.registry import discover
 
 
 @pytest.fixture(scope="session")

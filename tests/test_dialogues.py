@@ -17,8 +17,8 @@ import pytest
 
 from parley import select
 from parley.base.errors import OutputError, ScriptError, UsageError
-from parley.building.built import find_folder
-from parley.building.collection import Dataset, get
+from parley.building.folder import find_folder
+from parley.building.registry import Dataset, get
 from parley.cli.show import find_dialogue
 from parley.declaring.transcript import Note, Transcript, Turn
 from parley.reading.dialogues import Dialogue, dialogues, related_by_dialogue

@@ -17,9 +17,9 @@ import pytest
 import typer
 from hub import User
 
-from parley.building.built import open_folder
 from parley.building.card import with_numbers
-from parley.building.collection import discover
+from parley.building.folder import open_folder
+from parley.building.registry import discover
 from parley.cli import app
 
 ROOT = Path(__file__).parent.parent

@@ -7,8 +7,8 @@ import pytest
 from folders import in_memory
 
 from parley.base.errors import RecordError
-from parley.building.collection import get
 from parley.building.plan import split_plan
+from parley.building.registry import get
 from parley.building.sources import open_source
 from parley.declaring.tasks import Undefined
 from parley.rows.generate import generate

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import parley
-from parley.building.collection import discover
+from parley.building.registry import discover
 from parley.declaring.games import WARNINGS
 from parley.declaring.questions import Playing
 

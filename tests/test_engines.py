@@ -14,7 +14,7 @@ import pyarrow.dataset
 import pytest
 
 from parley.building.build import build
-from parley.building.collection import get
+from parley.building.registry import get
 from parley.building.sources import open_source
 from parley.declaring.features import arrow_schema
 from parley.rows.arrow import to_batch

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from catalogue_files import PRODUCT, REVIEW
 
-from parley.building.built import open_folder
-from parley.building.collection import discover, get
+from parley.building.folder import open_folder
+from parley.building.registry import discover, get
 from parley.scoring.evaluate import score
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

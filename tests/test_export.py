@@ -19,8 +19,8 @@ from hub import contents
 
 from parley.base.errors import OutputError, UsageError
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import discover, get
+from parley.building.folder import open_folder
+from parley.building.registry import discover, get
 from parley.building.sources import open_source
 from parley.declaring.features import item_of, labels_of
 from parley.reading.dialogues import dialogues
@@ -37,7 +37,7 @@ def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):
         environ = {**os.environ, "PYTHONHASHSEED": str(number)}
         program = "; ".join(
             ["from pathlib import Path", "from parley.reading.export.export import export"]
-            + ["from parley.building.built import open_folder as open"]
+            + ["from parley.building.folder import open_folder as open"]
             + [
                 f"export(open(Path({str(sample_build / name)!r})), {format!r}, "
                 f"Path({str(tmp_path / str(number) / name / format)!r}))"

@@ -8,9 +8,9 @@ import pytest
 
 from parley.base.errors import RecordError, SourceError
 from parley.building.build import build
-from parley.building.built import open_folder
 from parley.building.card import parse
-from parley.building.collection import get
+from parley.building.folder import open_folder
+from parley.building.registry import get
 from parley.building.sources import open_source
 from parley.verifying.verify import verify
 

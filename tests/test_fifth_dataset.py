@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parley.authoring.starting.new import write_skeleton
-from parley.building.collection import Dataset, discover, folders
+from parley.building.registry import Dataset, discover, folders
 
 
 @pytest.fixture

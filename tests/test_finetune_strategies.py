@@ -380,7 +380,7 @@ def test_a_killed_run_goes_on_to_the_same_end(run, monkeypatch, saves):
 @pytest.mark.parametrize("options", ["", "--model ft", "--pretrain --pretraining-epochs 1 --bf16"])
 def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options):
     """The task takes the predictions, and finds in them what the script said of the folds."""
-    from parley.building.built import open_folder
+    from parley.building.folder import open_folder
     from parley.scoring.evaluate import score
 
     printed, found = run("output", *options.split())

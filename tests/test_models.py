@@ -17,8 +17,8 @@ from scipy import stats
 
 import parley
 from parley.base.errors import UsageError
-from parley.building.built import find_folder
-from parley.building.collection import discover
+from parley.building.folder import find_folder
+from parley.building.registry import discover
 from parley.declaring.questions import NO_ANSWER, Playing
 from parley.declaring.tasks import flat
 from parley.models.questions import AS_DECLARED, Questions, Variant

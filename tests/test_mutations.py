@@ -11,9 +11,9 @@ import pytest
 from mutations import NAMES, InMemory, another, changed, found_by, general, inner, nodes, of, ways
 
 from parley.base.errors import RecordError
-from parley.building.built import open_folder
-from parley.building.collection import discover
+from parley.building.folder import open_folder
 from parley.building.plan import split_plan
+from parley.building.registry import discover
 from parley.building.sources import Sources, open_source
 from parley.declaring.shapes import parse
 from parley.declaring.verdicts import checks_of

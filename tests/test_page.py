@@ -24,8 +24,8 @@ import pytest
 import parley
 from parley.base.console import plain
 from parley.building.build import build
-from parley.building.built import find_folder
-from parley.building.collection import discover, get
+from parley.building.folder import find_folder
+from parley.building.registry import discover, get
 from parley.building.sources import open_source
 from parley.reading.export.export import export
 

@@ -24,10 +24,11 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.base.secret import without_secrets
 from parley.building.build import build
-from parley.building.built import CARD, EVAL, PROVENANCE, QUESTIONS, open_folder
 from parley.building.card_parts import figures_part
-from parley.building.collection import Dataset, get
-from parley.building.measured import measured
+from parley.building.folder import open_folder
+from parley.building.measurements import measured
+from parley.building.provenance import CARD, EVAL, PROVENANCE, QUESTIONS
+from parley.building.registry import Dataset, get
 from parley.building.sources import Sources, at_hand, open_source
 from parley.hub.publish import (
     publish,

@@ -24,10 +24,10 @@ from folders import restate
 from hub import contents
 
 from parley.base.errors import OutputError
-from parley.building.built import open_folder
 from parley.building.card import is_licensed, parse
-from parley.building.collection import discover
-from parley.building.measured import measured
+from parley.building.folder import open_folder
+from parley.building.measurements import measured
+from parley.building.registry import discover
 from parley.declaring.verdicts import tally
 from parley.hub.published import Published, note, published
 from parley.reading.dialogues import dialogues

@@ -18,7 +18,7 @@ from rich.console import Console
 
 import parley
 from parley.base.errors import OutputError, UsageError
-from parley.building.collection import discover
+from parley.building.registry import discover
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.fields import columns_of
 from parley.reading.sql import write

@@ -13,8 +13,8 @@ from parley.authoring.starting.draft import Stated
 from parley.authoring.starting.new import SKELETON, write_draft, write_skeleton
 from parley.base.errors import ParleyError, UsageError
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import Dataset, discover
+from parley.building.folder import open_folder
+from parley.building.registry import Dataset, discover
 from parley.building.sources import open_source
 from parley.declaring.files import File
 from parley.declaring.pins import problem

@@ -21,7 +21,7 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import RecordError, UsageError
 from parley.base.marks import marks
 from parley.building.build import build
-from parley.building.collection import Dataset
+from parley.building.registry import Dataset
 from parley.building.sources import open_source
 from parley.declaring.prediction_formats import Run
 from parley.scoring import predictions

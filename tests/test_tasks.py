@@ -14,8 +14,8 @@ from typer import Exit
 from parley.base.console import print_output
 from parley.base.errors import OutputError, Problem
 from parley.base.marks import with_parts
-from parley.building.built import open_folder
-from parley.building.collection import Dataset, discover
+from parley.building.folder import open_folder
+from parley.building.registry import Dataset, discover
 from parley.cli.score import score as score_command
 from parley.cli.task_tables import lay_out_score
 from parley.declaring.game_scores import GAME_FIELDS

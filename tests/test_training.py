@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.building.built import open_folder
+from parley.building.folder import open_folder
 
 PAGE = (Path(__file__).parent.parent / "docs" / "training.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## A reward for reinforcement learning") :]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from parley.base.errors import ScriptError
-from parley.base.loading import load_module
+from parley.base.modules import load_module
 
 OLD = Path(__file__).with_name("version_1")
 

@@ -9,7 +9,7 @@ from datasets.exceptions import DatasetGenerationError
 from server import Page, Server, blob, pinned
 
 from parley.base.errors import ScriptError, SourceError
-from parley.building.built import open_folder
+from parley.building.folder import open_folder
 from parley.declaring.pins import git_tree
 
 pytest.importorskip("aiohttp", reason="reading http needs the extra fsspec[http]")

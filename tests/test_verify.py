@@ -25,11 +25,11 @@ from parley.base.console import print_output
 from parley.base.errors import OutputError, UsageError
 from parley.base.marks import marks, parts_of, with_parts
 from parley.building.build import build as build_files
-from parley.building.build import text_of
-from parley.building.built import open_folder
 from parley.building.card_parts import figures_part, row_part, shown_row
-from parley.building.collection import Dataset, discover, get
-from parley.building.measured import FILE, Measured, measured
+from parley.building.folder import open_folder
+from parley.building.measurements import FILE, Measured, measured
+from parley.building.provenance import text_of
+from parley.building.registry import Dataset, discover, get
 from parley.building.sources import Sources, open_source
 from parley.cli.report import report
 from parley.declaring.configs import View

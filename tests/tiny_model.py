@@ -16,7 +16,7 @@ from transformers import (
     set_seed,
 )
 
-from parley.building.collection import discover
+from parley.building.registry import discover
 
 PAD, START, END = "<|pad|>", "<|im_start|>", "<|im_end|>"
 # ChatML. `generation` marks the assistant's text and the end of its turn.

@@ -4,7 +4,7 @@ import hashlib
 
 from hub import contents
 
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.hub import publish
 
 

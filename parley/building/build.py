@@ -1,32 +1,28 @@
 """Builds a dataset: checked rows in Parquet, a card and a provenance."""
 
-import json
-import platform
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from parley.base.errors import UsageError
 from parley.base.replace import replacing, write_whole
-from parley.base.version import __version__
-from parley.building.built import (
+from parley.building.card import built_card
+from parley.building.folder import BuiltFolder, files_of
+from parley.building.invented import require_invented
+from parley.building.measurements import FILE, Scores, measured, measured_anew, measured_in
+from parley.building.plan import plan
+from parley.building.provenance import (
     CARD,
     EVAL,
-    FORMAT,
     PROVENANCE,
-    BuiltFolder,
-    files_of,
+    by_config,
     read_provenance,
+    stated_of,
+    text_of,
+    tools,
 )
-from parley.building.card import built_card
-from parley.building.collection import Dataset
-from parley.building.invented import require_invented
-from parley.building.measure import measured_anew
-from parley.building.measured import FILE, Scores, measured, measured_in
-from parley.building.plan import plan
+from parley.building.registry import Dataset
 from parley.building.sources import Sources
 from parley.declaring.questions import Asking
 from parley.rows.generate import paused_garbage_collection
@@ -95,42 +91,6 @@ def build(
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
-
-
-def tools() -> dict[str, str]:
-    """Return the versions and the kind of machine that decide on the bytes of a build."""
-    libraries = {name: version(name) for name in ("datasets", "pyarrow")}
-    return {"parley": __version__, **libraries, "machine": f"{sys.platform}-{platform.machine()}"}
-
-
-def stated_of(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the provenance states of the source and the tools."""
-    dataset = source.dataset
-    return {
-        "format": FORMAT,
-        "dataset": dataset.name,
-        "version": dataset.version,
-        "sample": source.sample,
-        "missing": source.missing,
-        "sources": source.pins,
-        **({"fallbacks": source.fallbacks} if source.fallbacks else {}),
-        "built_with": built_with,
-    }
-
-
-def by_config(
-    splits: Iterable[BuiltSplit], entry: Callable[[BuiltSplit], dict[str, Any]]
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return config -> split -> its entry."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
-    for split in splits:
-        found.setdefault(split.config, {})[split.name] = entry(split)
-    return found
-
-
-def text_of(stated: Mapping[str, Any]) -> str:
-    """Return the text of a provenance."""
-    return json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
 
 
 def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], shown: Path) -> BuiltFolder:

@@ -16,7 +16,6 @@ import yaml
 
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.marks import with_parts, without_parts
-from parley.building.built import EVAL, BuiltFolder
 from parley.building.card_parts import (
     Shown,
     fields_part,
@@ -27,8 +26,10 @@ from parley.building.card_parts import (
     splits_part,
     tasks_part,
 )
-from parley.building.collection import Dataset
-from parley.building.measured import Measured, Splits, descriptions, every_split, measured
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import Measured, Splits, descriptions, every_split, measured
+from parley.building.provenance import EVAL
+from parley.building.registry import Dataset
 from parley.declaring.features import card_yaml
 from parley.declaring.figures import Value
 from parley.declaring.verdicts import A_SAMPLE

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from parley.base.errors import RecordError, RowError, SourceError
-from parley.building.built import BuiltFolder
-from parley.building.collection import Dataset
-from parley.building.measured import Scores, Splits
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import Scores, Splits
+from parley.building.registry import Dataset
 from parley.declaring.fields import HEADINGS, FieldTable, field_tables, in_code
 from parley.declaring.leaderboard import markdown_table, section
 from parley.declaring.verdicts import Figure, tally

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from parley.base.errors import Problem, ScriptError
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.building.plan import plan
 from parley.building.sources import open_source
 from parley.declaring.configs import Config

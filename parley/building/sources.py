@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, SourceError, UsageError
-from parley.building.collection import Dataset
+from parley.building.registry import Dataset
 from parley.declaring import pins
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from parley.base.errors import Failures, ParleyError, UsageError, require_utf8
 from parley.base.version import __version__
-from parley.building.collection import Dataset, discover, get
+from parley.building.registry import Dataset, discover, get
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -179,7 +179,7 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
 
     A named dataset without a build, or no build at all, is a UsageError.
     """
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
 
     chosen = select(names)
     built = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]

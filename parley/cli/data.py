@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import Failures, FetchError, ParleyError, UsageError
-from parley.building.collection import get
+from parley.building.registry import get
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
 from parley.cli.process import as_failure
 
@@ -217,7 +217,7 @@ def diff(
 
     As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
-    from parley.building.built import open_folder
+    from parley.building.folder import open_folder
     from parley.cli.report import differences
     from parley.verifying.diff import compare
 

@@ -7,7 +7,7 @@ from typer import Argument
 from typer.core import TyperCommand
 
 from parley.base.errors import Failures, ParleyError, ScriptError
-from parley.building.collection import discover, get
+from parley.building.registry import discover, get
 from parley.cli.common import app, dataset_names
 from parley.declaring.jobs import Job
 

@@ -104,7 +104,7 @@ def as_failure(error: BaseException) -> ParleyError:
 def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
     """Return how to install a missing package that one of parley's extras contains."""
     from parley.base.extras import extra_of
-    from parley.building.collection import IN_WHEEL, collection_folder
+    from parley.building.registry import IN_WHEEL, collection_folder
 
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):

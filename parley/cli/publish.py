@@ -7,7 +7,7 @@ from typer import Argument, Context, Option
 
 import parley.cli.common as common
 from parley.base.errors import ParleyError
-from parley.building.collection import Dataset, get
+from parley.building.registry import Dataset, get
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 
 
@@ -33,7 +33,7 @@ def publish(
     the repository at the old version or at the new one; the next run completes the rest.
     """
     from parley.base.console import print_logs, print_message
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.building.sources import at_hand
     from parley.cli.report import publication
     from parley.hub import publish as hub
@@ -89,7 +89,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a build in another format into a new folder."""
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.reading.export.export import export as export_dataset
     from parley.reading.export.tables import without_dialogues
 
@@ -109,7 +109,7 @@ def charts(
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write the charts of a build as SVG files, into a new folder."""
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.reading.site.pictures import write_charts
 
     files = write_charts(find_folder(folder, get(name)), target)

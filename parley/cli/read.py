@@ -8,11 +8,11 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import Interrupted, UsageError
-from parley.building.collection import get
+from parley.building.registry import get
 from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
 
 if TYPE_CHECKING:
-    from parley.building.built import BuiltFolder
+    from parley.building.folder import BuiltFolder
     from parley.building.sources import Sources
 
 _TITLES = "A folder with the titles of judged documents."
@@ -43,7 +43,7 @@ def show(
 
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.building.sources import open_source
     from parley.cli.show import find_dialogue, lay_out, lay_out_fields
     from parley.declaring.fields import field_tables
@@ -108,7 +108,7 @@ def site(
 def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "list[BuiltFolder]":
     """Return the selected builds for a page."""
     from parley.base.console import print_message
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
 
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")

@@ -8,7 +8,7 @@ import typer
 from typer import Argument, Option
 
 from parley.base.errors import OutputError, UsageError
-from parley.building.collection import Dataset, get
+from parley.building.registry import Dataset, get
 from parley.cli.common import (
     UNREAD,
     AsJson,
@@ -99,7 +99,7 @@ def score(
     Exit status 1 if a baseline does not give its reference.
     """
     from parley.base.console import progress
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
     from parley.models.score import score_file
     from parley.scoring.evaluate import score as evaluate
@@ -147,7 +147,7 @@ def _lines_due(
     dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
 ) -> tuple[int | None, bool]:
     """Return the number of predictions for a build, if there is one, and whether it is a sample."""
-    from parley.building.built import find_folder
+    from parley.building.folder import find_folder
     from parley.scoring.gold import load_gold
 
     if not (folder / dataset.name).is_dir():

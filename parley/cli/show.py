@@ -6,8 +6,8 @@ from rich.table import Table as Grid
 
 from parley.base.console import indented, safe, to_json
 from parley.base.errors import UsageError
-from parley.building.built import BuiltFolder
-from parley.building.collection import Dataset
+from parley.building.folder import BuiltFolder
+from parley.building.registry import Dataset
 from parley.building.sources import Sources
 from parley.declaring.fields import FieldTable
 from parley.declaring.transcript import Fact, Note, Table, Transcript

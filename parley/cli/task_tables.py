@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from parley.base.console import safe, table
-from parley.building.collection import Dataset
+from parley.building.registry import Dataset
 from parley.declaring.leaderboard import leaderboard
 from parley.declaring.prediction_formats import ANSWER, UNREADABLE
 from parley.declaring.questions import EMPTY, TRUNCATED, Asking

@@ -14,10 +14,10 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
 from parley.base.errors import OutputError, PublishError, UsageError
-from parley.building.built import BuiltFolder
 from parley.building.card import is_licensed, licence_section
-from parley.building.collection import Dataset
-from parley.building.measured import measured
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import measured
+from parley.building.registry import Dataset
 from parley.building.sources import Sources
 from parley.hub.repository import (
     BEGUN,

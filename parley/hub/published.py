@@ -13,7 +13,8 @@ from parley.base.errors import OutputError, UsageError
 from parley.base.regular import open_regular, read_regular
 from parley.base.replace import write_whole
 from parley.base.secret import without_secrets
-from parley.building.built import PROVENANCE, BuiltFolder
+from parley.building.folder import BuiltFolder
+from parley.building.provenance import PROVENANCE
 from parley.hub.repository import LocalFiles
 
 _MOST = 1000  # bytes of a note; ours have some 100

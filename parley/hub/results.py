@@ -8,7 +8,7 @@ import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from parley.base.errors import UsageError
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.tasks import Undefined, flat, task_id
 from parley.hub.published import published
 from parley.scoring.evaluate import WRONG, Result

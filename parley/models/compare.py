@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
-from parley.building.built import BuiltFolder, find_folder
-from parley.building.collection import get
+from parley.building.folder import BuiltFolder, find_folder
+from parley.building.registry import get
 from parley.declaring.prediction_formats import UNREADABLE
 from parley.declaring.questions import Playing
 from parley.declaring.tasks import Task, task_id

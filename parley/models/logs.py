@@ -11,7 +11,7 @@ from typing import Any
 
 from parley.base.errors import Problem, RecordError, UsageError
 from parley.base.regular import open_regular
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Playing
 from parley.models.questions import Answer, Questions, Variant, reason_unread

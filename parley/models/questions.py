@@ -8,7 +8,7 @@ from typing import Any
 
 from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.game_scores import SWAPPED
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import require_known
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.game_scores import score_models
 from parley.declaring.prediction_formats import Key, Prediction
 from parley.declaring.questions import Playing

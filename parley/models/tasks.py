@@ -30,8 +30,8 @@ from inspect_ai.util import JSONSchema, registry_info
 from rich.markup import escape
 
 from parley.base.errors import ParleyError, UsageError
-from parley.building.built import find_folder
-from parley.building.collection import discover, get
+from parley.building.folder import find_folder
+from parley.building.registry import discover, get
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
 from parley.declaring.questions import Asking, Playing
 from parley.fetching.fetch import cache_folder

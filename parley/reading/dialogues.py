@@ -9,8 +9,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.exact import is_number, plain
-from parley.building.built import BuiltFolder, frozen
-from parley.building.collection import Dataset
+from parley.building.folder import BuiltFolder
+from parley.building.frozen import frozen
+from parley.building.registry import Dataset
 from parley.building.sources import Sources
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.transcript import Facets, Transcript, Value

@@ -11,8 +11,9 @@ from typing import Any
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.replace import writing
 from parley.base.temporary import temporary_folder
-from parley.building.built import PROVENANCE, BuiltFolder, find_folder, open_folder
-from parley.building.collection import discover
+from parley.building.folder import BuiltFolder, find_folder, open_folder
+from parley.building.provenance import PROVENANCE
+from parley.building.registry import discover
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.fields import columns_of, meaning_of
 from parley.declaring.pins import problem

@@ -15,7 +15,7 @@ from parley.base.errors import (
     ScriptError,
     SourceError,
 )
-from parley.base.loading import line_of
+from parley.base.modules import line_of
 from parley.rows.split import SplitPlan
 
 

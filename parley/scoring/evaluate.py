@@ -13,7 +13,7 @@ from typing import Any
 from parley.base.errors import Problem, UsageError, require_known
 from parley.base.exact import is_number
 from parley.base.version import __version__
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction, Run
 from parley.declaring.tasks import (
     MEASURED,

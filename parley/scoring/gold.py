@@ -9,8 +9,8 @@ from typing import Any
 
 from parley.base.errors import OutputError, ParleyError, ScriptError, UsageError
 from parley.base.extras import extra_of
-from parley.base.loading import module_path
-from parley.building.built import BuiltFolder
+from parley.base.modules import module_path
+from parley.building.folder import BuiltFolder
 from parley.declaring.figures import MissingSplitError
 from parley.declaring.prediction_formats import Key
 from parley.declaring.questions import Asking, Question

@@ -20,7 +20,8 @@ from typing import Any
 import yaml
 
 from parley.base.errors import OutputError
-from parley.building.built import EVAL, QUESTIONS, BuiltFolder
+from parley.building.folder import BuiltFolder
+from parley.building.provenance import EVAL, QUESTIONS
 from parley.declaring.features import arrow_schema
 from parley.declaring.questions import COLUMNS, Asking
 from parley.declaring.tasks import task_id

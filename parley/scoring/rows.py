@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import ScriptError
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.prediction_formats import Key, Prediction, Run
 from parley.declaring.tasks import MOST, Gold, Score, Undefined, flat, is_values, tree, wrong_scores
 from parley.scoring.gold import running, script_of

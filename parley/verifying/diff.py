@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
-from parley.building.built import QUESTIONS, BuiltFolder
+from parley.building.folder import BuiltFolder
+from parley.building.provenance import QUESTIONS
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.pins import hash_file
 from parley.declaring.verdicts import A_SAMPLE, figures

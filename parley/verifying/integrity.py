@@ -18,10 +18,20 @@ import pyarrow.parquet as pq
 
 from parley.base.errors import OutputError
 from parley.base.marks import parts_of
-from parley.building.build import by_config, stated_of, text_of, tools
-from parley.building.built import CARD, EVAL, MOST_TEXT, PROVENANCE, BuiltFolder, has_eval
 from parley.building.card import built_card, parse, prose
-from parley.building.measured import FILE, measured
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import FILE, measured
+from parley.building.provenance import (
+    CARD,
+    EVAL,
+    MOST_TEXT,
+    PROVENANCE,
+    by_config,
+    has_eval,
+    stated_of,
+    text_of,
+    tools,
+)
 from parley.building.sources import Sources, sources_of
 from parley.declaring import pins
 from parley.declaring.chats import CHAT

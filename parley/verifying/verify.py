@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
-from parley.building.built import BuiltFolder, find_folder
-from parley.building.collection import Dataset, get
+from parley.building.folder import BuiltFolder, find_folder
+from parley.building.registry import Dataset, get
 from parley.building.sources import Sources, at_hand, open_source
 from parley.declaring.verdicts import (
     A_SAMPLE,

@@ -12,7 +12,7 @@ from damage import KINDS
 from subjects import SUBJECTS
 from trial import EACH, HARMLESS, KEPT, REJECTED, judged
 
-from parley.building.collection import get
+from parley.building.registry import get
 
 OUTCOMES = (REJECTED, HARMLESS, KEPT)
 

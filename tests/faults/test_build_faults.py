@@ -18,8 +18,8 @@ import pytest
 
 from parley.base.errors import OutputError
 from parley.building.build import build
-from parley.building.collection import Dataset, get
-from parley.building.measured import FILE
+from parley.building.measurements import FILE
+from parley.building.registry import Dataset, get
 from parley.building.sources import Sources
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
@@ -27,7 +27,7 @@ PREPARE = """
 import datasets, json
 from pathlib import Path
 from parley.building.build import build
-from parley.building.collection import get
+from parley.building.registry import get
 from parley.building.sources import Sources
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()

@@ -10,9 +10,9 @@ import pytest
 
 from parley.base.errors import ScriptError
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import discover
+from parley.building.folder import open_folder
 from parley.building.plan import split_plan
+from parley.building.registry import discover
 from parley.building.sources import open_source
 from parley.rows.generate import generate
 from parley.rows.reader import Reader

@@ -16,8 +16,8 @@ import pytest
 from folders import read, reseal, restate
 from mutations import nodes
 
-from parley.building.built import open_folder
-from parley.building.collection import discover
+from parley.building.folder import open_folder
+from parley.building.registry import discover
 from parley.rows.digest import same
 from parley.verifying import integrity
 

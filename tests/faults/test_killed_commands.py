@@ -21,8 +21,8 @@ from server import Page, Server, pinned
 from parley.authoring.starting.new import write_skeleton
 from parley.base.marks import marks
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import Dataset, get
+from parley.building.folder import open_folder
+from parley.building.registry import Dataset, get
 from parley.building.sources import Sources
 from parley.reading.site.write import write_site
 
@@ -67,7 +67,7 @@ from parley.cli import main
 from unverified import held
 parley.hub.publish.require_publishable = lambda *_: None
 parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
-parley.building.built.BuiltFolder.hashes = lambda built: {{
+parley.building.folder.BuiltFolder.hashes = lambda built: {{
     name: sha256 for name, sha256 in held(built.path).items() if not name.startswith(".")
 }}
 

@@ -28,8 +28,8 @@ from thrift import BINARY, I32, I64, LIST, STRUCT, TRUE, decode, encode
 
 from parley.base.errors import OutputError
 from parley.building.build import build
-from parley.building.built import open_folder
-from parley.building.collection import get
+from parley.building.folder import open_folder
+from parley.building.registry import get
 from parley.building.sources import open_source
 from parley.verifying import integrity
 from parley.verifying.diff import compare

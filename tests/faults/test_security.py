@@ -26,8 +26,8 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.console import plain, to_json
 from parley.base.strict_json import loads
 from parley.building.card import parse
-from parley.building.collection import discover, get
-from parley.building.measured import FILE as MEASURED
+from parley.building.measurements import FILE as MEASURED
+from parley.building.registry import discover, get
 from parley.cli import main
 from parley.declaring.prediction_formats import TREC_RUN
 
@@ -45,7 +45,7 @@ import parley.building.build, parley.reading.export.export, parley.verifying.dif
 import parley.hub.publish
 import parley.cli.report, parley.cli.show
 from parley.cli import main
-from parley.building.collection import discover
+from parley.building.registry import discover
 for d in discover().values(): d.builder, d.figures, d.checks, d.transcript, d.exports
 import parley.verifying.verify
 parley.verifying.verify._processors = lambda: 1  # in this process, as its set-up says

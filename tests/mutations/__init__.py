@@ -24,7 +24,7 @@ from types import ModuleType
 
 import pyarrow as pa
 
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.features import arrow_schema
 from parley.declaring.figures import MissingSplitError
 from parley.verifying import integrity, views

@@ -12,7 +12,7 @@ from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError
 from parley.base.errors import few
 from parley.base.marks import parts_of, with_parts, without_parts
 from parley.building.card import PARTS, parse, renewed_card
-from parley.building.measured import measured
+from parley.building.measurements import measured
 from parley.declaring.fields import UNKNOWN, columns_of
 
 HEADINGS = (

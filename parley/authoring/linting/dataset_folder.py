@@ -9,10 +9,10 @@ from typing import Any
 
 from parley.base.errors import ParleyError
 from parley.building.build import build
-from parley.building.built import BuiltFolder, open_folder
 from parley.building.card import parse
-from parley.building.collection import Dataset
+from parley.building.folder import BuiltFolder, open_folder
 from parley.building.plan import split_plan
+from parley.building.registry import Dataset
 from parley.building.sources import Sources, open_source
 
 

@@ -16,9 +16,9 @@ from parley.authoring.linting.dataset_folder import (
 )
 from parley.base.errors import ParleyError, RowError, ScriptError, few
 from parley.base.extras import extra_of
-from parley.base.loading import module_path
-from parley.building.collection import Dataset
-from parley.building.measured import FILE, Measured, every_split, measured, text_of
+from parley.base.modules import module_path
+from parley.building.measurements import FILE, Measured, every_split, measured, text_of
+from parley.building.registry import Dataset
 from parley.declaring.configs import Config, View
 from parley.declaring.fields import columns_of
 from parley.declaring.figures import Value

@@ -6,7 +6,7 @@ from parley.authoring.linting import card_rules, folder_rules, sample_rules
 from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
 from parley.base.errors import ParleyError
 from parley.base.temporary import temporary_folder
-from parley.building.collection import Dataset
+from parley.building.registry import Dataset
 from parley.declaring.verdicts import definition_of
 from parley.verifying.verify import Check, OnStep
 

@@ -12,7 +12,7 @@ from parley.base.errors import UsageError
 from parley.base.replace import replacing
 from parley.building.card import renewed_card
 from parley.building.card_parts import shown_row
-from parley.building.collection import Dataset, collection_folder, wrong_name
+from parley.building.registry import Dataset, collection_folder, wrong_name
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 NOTHING = Stated()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.reading.export.tables import write_lines
 
 CONFIG = "messages"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.tables import write_lines
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import OutputError
-from parley.building.built import BuiltFolder
 from parley.building.card import licence_section, parse, prose
-from parley.building.collection import Dataset
-from parley.building.measured import measured
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import measured
+from parley.building.registry import Dataset
 from parley.declaring.features import item_of, labels_of
 from parley.declaring.fields import columns_of, meaning_of
 

@@ -21,8 +21,8 @@ from parley.base.errors import (
     UsageError,
 )
 from parley.base.replace import replacing
-from parley.building.built import BuiltFolder
-from parley.building.collection import Dataset
+from parley.building.folder import BuiltFolder
+from parley.building.registry import Dataset
 from parley.declaring.figures import MissingSplitError
 from parley.reading.export.chats import CONFIG, prompt_completion
 from parley.reading.export.croissant import croissant

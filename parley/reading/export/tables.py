@@ -23,7 +23,7 @@ from typing import Any
 import jsonlines
 
 from parley.base.errors import UsageError, few
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import places
 
 # A text that could be a formula; the page's selection.js has the same expression. The characters

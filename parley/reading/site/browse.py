@@ -7,7 +7,7 @@ from pathlib import Path
 from parley.base.console import plain, print_output, progress
 from parley.base.errors import Interrupted
 from parley.base.temporary import temporary_folder
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.reading.site.serve import Parts, serving
 from parley.reading.site.write import Site
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.transcript import Transcript, Turn
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import explained

@@ -8,9 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from parley.building.built import CARD, BuiltFolder
 from parley.building.card import is_licensed, licence_section, parse, prose
-from parley.building.measured import Measured, measured
+from parley.building.folder import BuiltFolder
+from parley.building.measurements import Measured, measured
+from parley.building.provenance import CARD
 from parley.declaring.configs import Config
 from parley.declaring.verdicts import A_SAMPLE, VERDICTS, Figure, figures, tally
 from parley.hub.published import Published, published

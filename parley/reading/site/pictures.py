@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 
 from parley.base.errors import ScriptError
 from parley.base.replace import replacing
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.charts import Bar, Bars, Chart, Dots, Where, own_charts
 from parley.declaring.tasks import MEASURED, flat
 from parley.declaring.transcript import Facets

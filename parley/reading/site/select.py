@@ -9,7 +9,7 @@ from operator import and_, or_
 from typing import Any
 
 from parley.base.errors import Problem, UsageError, few
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.transcript import Facets, Transcript, Value
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.site.data import transcript_of

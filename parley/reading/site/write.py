@@ -15,7 +15,7 @@ from parley.base.regular import read_regular
 from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
-from parley.building.built import BuiltFolder, typed
+from parley.building.folder import BuiltFolder, typed
 from parley.reading.site.data import write_data
 from parley.reading.site.describe import Description
 from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table

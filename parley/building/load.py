@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from parley.base.errors import OutputError, Problem
 from parley.base.regular import open_regular
-from parley.building.built import BuiltFolder
+from parley.building.folder import BuiltFolder
 from parley.declaring.features import arrow_schema
 from parley.rows.digest import Digest
 

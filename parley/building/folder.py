@@ -1,50 +1,38 @@
 """A build: the folder that `parley build` writes and other commands open."""
 
 import hashlib
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from parley.base.errors import OutputError, Problem, UsageError
-from parley.base.regular import open_regular
-from parley.base.strict_json import loads
-from parley.building.collection import Dataset, discover, get
+from parley.base.errors import OutputError, UsageError
+from parley.building.frozen import frozen
+from parley.building.provenance import (
+    CARD,
+    EVAL,
+    FORMAT,
+    PROVENANCE,
+    QUESTIONS,
+    has_eval,
+    made_in,
+    read_provenance,
+    read_text,
+    shard_names,
+)
+from parley.building.registry import Dataset, get
 from parley.declaring.features import datasets_features, item_of, labels_of
 from parley.declaring.figures import MissingSplitError
 from parley.declaring.pins import Pin, alone, places
 from parley.declaring.questions import COLUMNS
-from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
-QUESTIONS = "questions-"  # and the id of a task: a config of its questions
-FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
-MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
-_KINDS = (dict, list)
-_NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
-
-_SPLIT = {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
-_PROVENANCE = {
-    "format?": int,
-    "dataset": str,
-    "version": str,
-    "sample": bool,
-    "missing": [str],
-    "sources": {str: {str: (str, int)}},
-    "fallbacks?": {str: [str]},
-    "built_with": {str: str},
-    "configs": {str: {str: _SPLIT}},
-    "questions?": {str: {str: {**_SPLIT, "version": str}}},
-    "eval?": bool,
-}
 
 
 class BuiltFolder:
@@ -187,7 +175,7 @@ class BuiltFolder:
         """Return the Parquet files of a split in their order; [] if one is missing or a link."""
         folder = self.path / config
         made = self.made.get(config, {}).get(split, {"files": []})
-        found = [folder / name for name in _shard_names(split, len(made["files"]))]
+        found = [folder / name for name in shard_names(split, len(made["files"]))]
         try:  # a link could lead anywhere
             whole = all(path.is_file() and not path.is_symlink() for path in found)
             return found if whole and not folder.is_symlink() else []
@@ -322,7 +310,7 @@ class BuiltFolder:
         """
         try:
             if name not in self._texts:
-                self._texts[name] = _read_text(self.path / name)
+                self._texts[name] = read_text(self.path / name)
             return self._texts[name]
         except ValueError as error:
             raise OutputError(
@@ -350,40 +338,6 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
-
-
-def frozen(value: Any) -> Any:
-    """Return a value whose dicts and lists, at every depth, raise TypeError on a change.
-
-    They equal the given ones. `copy.deepcopy` and pickle make dicts and lists of them that change.
-    """
-    if type(value) is dict:
-        return _Dict({k: frozen(v) if type(v) in _KINDS else v for k, v in value.items()})
-    if type(value) is list:
-        return _List([frozen(each) if type(each) in _KINDS else each for each in value])
-    return value
-
-
-def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise TypeError("a row is shared and cannot be changed: change a copy, copy.deepcopy(row)")
-
-
-class _Dict(dict[Any, Any]):
-    __slots__ = ()
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> Any:
-        return dict, (dict(self),)
-
-
-class _List(list[Any]):
-    __slots__ = ()
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
-
-    def __reduce__(self) -> Any:
-        return list, (list(self),)
 
 
 def _named(value: Any, names: list[str]) -> Any:
@@ -436,78 +390,3 @@ def typed(command: str, name: str, build: Path, *more: str) -> str:
     """Return the command line of a command on a dataset's build below the folder `build`."""
     given = [] if build == Path("build") else ["--build", str(build)]
     return f"`{shlex.join(['parley', command, name, *given, *more])}`"
-
-
-def read_provenance(path: Path) -> dict[str, Any]:
-    """Return the provenance of a build; raise OutputError if it is broken."""
-    file = path / PROVENANCE
-    if file.is_symlink() or not file.is_file():
-        inside = sorted(name for name in discover() if (path / name / PROVENANCE).is_file())
-        raise OutputError(
-            f"{path}: not a build (no {PROVENANCE})",
-            remedy=f"Name a build inside it, such as {path / inside[0]}."
-            if inside
-            else "Run `parley build` to make one.",
-        )
-    try:
-        provenance = loads(_read_text(file))
-    except ValueError as error:
-        raise OutputError(f"{file}: not in parley's format: {error}") from error
-    if found := list(problems(provenance, _PROVENANCE)) or list(_misnamed(provenance)):
-        what = f"{file}: not in parley's format"
-        raise OutputError(what, *found, remedy="Build it again, or download another copy.")
-    return dict(provenance)
-
-
-def made_in(provenance: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return config -> split -> its entry in a provenance, which may be empty."""
-    return {**provenance.get("questions", {}), **provenance.get("configs", {})}
-
-
-def has_eval(provenance: Mapping[str, Any]) -> bool:
-    """Tell whether a build has `eval.yaml`, by its provenance, which may be empty."""
-    return "questions" in provenance and bool(provenance.get("eval"))
-
-
-def _shard_names(split: str, count: int) -> list[str]:
-    """Return `SPLIT-00000-of-00002.parquet` and so on, in the order of the rows."""
-    return [f"{split}-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
-
-
-def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
-    """Yield the recorded files that are no shards of their split, numbered without a gap.
-
-    Readers take whatever stands in the folder of a config, so no file has another name.
-    """
-    both = [
-        (key, *each) for key in ("configs", "questions") for each in provenance.get(key, {}).items()
-    ]
-    for key, config, splits in both:
-        if config.startswith(QUESTIONS) != (key == "questions"):
-            yield Problem(
-                f"{key}.{config}", what=f"{QUESTIONS}TASK names questions, and nothing else"
-            )
-        for split, made in splits.items():
-            place = f"{key}.{config}.{split}"
-            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
-                yield Problem(place, "names of a config and a split")
-                continue
-            if not made["files"]:
-                yield Problem(f"{place}.files", "at least one file", "none")
-            due = _shard_names(split, len(made["files"]))
-            for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
-                if file["path"] != f"{config}/{name}":
-                    where = f"{place}.files[{number}].path"
-                    yield Problem(where, f"{config}/{name}", repr(file["path"]))
-
-
-def _read_text(path: Path) -> str:
-    """Return the text of an untrusted file, or raise ValueError."""
-    try:
-        with open_regular(path, links=False) as file:
-            content = file.read(MOST_TEXT + 1)
-    except OSError as error:
-        raise ValueError(f"cannot be read: {error.strerror}") from error
-    if len(content) > MOST_TEXT:
-        raise ValueError(f"expected at most {MOST_TEXT:,} bytes, found more")
-    return content.decode("utf-8")

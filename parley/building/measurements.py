@@ -24,17 +24,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.base.errors import OutputError
+from parley.base.errors import OutputError, ScriptError
 from parley.base.regular import read_regular
 from parley.base.strict_json import loads
 from parley.declaring.features import card_yaml
 from parley.declaring.figures import Value
 from parley.declaring.shapes import problems
 from parley.declaring.tasks import flat
-from parley.declaring.verdicts import NOT_CHECKED, Figure, recorded
+from parley.declaring.verdicts import NOT_CHECKED, Figure, every_count, figures, recorded
 
 if TYPE_CHECKING:
-    from parley.building.collection import Dataset
+    from parley.building.folder import BuiltFolder
+    from parley.building.registry import Dataset
 
 FILE = "measured.json"
 _RENEW = "Run `make measure`."
@@ -143,6 +144,30 @@ def every_split(dataset: "Dataset", made: Splits) -> dict[str, dict[str, Mapping
         config: {split: known(config, split) for split in names}
         for config, names in dataset.splits.items()
     }
+
+
+def measured_anew(built: "BuiltFolder", made: Splits, scores: Scores) -> str:
+    """Return the text of `measured.json` for a build.
+
+    `made` is what was measured of its splits, `scores` those of its baselines.
+
+    ScriptError if a function of `figures.py` fails to count.
+    """
+    dataset = built.dataset
+    found = list(figures(dataset.figures, built))
+    return text_of(dataset, every_split(dataset, made), found, _counted(built), scores)
+
+
+def _counted(built: "BuiltFolder") -> dict[str, Value | None]:
+    """Return the counted numbers of a build, None for a function that cannot count there."""
+    dataset, found = built.dataset, dict[str, Value | None]()
+    for count in every_count(dataset.figures, built):
+        if count.failed:
+            raise ScriptError(f"{dataset.folder / 'figures.py'}: {count.name}: {count.reason}")
+        if count.reason:
+            found[count.name] = None
+        found |= count.numbers
+    return found
 
 
 def text_of(

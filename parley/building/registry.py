@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, UsageError, require_known
-from parley.base.loading import load_module, module_path
+from parley.base.modules import load_module, module_path
 from parley.base.regular import read_regular
-from parley.building.measured import measured
+from parley.building.measurements import measured
 from parley.declaring.shapes import problems
 
 if TYPE_CHECKING:
