@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.registry import discover
-from parley.declaring.prediction_formats import Run
-from parley.declaring.questions import Playing
-from parley.declaring.tasks import flat
-from parley.scoring.compare import Measured, paired_differences
-from parley.scoring.gold import load_gold
-from parley.scoring.rows import Rows
+from parley.tasks.asking import Playing
+from parley.tasks.compare import Measured, paired_differences
+from parley.tasks.formats import Run
+from parley.tasks.gold import load_gold
+from parley.tasks.rows import Rows
 
 SETS, LARGE, SIZES = 200, 20, (20, 60)  # of test sets; dialogues of one
 MODELS = ((3.0, 2.0), (2.0, 2.0))  # of the Beta distribution of a dialogue's chance

@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     import datasets as hf
 
     from parley.building.builder import Builder
+    from parley.building.configs import Config, View
     from parley.building.folder import BuiltFolder
-    from parley.declaring.chats import CHAT, chat_of
-    from parley.declaring.configs import Config, View
-    from parley.declaring.features import ClassLabel, Value
-    from parley.declaring.files import File, Folder
-    from parley.declaring.shapes import (
+    from parley.reading.site.select import Choice
+    from parley.schema.chats import CHAT, chat_of
+    from parley.schema.features import ClassLabel, Value
+    from parley.schema.shapes import (
         Checked,
         Converted,
         Field,
         problems,
     )
-    from parley.reading.site.select import Choice
-    from parley.scoring.evaluate import Result
+    from parley.source.files import File, Folder
+    from parley.tasks.evaluate import Result
     from parley.verifying.verify import Verification
 
 # Words of scripts: module -> names, imported on first use, as they bring `datasets` and pyarrow
 _WORDS = {
     "parley.building.builder": "Builder",
-    "parley.declaring.configs": "Config View",
-    "parley.declaring.files": "File Folder",
-    "parley.declaring.shapes": "Checked Converted Field  problems",
-    "parley.declaring.features": "ClassLabel Value",
-    "parley.declaring.chats": "CHAT chat_of",
+    "parley.building.configs": "Config View",
+    "parley.source.files": "File Folder",
+    "parley.schema.shapes": "Checked Converted Field  problems",
+    "parley.schema.features": "ClassLabel Value",
+    "parley.schema.chats": "CHAT chat_of",
 }
 _PLACES = {name: module for module, names in _WORDS.items() for name in names.split()}
 _MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
@@ -96,8 +96,8 @@ def fetch(name: str) -> Path:
         UsageError: no dataset has this name.
         FetchError: a file cannot be had, or has not the content that its pin states.
     """
-    from parley.fetching.fetch import cache_folder
-    from parley.fetching.fetch import fetch as fetch_sources
+    from parley.source.fetch import cache_folder
+    from parley.source.fetch import fetch as fetch_sources
 
     return fetch_sources(name, get(name).pins, cache_folder())
 
@@ -280,8 +280,8 @@ def score(
         OutputError: the build lacks a split that the task reads.
     """
     from parley.models.score import score_file
-    from parley.scoring.evaluate import score as evaluate
-    from parley.scoring.gold import Part
+    from parley.tasks.evaluate import score as evaluate
+    from parley.tasks.gold import Part
 
     built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
     if isinstance(predictions, str | Path) and not baseline:
@@ -423,7 +423,7 @@ def _load_cached(
     from parley.building.folder import open_folder
     from parley.building.load import load_splits
     from parley.building.sources import open_source, source_folder
-    from parley.fetching.fetch import cache_folder, fetch
+    from parley.source.fetch import cache_folder, fetch
 
     try:
         upstream = source_folder(source, "source=")

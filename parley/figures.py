@@ -1,6 +1,6 @@
 """The words of a dataset's `figures.py` and `checks.py`: documented and counted numbers, checks."""
 
-from parley.declaring.figures import (
+from parley.building.figures import (
     Data,
     Differs,
     MissingSplitError,

@@ -7,24 +7,24 @@ if TYPE_CHECKING:
     from parley.base.console import print_message
     from parley.base.replace import require_outside_builds, write_whole, writing
     from parley.base.temporary import folder_beside
-    from parley.declaring.features import arrow_schema, card_yaml
-    from parley.declaring.jobs import Job
+    from parley.building.jobs import Job
+    from parley.building.rows.digest import Digest
+    from parley.building.rows.parquet import write_parquet
     from parley.reading.export.convokit import convokit, write_corpus
-    from parley.rows.digest import Digest
-    from parley.rows.parquet import write_parquet
+    from parley.schema.features import arrow_schema, card_yaml
 
 # Name -> its module, imported on first use: the help of a job needs no pyarrow
 _PLACES = {
-    "Digest": "parley.rows.digest",
-    "Job": "parley.declaring.jobs",
-    "arrow_schema": "parley.declaring.features",
-    "card_yaml": "parley.declaring.features",
+    "Digest": "parley.building.rows.digest",
+    "Job": "parley.building.jobs",
+    "arrow_schema": "parley.schema.features",
+    "card_yaml": "parley.schema.features",
     "convokit": "parley.reading.export.convokit",
     "folder_beside": "parley.base.temporary",
     "print_message": "parley.base.console",
     "require_outside_builds": "parley.base.replace",
     "write_corpus": "parley.reading.export.convokit",
-    "write_parquet": "parley.rows.parquet",
+    "write_parquet": "parley.building.rows.parquet",
     "write_whole": "parley.base.replace",
     "writing": "parley.base.replace",
 }

@@ -3,18 +3,8 @@
 `Task(asking=Asking(...))` has prompts and a reader of answers; `Task(asking=make_game(...))` rules.
 """
 
-from parley.declaring.answers import number_from, one_of, order_of, reader, some_of
-from parley.declaring.game_scores import (
-    GAME_FIELDS,
-    GAME_METRICS,
-    game_shape,
-    score_games,
-    wrong_end,
-)
-from parley.declaring.games import Rules as NegotiationRules
-from parley.declaring.games import State as NegotiationState
-from parley.declaring.games import make_game
-from parley.declaring.questions import (
+from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
+from parley.tasks.asking import (
     Asking,
     Playing,
     Question,
@@ -23,6 +13,16 @@ from parley.declaring.questions import (
     object_schema,
     spoken,
 )
+from parley.tasks.game_scores import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    game_shape,
+    score_games,
+    wrong_end,
+)
+from parley.tasks.games import Rules as NegotiationRules
+from parley.tasks.games import State as NegotiationState
+from parley.tasks.games import make_game
 
 __all__ = [
     "GAME_FIELDS",

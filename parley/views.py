@@ -1,7 +1,7 @@
 """The words of a dataset's `transcript.py` and `charts.py`: its dialogues and charts, drawn."""
 
-from parley.declaring.charts import Bar, Bars, Chart, Dots, Heatmap
-from parley.declaring.transcript import (
+from parley.reading.charts import Bar, Bars, Chart, Dots, Heatmap
+from parley.reading.transcript import (
     Facets,
     Fact,
     Judged,

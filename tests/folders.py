@@ -12,7 +12,7 @@ from mutations import InMemory, changed
 from parley.base.errors import RowError
 from parley.building.folder import open_folder
 from parley.building.provenance import text_of
-from parley.rows.digest import Digest
+from parley.building.rows.digest import Digest
 
 
 def in_memory(build, dataset):

@@ -80,7 +80,7 @@ class Hostile(Builder):
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
 
-from parley.declaring.transcript import Judged, Note, Pool, Table, Transcript, Turn
+from parley.reading.transcript import Judged, Note, Pool, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 ORDER = {"kind": ("even", "odd")}
@@ -155,7 +155,7 @@ CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots}
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""
 
-from parley.declaring.figures import (Differs, documented)
+from parley.building.figures import (Differs, documented)
 
 
 @documented(ATTACK, {ATTACK: 1, "<i>rows</i>": Differs(1, 2, ATTACK)})

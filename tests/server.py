@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 from local import Connection, Local
 
-from parley.fetching.download import Patience
+from parley.source.download import Patience
 
 BODY = random.Random(7).randbytes(200_000)  # of "/a", by the fixture `server`
 QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=5, read=1)

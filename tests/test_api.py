@@ -17,9 +17,9 @@ from parley.base.errors import FetchError, OutputError, SourceError, UsageError
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
+from parley.building.rows.digest import Digest
 from parley.building.sources import Sources, open_source
-from parley.declaring.pins import hash_file
-from parley.rows.digest import Digest
+from parley.source.pins import hash_file
 
 
 def test_import_parley_loads_no_heavy_package():
@@ -84,7 +84,7 @@ def no_upstream(more, tmp_path, monkeypatch):
 
     def leave():
         (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
-        monkeypatch.setattr("parley.fetching.fetch.fetch", fetch)
+        monkeypatch.setattr("parley.source.fetch.fetch", fetch)
 
     return leave
 
@@ -255,7 +255,7 @@ def test_load_names_the_choices(more, args, message):
 
 def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
-    monkeypatch.setattr("parley.fetching.fetch.fetch", lambda *_, **__: None)
+    monkeypatch.setattr("parley.source.fetch.fetch", lambda *_, **__: None)
     with pytest.raises(SourceError, match=r"dialogues\.jsonl: size expected 423"):
         parley.load("tea")
 

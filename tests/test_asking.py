@@ -12,9 +12,10 @@ import pytest
 
 from parley.building.folder import find_folder
 from parley.building.registry import discover
-from parley.declaring.answers import number_from, one_of, order_of, reader, some_of
-from parley.declaring.games import Rules, State, legal, messages, step, turn
-from parley.declaring.questions import (
+from parley.models.questions import Questions
+from parley.schema.shapes import problems
+from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
+from parley.tasks.asking import (
     AMBIGUOUS,
     INVALID,
     NO_ANSWER,
@@ -24,9 +25,8 @@ from parley.declaring.questions import (
     Asking,
     Unreadable,
 )
-from parley.declaring.shapes import problems
-from parley.models.questions import Questions
-from parley.scoring.gold import ALL
+from parley.tasks.games import Rules, State, legal, messages, step, turn
+from parley.tasks.gold import ALL
 
 ONE_TASK = {
     name: task

@@ -19,17 +19,17 @@ from test_asking import allowed
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
 from parley.building.build import build
-from parley.building.folder import BuiltFolder, open_folder
+from parley.building.folder import COLUMNS, BuiltFolder, open_folder
 from parley.building.provenance import CARD, EVAL, PROVENANCE, read_provenance
 from parley.building.registry import Dataset, get
+from parley.building.rows import parquet
+from parley.building.rows.arrow import to_batch
+from parley.building.rows.parquet import row_groups
 from parley.building.sources import Sources, at_hand, open_source
-from parley.declaring.pins import UNREADABLE
-from parley.declaring.questions import COLUMNS, Asking
-from parley.declaring.tasks import task_id
-from parley.rows import parquet
-from parley.rows.arrow import to_batch
-from parley.rows.parquet import row_groups
-from parley.scoring.questions import each_task, write_questions
+from parley.source.pins import UNREADABLE
+from parley.tasks.asking import Asking
+from parley.tasks.in_builds import each_task, write_questions
+from parley.tasks.task import task_id
 from parley.verifying.verify import verify
 
 

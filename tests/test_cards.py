@@ -19,14 +19,14 @@ from parley.building import card
 from parley.building.build import build
 from parley.building.card import parse, prose, renewed_card
 from parley.building.card_parts import figures_part, row_part, shown_row, splits_part
+from parley.building.figures import Differs, documented
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import FILE, Measured, measured, text_of
 from parley.building.registry import Dataset
 from parley.building.sources import open_source
-from parley.declaring.fields import columns_of, field_tables, in_code
-from parley.declaring.figures import Differs, documented
-from parley.declaring.shapes import parse as parse_shape
-from parley.declaring.verdicts import figures
+from parley.building.verdicts import figures
+from parley.schema.fields import columns_of, field_tables, in_code
+from parley.schema.shapes import parse as parse_shape
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 

@@ -8,7 +8,7 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.building.folder import open_folder
-from parley.scoring.evaluate import score
+from parley.tasks.evaluate import score
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]

@@ -16,10 +16,10 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
 from parley.building.sources import open_source
-from parley.declaring.charts import Bar, Bars, Dots, Heatmap, own_charts
-from parley.declaring.transcript import Note, Transcript, Turn
+from parley.reading.charts import Bar, Bars, Dots, Heatmap, own_charts
 from parley.reading.dialogues import dialogues
 from parley.reading.site.draw import shown
+from parley.reading.transcript import Note, Transcript, Turn
 
 pictures = pytest.importorskip(
     "parley.reading.site.pictures", reason="the extra `site` is not installed"

@@ -14,7 +14,7 @@ from parley.base.errors import UsageError
 from parley.building.build import build
 from parley.building.registry import Dataset, get
 from parley.building.sources import Sources
-from parley.declaring.pins import PLACEHOLDER
+from parley.source.pins import PLACEHOLDER
 
 _numbers = itertools.count()
 
@@ -34,7 +34,7 @@ def test_a_dataset_without_tasks_is_reported(run, tmp_path, monkeypatch):
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
 CARD, SAMPLE = "README.md", "sample/dialogues.jsonl"
 NEW = None  # replace the whole file
-OWN = '''from parley.declaring.figures import check
+OWN = '''from parley.building.figures import check
 
 
 @check

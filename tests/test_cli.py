@@ -413,7 +413,7 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     shutil.copytree(get("casino").folder, folder)
     (folder / "casino.py").rename(folder / "own.py")
     (folder / "jobs.py").write_text(
-        "from parley.declaring.jobs import Job\n\n\n"
+        "from parley.building.jobs import Job\n\n\n"
         "def count(upto: int = 3) -> None:\n"
         '    """Count aloud."""\n'
         "    print(*range(upto))\n\n\n"

@@ -16,11 +16,11 @@ from parley.base.errors import RecordError
 from parley.building.build import build
 from parley.building.plan import plan
 from parley.building.registry import discover, get
+from parley.building.rows import write
+from parley.building.rows.arrow import to_batch
+from parley.building.rows.columns import batch_of, has_columns, to_columns
 from parley.building.sources import Sources, at_hand, open_source
-from parley.declaring.shapes import parse
-from parley.rows import write
-from parley.rows.arrow import to_batch
-from parley.rows.columns import batch_of, has_columns, to_columns
+from parley.schema.shapes import parse
 
 TRIED = 5_000  # damaged records
 REAL = os.environ.get("PARLEY_SOURCE")

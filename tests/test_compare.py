@@ -12,8 +12,8 @@ from scipy import stats
 
 from parley.building.folder import find_folder
 from parley.building.registry import discover
-from parley.scoring.compare import SWAPS, Measured, holm, paired_differences
-from parley.scoring.rows import Rows
+from parley.tasks.compare import SWAPS, Measured, holm, paired_differences
+from parley.tasks.rows import Rows
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}

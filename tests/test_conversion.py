@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.base.errors import ScriptError
-from parley.declaring.features import arrow_schema, datasets_features, feature_of
-from parley.declaring.shapes import Checked, Converted, parse
-from parley.rows.arrow import to_batch
+from parley.building.rows.arrow import to_batch
+from parley.schema.features import arrow_schema, datasets_features, feature_of
+from parley.schema.shapes import Checked, Converted, parse
 
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)

@@ -10,9 +10,9 @@ import pytest
 from parley.base.errors import RecordError
 from parley.building.plan import split_plan
 from parley.building.registry import get
+from parley.building.rows.generate import generate
 from parley.building.sources import Sources
-from parley.declaring.transcript import Note
-from parley.rows.generate import generate
+from parley.reading.transcript import Note
 
 cosrec = get("cosrec")
 configs = cosrec.configs

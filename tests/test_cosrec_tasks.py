@@ -12,9 +12,9 @@ import pytest
 from parley.base.errors import RecordError
 from parley.building.folder import open_folder
 from parley.building.registry import get
-from parley.declaring.prediction_formats import NO_HIT, Run
-from parley.declaring.verdicts import agrees
-from parley.scoring.evaluate import score
+from parley.building.verdicts import agrees
+from parley.tasks.evaluate import score
+from parley.tasks.formats import NO_HIT, Run
 
 cosrec = get("cosrec")
 cosrec.load_module("tasks")

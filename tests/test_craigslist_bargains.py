@@ -12,9 +12,9 @@ from folders import in_memory
 from parley.base.errors import RecordError
 from parley.building.folder import open_folder
 from parley.building.registry import get
-from parley.declaring.tasks import Undefined
-from parley.declaring.transcript import Note
-from parley.scoring.evaluate import score
+from parley.reading.transcript import Note
+from parley.tasks.evaluate import score
+from parley.tasks.task import Undefined
 
 DATASET = get("craigslist_bargains")
 SAMPLE = {

@@ -20,8 +20,8 @@ from parley.base.errors import OutputError, ScriptError, UsageError
 from parley.building.folder import find_folder
 from parley.building.registry import Dataset, get
 from parley.cli.show import find_dialogue
-from parley.declaring.transcript import Note, Transcript, Turn
 from parley.reading.dialogues import Dialogue, dialogues, related_by_dialogue
+from parley.reading.transcript import Note, Transcript, Turn
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from folders import in_memory
 from parley.base.errors import RecordError
 from parley.building.plan import split_plan
 from parley.building.registry import get
+from parley.building.rows.generate import generate
 from parley.building.sources import open_source
-from parley.declaring.tasks import Undefined
-from parley.rows.generate import generate
-from parley.scoring.evaluate import score
+from parley.tasks.evaluate import score
+from parley.tasks.task import Undefined
 
 dataset = get("duo")
 dialogues = dataset.configs["dialogues"]

@@ -8,8 +8,8 @@ import pytest
 
 import parley
 from parley.building.registry import discover
-from parley.declaring.games import WARNINGS
-from parley.declaring.questions import Playing
+from parley.tasks.asking import Playing
+from parley.tasks.games import WARNINGS
 
 PYTHON = os.environ.get("PARLEY_ENDPOINT", "")  # the one that has llama.cpp
 pytestmark = pytest.mark.skipif(not PYTHON, reason="`make endpoint` runs it")

@@ -15,10 +15,10 @@ import pytest
 
 from parley.building.build import build
 from parley.building.registry import get
+from parley.building.rows.arrow import to_batch
+from parley.building.rows.digest import Digest
 from parley.building.sources import open_source
-from parley.declaring.features import arrow_schema
-from parley.rows.arrow import to_batch
-from parley.rows.digest import Digest
+from parley.schema.features import arrow_schema
 
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
 # PySpark 4.0 leaves it to Python to close the sockets that rows come through.
@@ -144,7 +144,7 @@ def shards(tmp_path_factory):
     """The sample of casino, each split in several files of different sizes."""
     folder = tmp_path_factory.mktemp("shards")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("parley.rows.parquet.SHARD", 2_000)
+        patch.setattr("parley.building.rows.parquet.SHARD", 2_000)
         build(open_source(get("casino"), None, sample=True), folder)
     assert len(list((folder / "casino" / "dialogues").glob("*.parquet"))) > 3
     return folder

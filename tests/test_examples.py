@@ -13,7 +13,7 @@ from catalogue_files import PRODUCT, REVIEW
 
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
-from parley.scoring.evaluate import score
+from parley.tasks.evaluate import score
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(

@@ -22,9 +22,9 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
 from parley.building.sources import open_source
-from parley.declaring.features import item_of, labels_of
 from parley.reading.dialogues import dialogues
 from parley.reading.export.export import export, formats
+from parley.schema.features import item_of, labels_of
 
 
 def test_every_export_is_the_same_in_two_processes(sample_build, tmp_path):

@@ -22,10 +22,10 @@ from server import BODY, QUICK, Page, Server, archive, blob, pinned
 
 from parley.base.errors import FetchError, SourceError, UsageError
 from parley.building.sources import open_source
-from parley.declaring import pins
-from parley.declaring.pins import git_tree, problem, taken, whence
-from parley.fetching.archive import ArchiveError, open_archive
-from parley.fetching.fetch import cache_folder, fetch
+from parley.source import pins
+from parley.source.archive import ArchiveError, open_archive
+from parley.source.fetch import cache_folder, fetch
+from parley.source.pins import git_tree, problem, taken, whence
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place
 WRONG = b"?" + BODY[1:]
@@ -526,7 +526,7 @@ ODD = {
 @pytest.mark.parametrize("what", ODD)
 def test_an_odd_archive_is_refused(server, tmp_path, pin, failure, monkeypatch, what):
     """In one message; nothing of it stays; the other source is there."""
-    monkeypatch.setattr("parley.fetching.archive.LIMIT", 4_999_999)
+    monkeypatch.setattr("parley.source.archive.LIMIT", 4_999_999)
     server.pages["/x.zip"] = Page(ODD[what])
     folder = {"url": server.url("/x.zip"), "member": "x-1/en", "git_tree": "0" * 40}
     (wrong,) = failure({"en": folder, "a": pin}, tmp_path / "cache").problems

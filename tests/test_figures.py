@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from parley.declaring.figures import Differs, MissingSplitError, counted, documented
-from parley.declaring.verdicts import agrees, every_count, figures, judge, tally, written
+from parley.building.figures import Differs, MissingSplitError, counted, documented
+from parley.building.verdicts import agrees, every_count, figures, judge, tally, written
 
 
 @pytest.mark.parametrize(

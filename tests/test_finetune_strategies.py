@@ -381,7 +381,7 @@ def test_a_killed_run_goes_on_to_the_same_end(run, monkeypatch, saves):
 def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options):
     """The task takes the predictions, and finds in them what the script said of the folds."""
     from parley.building.folder import open_folder
-    from parley.scoring.evaluate import score
+    from parley.tasks.evaluate import score
 
     printed, found = run("output", *options.split())
     assert keys(found) == keys(table)

@@ -17,12 +17,12 @@ from scipy import stats
 
 import parley
 from parley.base.errors import UsageError
+from parley.base.nested import flat
 from parley.building.folder import find_folder
 from parley.building.registry import discover
-from parley.declaring.questions import NO_ANSWER, Playing
-from parley.declaring.tasks import flat
 from parley.models.questions import AS_DECLARED, Questions, Variant
-from parley.scoring.gold import Part
+from parley.tasks.asking import NO_ANSWER, Playing
+from parley.tasks.gold import Part
 
 # inspect leaves the connections of a model open until they are collected
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")

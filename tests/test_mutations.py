@@ -14,11 +14,11 @@ from parley.base.errors import RecordError
 from parley.building.folder import open_folder
 from parley.building.plan import split_plan
 from parley.building.registry import discover
+from parley.building.rows.generate import generate
 from parley.building.sources import Sources, open_source
-from parley.declaring.shapes import parse
-from parley.declaring.verdicts import checks_of
-from parley.rows.generate import generate
-from parley.rows.reader import Reader
+from parley.building.verdicts import checks_of
+from parley.schema.shapes import parse
+from parley.source.reader import Reader
 
 DATASETS = discover()
 

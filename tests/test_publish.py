@@ -40,8 +40,8 @@ from parley.hub.published import note as keep_note
 from parley.hub.published import published as where_published
 from parley.hub.repository import Change
 from parley.hub.results import eval_results
-from parley.scoring.gold import Part
-from parley.scoring.questions import write_questions
+from parley.tasks.gold import Part
+from parley.tasks.in_builds import write_questions
 from parley.verifying.verify import verify
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it

@@ -7,9 +7,9 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
-from parley.declaring.files import File, Folder
-from parley.declaring.shapes import Checked, problems
-from parley.rows.reader import Reader
+from parley.schema.shapes import Checked, problems
+from parley.source.files import File, Folder
+from parley.source.reader import Reader
 
 SHAPE = {
     "id": str,
@@ -128,7 +128,7 @@ def test_no_record_follows_a_wrong_one(tmp_path, reader):
 def later(monkeypatch):
     """Advance the clock by a minute, so that files are not new."""
     clock = SimpleNamespace(time=lambda: time.time() + 60)
-    monkeypatch.setattr("parley.rows.reader.time", clock)
+    monkeypatch.setattr("parley.source.reader.time", clock)
 
 
 def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path, reader, later):

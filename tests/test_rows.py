@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.base.errors import RowError
-from parley.declaring.features import arrow_schema
-from parley.rows import parquet
-from parley.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_batches
-from parley.rows.digest import Digest, same
+from parley.building.rows import parquet
+from parley.building.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_batches
+from parley.building.rows.digest import Digest, same
+from parley.schema.features import arrow_schema
 
 V = datasets.Value
 FEATURES = datasets.Features(

@@ -28,7 +28,7 @@ from parley.building.card import is_licensed, parse
 from parley.building.folder import open_folder
 from parley.building.measurements import measured
 from parley.building.registry import discover
-from parley.declaring.verdicts import tally
+from parley.building.verdicts import tally
 from parley.hub.published import Published, note, published
 from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data, write_script

@@ -19,9 +19,9 @@ from rich.console import Console
 import parley
 from parley.base.errors import OutputError, UsageError
 from parley.building.registry import discover
-from parley.declaring.features import item_of, labels_of
-from parley.declaring.fields import columns_of
 from parley.reading.sql import write
+from parley.schema.features import item_of, labels_of
+from parley.schema.fields import columns_of
 
 duckdb = pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
 

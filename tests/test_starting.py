@@ -16,9 +16,9 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import Dataset, discover
 from parley.building.sources import open_source
-from parley.declaring.files import File
-from parley.declaring.pins import problem
 from parley.reading.dialogues import dialogues
+from parley.source.files import File
+from parley.source.pins import problem
 from parley.verifying.verify import verify
 
 _numbers = itertools.count()

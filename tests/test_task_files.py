@@ -23,10 +23,10 @@ from parley.base.marks import marks
 from parley.building.build import build
 from parley.building.registry import Dataset
 from parley.building.sources import open_source
-from parley.declaring.prediction_formats import Run
-from parley.scoring import predictions
-from parley.scoring.evaluate import measured_scores
-from parley.scoring.predictions import read, validate_predictions
+from parley.tasks import predictions
+from parley.tasks.evaluate import measured_scores
+from parley.tasks.formats import Run
+from parley.tasks.predictions import read, validate_predictions
 
 SAMPLE = """\
 {"id": "one", "turns": [{"speaker": "clerk", "text": "Hi!"}, {"speaker": "clerk", "text": "Yes?"}]}
@@ -34,9 +34,9 @@ SAMPLE = """\
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
-from parley.declaring.figures import (Data)
-from parley.declaring.prediction_formats import TREC_RUN
-from parley.declaring.tasks import Reference, Score, Subset, Task, Undefined
+from parley.building.figures import (Data)
+from parley.tasks.formats import TREC_RUN
+from parley.tasks.task import Reference, Score, Subset, Task, Undefined
 from parley.base.errors import Problem
 
 

@@ -14,20 +14,21 @@ from typer import Exit
 from parley.base.console import print_output
 from parley.base.errors import OutputError, Problem
 from parley.base.marks import with_parts
+from parley.base.nested import flat
 from parley.building.folder import open_folder
+from parley.building.leaderboard import overview
 from parley.building.registry import Dataset, discover
+from parley.building.verdicts import agrees
 from parley.cli.score import score as score_command
 from parley.cli.task_tables import lay_out_score
-from parley.declaring.game_scores import GAME_FIELDS
-from parley.declaring.leaderboard import overview
-from parley.declaring.prediction_formats import TREC_RUN, UNREADABLE
-from parley.declaring.questions import Playing
-from parley.declaring.tasks import MEASURED, Undefined, flat
-from parley.declaring.verdicts import agrees
-from parley.scoring.evaluate import POLICIES, Result, score
-from parley.scoring.gold import Part, load_gold
-from parley.scoring.predictions import write
-from parley.scoring.rows import Rows
+from parley.tasks.asking import Playing
+from parley.tasks.evaluate import POLICIES, Result, score
+from parley.tasks.formats import TREC_RUN, UNREADABLE
+from parley.tasks.game_scores import GAME_FIELDS
+from parley.tasks.gold import Part, load_gold
+from parley.tasks.predictions import write
+from parley.tasks.rows import Rows
+from parley.tasks.task import MEASURED, Undefined
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)

@@ -10,7 +10,7 @@ from server import Page, Server, blob, pinned
 
 from parley.base.errors import ScriptError, SourceError
 from parley.building.folder import open_folder
-from parley.declaring.pins import git_tree
+from parley.source.pins import git_tree
 
 pytest.importorskip("aiohttp", reason="reading http needs the extra fsspec[http]")
 

@@ -26,19 +26,19 @@ from parley.base.errors import OutputError, UsageError
 from parley.base.marks import marks, parts_of, with_parts
 from parley.building.build import build as build_files
 from parley.building.card_parts import figures_part, row_part, shown_row
+from parley.building.configs import View
+from parley.building.figures import MissingSplitError, documented
 from parley.building.folder import open_folder
 from parley.building.measurements import FILE, Measured, measured
 from parley.building.provenance import text_of
 from parley.building.registry import Dataset, discover, get
+from parley.building.rows import parquet as parquet_files
 from parley.building.sources import Sources, open_source
+from parley.building.verdicts import NO_LONGER, UNEXPLAINED, Figure, figures
 from parley.cli.report import report
-from parley.declaring.configs import View
-from parley.declaring.features import arrow_schema
-from parley.declaring.figures import MissingSplitError, documented
-from parley.declaring.verdicts import NO_LONGER, UNEXPLAINED, Figure, figures
 from parley.reading.export.export import export
-from parley.rows import parquet as parquet_files
-from parley.scoring.questions import write_questions
+from parley.schema.features import arrow_schema
+from parley.tasks.in_builds import write_questions
 from parley.verifying import integrity
 from parley.verifying.diff import compare
 from parley.verifying.verify import Check, Verification, verify, verify_each

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import UsageError
 from parley.base.replace import replacing, write_whole
 from parley.building.card import built_card
 from parley.building.folder import BuiltFolder, files_of
@@ -23,11 +22,10 @@ from parley.building.provenance import (
     tools,
 )
 from parley.building.registry import Dataset
+from parley.building.rows.generate import paused_garbage_collection
+from parley.building.rows.split import BuiltSplit
+from parley.building.rows.write import write_split
 from parley.building.sources import Sources
-from parley.declaring.questions import Asking
-from parley.rows.generate import paused_garbage_collection
-from parley.rows.split import BuiltSplit
-from parley.rows.write import write_split
 
 
 def build(
@@ -63,8 +61,6 @@ def build(
         OutputError: the folder cannot be written, or holds files of no build of this dataset.
     """
     dataset = source.dataset
-    if questions and not any(isinstance(t.asking, Asking) for t in dataset.tasks.values()):
-        raise UsageError(f"--questions: no task of {dataset.name} asks a model questions")
     plans = plan(source)
     stated = stated_of(source, tools())
     known = measured(dataset)

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError, SourceError
-from parley.declaring import pins
-from parley.declaring.configs import Config, View
-from parley.declaring.features import arrow_schema, datasets_features
-from parley.declaring.files import REMEDY, Folder, Source
-from parley.fetching.archive import extract
-from parley.rows.reader import Reader
+from parley.building.configs import Config, View
+from parley.schema.features import arrow_schema, datasets_features
+from parley.source import pins
+from parley.source.archive import extract
+from parley.source.files import REMEDY, Folder, Source
+from parley.source.reader import Reader
 
 if TYPE_CHECKING:
     import datasets
 
-    from parley.rows.split import SplitPlan
+    from parley.building.rows.split import SplitPlan
 
 
 class _Configs:
@@ -128,7 +128,7 @@ class Builder(_Base):
         cls, dataset: str, config: str, split: str, files: list[Source], reader: Reader, remedy: str
     ) -> "SplitPlan":
         """Return the plan of a split from these files."""
-        from parley.rows.split import SplitPlan  # not at the top: it brings pyarrow
+        from parley.building.rows.split import SplitPlan  # not at the top: it brings pyarrow
 
         declared = cls.configs()[config]
         schema, join = arrow_schema(declared.features), cls._base(config).records

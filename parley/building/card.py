@@ -26,13 +26,13 @@ from parley.building.card_parts import (
     splits_part,
     tasks_part,
 )
+from parley.building.figures import Value
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import Measured, Splits, descriptions, every_split, measured
 from parley.building.provenance import EVAL
 from parley.building.registry import Dataset
-from parley.declaring.features import card_yaml
-from parley.declaring.figures import Value
-from parley.declaring.verdicts import A_SAMPLE
+from parley.building.verdicts import A_SAMPLE
+from parley.schema.features import card_yaml
 
 # in C where PyYAML was built with libyaml
 _SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -8,11 +8,11 @@ from typing import Any
 
 from parley.base.errors import RecordError, RowError, SourceError
 from parley.building.folder import BuiltFolder
+from parley.building.leaderboard import markdown_table, section
 from parley.building.measurements import Scores, Splits
 from parley.building.registry import Dataset
-from parley.declaring.fields import HEADINGS, FieldTable, field_tables, in_code
-from parley.declaring.leaderboard import markdown_table, section
-from parley.declaring.verdicts import Figure, tally
+from parley.building.verdicts import Figure, tally
+from parley.schema.fields import HEADINGS, FieldTable, field_tables, in_code
 
 _NOT_BUILT = "not built: its source is missing"
 _SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."
@@ -76,8 +76,8 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
     None if there is no such row.
     """
     from parley.building.plan import plan  # not at the top: cards are read without it
+    from parley.building.rows.generate import generate
     from parley.building.sources import open_source
-    from parley.rows.generate import generate
 
     config = dataset.builder.SHOWN or dataset.default
     if built and (built.is_sample or dataset.builder.SHOWS_REAL_ROWS):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError, UsageError
+from parley.building.figures import MissingSplitError
 from parley.building.frozen import frozen
 from parley.building.provenance import (
     CARD,
@@ -23,14 +24,15 @@ from parley.building.provenance import (
     shard_names,
 )
 from parley.building.registry import Dataset, get
-from parley.declaring.features import datasets_features, item_of, labels_of
-from parley.declaring.figures import MissingSplitError
-from parley.declaring.pins import Pin, alone, places
-from parley.declaring.questions import COLUMNS
+from parley.schema.features import Value, datasets_features, item_of, labels_of
+from parley.source.pins import Pin, alone, places
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema")}
+COLUMNS |= {"pilot": Value("int64")}
+"""The columns of the questions in a build, which `parley.tasks.in_builds` describes."""
 _CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 

@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from parley.base.errors import Problem, ScriptError
+from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
 from parley.building.plan import plan
+from parley.building.rows.generate import generate
 from parley.building.sources import open_source
-from parley.declaring.configs import Config
-from parley.rows.generate import generate
 
 _LEAST = 40  # characters of a text that nobody invents twice
 

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from parley.base.errors import OutputError, Problem
 from parley.base.regular import open_regular
 from parley.building.folder import BuiltFolder
-from parley.declaring.features import arrow_schema
-from parley.rows.digest import Digest
+from parley.building.rows.digest import Digest
+from parley.schema.features import arrow_schema
 
 
 def load_splits(

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import OutputError, ScriptError
+from parley.base.nested import flat
 from parley.base.regular import read_regular
 from parley.base.strict_json import loads
-from parley.declaring.features import card_yaml
-from parley.declaring.figures import Value
-from parley.declaring.shapes import problems
-from parley.declaring.tasks import flat
-from parley.declaring.verdicts import NOT_CHECKED, Figure, every_count, figures, recorded
+from parley.building.figures import Value
+from parley.building.verdicts import NOT_CHECKED, Figure, every_count, figures, recorded
+from parley.schema.features import card_yaml
+from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder

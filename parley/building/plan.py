@@ -1,8 +1,8 @@
 """The plan of a build: what makes each of its splits, asked of the source once."""
 
+from parley.building.rows.split import SplitPlan
 from parley.building.sources import Sources
-from parley.rows.reader import Reader
-from parley.rows.split import SplitPlan
+from parley.source.reader import Reader
 
 
 def plan(source: Sources) -> list[SplitPlan]:

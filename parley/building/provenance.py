@@ -14,11 +14,11 @@ from parley.base.regular import open_regular
 from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.building.registry import discover
-from parley.declaring.shapes import problems
+from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
+    from parley.building.rows.split import BuiltSplit
     from parley.building.sources import Sources
-    from parley.rows.split import BuiltSplit
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions

@@ -4,7 +4,7 @@ import keyword
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -16,14 +16,14 @@ from parley.base.errors import Problem, ScriptError, UsageError, require_known
 from parley.base.modules import load_module, module_path
 from parley.base.regular import read_regular
 from parley.building.measurements import measured
-from parley.declaring.shapes import problems
+from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
     from parley.building.builder import Builder
-    from parley.declaring.configs import Config, View
-    from parley.declaring.files import Source
-    from parley.declaring.jobs import Job
-    from parley.declaring.tasks import Task
+    from parley.building.configs import Config, View
+    from parley.building.jobs import Job
+    from parley.source.files import Source
+    from parley.tasks.task import Task
 
 
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -168,7 +168,7 @@ class Dataset:
         ScriptError lists every mistake of the declaration.
         """
         from parley.building.builder import Builder
-        from parley.declaring.files import REMEDY
+        from parley.source.files import REMEDY
 
         module = load_module(self.name, self.folder, self.name)
         classes = (value for value in vars(module).values() if isinstance(value, type))
@@ -219,7 +219,7 @@ class Dataset:
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
-        from parley.declaring.features import datasets_features
+        from parley.schema.features import datasets_features
 
         self.require(config)
         return datasets_features(self.configs[config].features)
@@ -266,7 +266,7 @@ class Dataset:
     @property
     def jobs(self) -> "dict[str, Job]":
         """Name -> job, from `jobs.py`; ScriptError if one is wrong."""
-        from parley.declaring.jobs import Job
+        from parley.building.jobs import Job
 
         jobs = self._declared("jobs", "JOBS")
         wrong = {name: job for name, job in jobs.items() if not isinstance(job, Job)}
@@ -283,10 +283,8 @@ class Dataset:
     @property
     def tasks(self) -> "dict[str, Task]":
         """Name -> task, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
-        from parley.declaring.tasks import task_problems
-
         tasks = self._declared("tasks", "TASKS")
-        if found := [*task_problems(tasks)]:
+        if found := [*_task_problems(tasks)]:
             raise ScriptError(str(module_path(self.folder, "tasks")), *found)
         scores = measured(self).scores if tasks else {}
         return {name: task.with_measured(scores.get(name, {})) for name, task in tasks.items()}
@@ -315,3 +313,24 @@ class Dataset:
                 remedy='For example: CONFIGS = ("dialogues",).',
             )
         return module
+
+
+def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems of the declarations of tasks, by their names."""
+    wrong = [
+        problem
+        for name, task in tasks.items()
+        for problem in (
+            task.problems(name)
+            if hasattr(task, "problems")
+            else [Problem(f"TASKS[{name!r}]", "a Task", type(task).__name__)]
+        )
+    ]
+    yield from wrong
+    owners: dict[str, str] = {}
+    for name, task in () if wrong else tasks.items():
+        for found in task.ids(name):
+            if found in owners:
+                what = f"has the id {found} with its options, as TASKS[{owners[found]!r}] has"
+                yield Problem(f"TASKS[{name!r}]", what=what)
+            owners[found] = name

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, SourceError, UsageError
 from parley.building.registry import Dataset
-from parley.declaring import pins
+from parley.source import pins
 
 if TYPE_CHECKING:
-    from parley.declaring.files import Source
+    from parley.source.files import Source
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def source_folder(given: str | Path | None, option: str = "--source") -> Path | 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
     if folder is None:
-        from parley.fetching.fetch import cache_folder  # not at the top: it brings httpx2
+        from parley.source.fetch import cache_folder  # not at the top: it brings httpx2
 
         return cache_folder() / dataset.name
     if not folder.is_dir():

@@ -7,12 +7,12 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe, table
-from parley.declaring.tasks import tree
+from parley.base.nested import tree
 from parley.models.compare import Compared, Table
-from parley.scoring.compare import SWAPS, Difference
-from parley.scoring.evaluate import DROP
-from parley.scoring.intervals import Interval
-from parley.scoring.rows import Names
+from parley.tasks.compare import SWAPS, Difference
+from parley.tasks.evaluate import DROP
+from parley.tasks.intervals import Interval
+from parley.tasks.rows import Names
 
 
 def lay_out_comparison(tables: Sequence[Table]) -> RenderableType:

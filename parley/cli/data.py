@@ -43,8 +43,8 @@ def fetch(
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
     from parley.base.console import print_message, progress
-    from parley.fetching.fetch import cache_folder
-    from parley.fetching.fetch import fetch as fetch_sources
+    from parley.source.fetch import cache_folder
+    from parley.source.fetch import fetch as fetch_sources
 
     def on_mirror(source: str, mirror: Any, why: Any) -> None:
         reasons = "; ".join(map(str, why))
@@ -127,8 +127,8 @@ def build(
     from parley.building.build import build as build_dataset
     from parley.building.sources import open_source
     from parley.cli.report import build_table
-    from parley.scoring.evaluate import measured_scores
-    from parley.scoring.questions import write_questions
+    from parley.tasks.evaluate import measured_scores
+    from parley.tasks.in_builds import write_questions
 
     if sample and (common.typed(ctx, "source") or measure):
         raise UsageError("--sample excludes --source and --measure")

@@ -7,9 +7,9 @@ from typer import Argument
 from typer.core import TyperCommand
 
 from parley.base.errors import Failures, ParleyError, ScriptError
+from parley.building.jobs import Job
 from parley.building.registry import discover, get
 from parley.cli.common import app, dataset_names
-from parley.declaring.jobs import Job
 
 
 def _words(ctx: typer.Context) -> list[str]:

@@ -46,7 +46,7 @@ def show(
     from parley.building.folder import find_folder
     from parley.building.sources import open_source
     from parley.cli.show import find_dialogue, lay_out, lay_out_fields
-    from parley.declaring.fields import field_tables
+    from parley.schema.fields import field_tables
 
     dataset = get(name)
     if fields:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import indented, safe, size, table
-from parley.declaring.figures import SPREAD
-from parley.declaring.verdicts import (
+from parley.building.figures import SPREAD
+from parley.building.verdicts import (
     DIFFERS,
     MATCHES,
     NO_LONGER,

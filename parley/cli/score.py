@@ -51,8 +51,8 @@ def tasks(
     """List the tasks of each dataset, with their metrics and baselines."""
     from parley.base.marks import with_parts
     from parley.base.replace import write_whole
+    from parley.building.leaderboard import overview
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
-    from parley.declaring.leaderboard import overview
 
     found, attempt = [], Attempts()
     for dataset in select(names):
@@ -102,9 +102,9 @@ def score(
     from parley.building.folder import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
     from parley.models.score import score_file
-    from parley.scoring.evaluate import score as evaluate
-    from parley.scoring.gold import Part
-    from parley.scoring.predictions import require_free
+    from parley.tasks.evaluate import score as evaluate
+    from parley.tasks.gold import Part
+    from parley.tasks.predictions import require_free
 
     dataset = get(name)
     declared, asked = dataset.task(task), options_of(set_)
@@ -148,7 +148,7 @@ def _lines_due(
 ) -> tuple[int | None, bool]:
     """Return the number of predictions for a build, if there is one, and whether it is a sample."""
     from parley.building.folder import find_folder
-    from parley.scoring.gold import load_gold
+    from parley.tasks.gold import load_gold
 
     if not (folder / dataset.name).is_dir():
         return None, False

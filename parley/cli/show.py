@@ -9,9 +9,9 @@ from parley.base.errors import UsageError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
 from parley.building.sources import Sources
-from parley.declaring.fields import FieldTable
-from parley.declaring.transcript import Fact, Note, Table, Transcript
 from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
+from parley.reading.transcript import Fact, Note, Table, Transcript
+from parley.schema.fields import FieldTable
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 

@@ -8,14 +8,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from parley.base.console import safe, table
+from parley.base.nested import flat
+from parley.building.leaderboard import leaderboard
 from parley.building.registry import Dataset
-from parley.declaring.leaderboard import leaderboard
-from parley.declaring.prediction_formats import ANSWER, UNREADABLE
-from parley.declaring.questions import EMPTY, TRUNCATED, Asking
-from parley.declaring.tasks import Task, Undefined, flat
-from parley.scoring.evaluate import DROP, WRONG, Result
-from parley.scoring.gold import ALL
-from parley.scoring.intervals import Interval
+from parley.tasks.asking import EMPTY, TRUNCATED, Asking
+from parley.tasks.evaluate import DROP, WRONG, Result
+from parley.tasks.formats import ANSWER, UNREADABLE
+from parley.tasks.gold import ALL
+from parley.tasks.intervals import Interval
+from parley.tasks.task import Task, Undefined
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 

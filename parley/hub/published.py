@@ -52,6 +52,6 @@ def published(built: BuiltFolder) -> Published | None:
 
 
 def _place(provenance: str) -> Path:
-    from parley.fetching.fetch import cache_folder  # not at the top: it brings httpx2
+    from parley.source.fetch import cache_folder  # not at the top: it brings httpx2
 
     return cache_folder() / ".published" / f"{provenance}.json"

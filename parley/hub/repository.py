@@ -18,7 +18,7 @@ from parley.base.errors import OutputError, ParleyError, Problem, PublishError
 from parley.base.secret import keep_secret, without_secrets
 from parley.base.temporary import temporary_folder
 from parley.building.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
-from parley.declaring.pins import hash_file
+from parley.source.pins import hash_file
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 

@@ -8,11 +8,12 @@ import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from parley.base.errors import UsageError
+from parley.base.nested import flat
 from parley.building.folder import BuiltFolder
-from parley.declaring.tasks import Undefined, flat, task_id
 from parley.hub.published import published
-from parley.scoring.evaluate import WRONG, Result
-from parley.scoring.gold import ALL
+from parley.tasks.evaluate import WRONG, Result
+from parley.tasks.gold import ALL
+from parley.tasks.task import Undefined, task_id
 
 
 def eval_results(result: Result, built: BuiltFolder) -> str:

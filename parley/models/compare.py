@@ -9,17 +9,17 @@ from typing import Any
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.building.folder import BuiltFolder, find_folder
 from parley.building.registry import get
-from parley.declaring.prediction_formats import UNREADABLE
-from parley.declaring.questions import Playing
-from parley.declaring.tasks import Task, task_id
 from parley.models.logs import AnsweredLog, is_log, open_log, read_log
 from parley.models.score import scored_epoch
-from parley.scoring.compare import Difference, Measured, holm, paired_differences
-from parley.scoring.evaluate import POLICIES, WRONG, intervals_of, scored_rows, unreadable_of
-from parley.scoring.gold import ALL, Part, load_gold, reading, rows_digest
-from parley.scoring.intervals import Interval
-from parley.scoring.predictions import read
-from parley.scoring.rows import Names, Rows
+from parley.tasks.asking import Playing
+from parley.tasks.compare import Difference, Measured, holm, paired_differences
+from parley.tasks.evaluate import POLICIES, WRONG, intervals_of, scored_rows, unreadable_of
+from parley.tasks.formats import UNREADABLE
+from parley.tasks.gold import ALL, Part, load_gold, reading, rows_digest
+from parley.tasks.intervals import Interval
+from parley.tasks.predictions import read
+from parley.tasks.rows import Names, Rows
+from parley.tasks.task import Task, task_id
 
 Advance = Callable[[str, int, int], None]  # takes what is computed, the scores done, and all
 

@@ -12,10 +12,10 @@ from typing import Any
 from parley.base.errors import Problem, RecordError, UsageError
 from parley.base.regular import open_regular
 from parley.building.folder import BuiltFolder
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
-from parley.declaring.questions import Playing
 from parley.models.questions import Answer, Questions, Variant, reason_unread
-from parley.scoring.gold import ALL, Part
+from parley.tasks.asking import Playing
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.gold import ALL, Part
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _PROVEN = ("version", "rows", "asking", "questions")

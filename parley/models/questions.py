@@ -9,9 +9,7 @@ from typing import Any
 from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
-from parley.declaring.game_scores import SWAPPED
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
-from parley.declaring.questions import (
+from parley.tasks.asking import (
     EMPTY,
     LONGEST,
     REFUSED,
@@ -24,7 +22,9 @@ from parley.declaring.questions import (
     Question,
     after_thoughts,
 )
-from parley.scoring.gold import (
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.game_scores import SWAPPED
+from parley.tasks.gold import (
     Part,
     arguments,
     in_order_of_pilots,

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import require_known
+from parley.base.nested import flat, tree
 from parley.building.folder import BuiltFolder
-from parley.declaring.game_scores import score_models
-from parley.declaring.prediction_formats import Key, Prediction
-from parley.declaring.questions import Playing
-from parley.declaring.tasks import Gold, Score, Undefined, flat, tree
 from parley.models.logs import is_log, open_log
 from parley.models.questions import Questions
-from parley.scoring.compare import Measured
-from parley.scoring.evaluate import (
+from parley.tasks.asking import Playing
+from parley.tasks.compare import Measured
+from parley.tasks.evaluate import (
     POLICIES,
     WRONG,
     Progress,
@@ -29,10 +27,13 @@ from parley.scoring.evaluate import (
     scored_rows,
     unreadable_of,
 )
-from parley.scoring.gold import Part
-from parley.scoring.intervals import Interval, mean_of
-from parley.scoring.predictions import validate_predictions
-from parley.scoring.rows import Advance, Names, Rows
+from parley.tasks.formats import Key, Prediction
+from parley.tasks.game_scores import score_models
+from parley.tasks.gold import Part
+from parley.tasks.intervals import Interval, mean_of
+from parley.tasks.predictions import validate_predictions
+from parley.tasks.rows import Advance, Names, Rows
+from parley.tasks.task import Gold, Score, Undefined
 
 Epoch = Mapping[Key, Prediction]
 """The predictions of an epoch, by the keys of the questions."""

@@ -32,14 +32,14 @@ from rich.markup import escape
 from parley.base.errors import ParleyError, UsageError
 from parley.building.folder import find_folder
 from parley.building.registry import discover, get
-from parley.declaring.prediction_formats import UNREADABLE, Key, Prediction
-from parley.declaring.questions import Asking, Playing
-from parley.fetching.fetch import cache_folder
 from parley.models.logs import FAILED, answer_of, answers_of
 from parley.models.questions import Questions, Variant
 from parley.models.score import alone, flat_numbers, score_epochs
-from parley.scoring.evaluate import intervals_of
-from parley.scoring.gold import Part, arguments, running
+from parley.source.fetch import cache_folder
+from parley.tasks.asking import Asking, Playing
+from parley.tasks.evaluate import intervals_of
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.gold import Part, arguments, running
 
 READABLE = "readable"
 

@@ -13,8 +13,8 @@ from parley.building.folder import BuiltFolder
 from parley.building.frozen import frozen
 from parley.building.registry import Dataset
 from parley.building.sources import Sources
-from parley.declaring.features import item_of, labels_of
-from parley.declaring.transcript import Facets, Transcript, Value
+from parley.reading.transcript import Facets, Transcript, Value
+from parley.schema.features import item_of, labels_of
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
@@ -88,7 +88,9 @@ class Dialogue:
 
     def _odd(self) -> Iterator[Problem]:
         """Yield where the row or related rows break the schema; else the null fields."""
-        from parley.rows.arrow import explain  # not at the top: a sound row needs none of it
+        from parley.building.rows.arrow import (
+            explain,  # not at the top: a sound row needs none of it
+        )
 
         every = {self.config: [self.row], **self.beside}
         places = {config: f"{config}/{self.split}, rows of {self.id!r:.60}: " for config in every}
@@ -257,6 +259,6 @@ def rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
     from parley.building.plan import split_plan  # not at the top: a build needs less
-    from parley.rows.generate import generate
+    from parley.building.rows.generate import generate
 
     return generate(split_plan(folder, config, split))

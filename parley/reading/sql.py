@@ -14,10 +14,10 @@ from parley.base.temporary import temporary_folder
 from parley.building.folder import BuiltFolder, find_folder, open_folder
 from parley.building.provenance import PROVENANCE
 from parley.building.registry import discover
-from parley.declaring.features import item_of, labels_of
-from parley.declaring.fields import columns_of, meaning_of
-from parley.declaring.pins import problem
 from parley.reading.export.tables import cell
+from parley.schema.features import item_of, labels_of
+from parley.schema.fields import columns_of, meaning_of
+from parley.source.pins import problem
 
 _FORMATS = {
     ".csv": "",  # written here, as no other function makes text safe for a spreadsheet

@@ -12,10 +12,10 @@ import pyarrow as pa
 from parley.base.errors import UsageError, cut
 from parley.building.folder import BuiltFolder
 from parley.building.provenance import QUESTIONS
-from parley.declaring.features import item_of, labels_of
-from parley.declaring.pins import hash_file
-from parley.declaring.verdicts import A_SAMPLE, figures
-from parley.rows.digest import same
+from parley.building.rows.digest import same
+from parley.building.verdicts import A_SAMPLE, figures
+from parley.schema.features import item_of, labels_of
+from parley.source.pins import hash_file
 
 
 @dataclass(frozen=True)

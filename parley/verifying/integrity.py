@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from parley.base.errors import OutputError
 from parley.base.marks import parts_of
 from parley.building.card import built_card, parse, prose
+from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import FILE, measured
 from parley.building.provenance import (
@@ -32,20 +33,19 @@ from parley.building.provenance import (
     text_of,
     tools,
 )
+from parley.building.rows.arrow import to_batches
+from parley.building.rows.digest import Digest, same
+from parley.building.rows.generate import generate
+from parley.building.rows.split import BuiltSplit, SplitPlan
+from parley.building.rows.write import write_batches
 from parley.building.sources import Sources, sources_of
-from parley.declaring import pins
-from parley.declaring.chats import CHAT
-from parley.declaring.configs import Config
-from parley.declaring.containers import KEY
-from parley.declaring.features import arrow_schema
-from parley.declaring.fields import UNKNOWN, columns_of
-from parley.declaring.verdicts import A_SAMPLE, Figure, counted_in, every_count
-from parley.rows.arrow import to_batches
-from parley.rows.digest import Digest, same
-from parley.rows.generate import generate
-from parley.rows.split import BuiltSplit, SplitPlan
-from parley.rows.write import write_batches
-from parley.scoring.questions import (
+from parley.building.verdicts import A_SAMPLE, Figure, counted_in, every_count
+from parley.schema.chats import CHAT
+from parley.schema.containers import KEY
+from parley.schema.features import arrow_schema
+from parley.schema.fields import UNKNOWN, columns_of
+from parley.source import pins
+from parley.tasks.in_builds import (
     SPLIT,
     config_of,
     digest_of,

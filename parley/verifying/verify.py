@@ -14,7 +14,7 @@ from parley.base.errors import NO_MEMORY, OutputError, ParleyError, is_no_memory
 from parley.building.folder import BuiltFolder, find_folder
 from parley.building.registry import Dataset, get
 from parley.building.sources import Sources, at_hand, open_source
-from parley.declaring.verdicts import (
+from parley.building.verdicts import (
     A_SAMPLE,
     UNEXPLAINED,
     Figure,
@@ -232,7 +232,7 @@ def verify_each(
 def _outcome(
     name: str, build: Path, sources: Path | None, part: str, on_step: OnStep
 ) -> Verification | ParleyError:
-    from parley.rows.generate import paused_garbage_collection
+    from parley.building.rows.generate import paused_garbage_collection
 
     try:
         dataset = get(name)

@@ -6,9 +6,9 @@ from itertools import chain, product
 from typing import Any
 
 from parley.base.errors import RowError, few
+from parley.building.configs import Config, View
 from parley.building.folder import BuiltFolder
-from parley.declaring.configs import Config, View
-from parley.rows.split import fitting
+from parley.building.rows.split import fitting
 from parley.verifying.integrity import Plans, row_differences, values_of_columns
 
 

@@ -13,9 +13,9 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.plan import split_plan
 from parley.building.registry import discover
+from parley.building.rows.generate import generate
 from parley.building.sources import open_source
-from parley.rows.generate import generate
-from parley.rows.reader import Reader
+from parley.source.reader import Reader
 from parley.verifying.verify import verify
 
 # Ways to bypass the reader. Each yields all records of a sound file, so the rows look right.

@@ -18,7 +18,7 @@ from mutations import nodes
 
 from parley.building.folder import open_folder
 from parley.building.registry import discover
-from parley.rows.digest import same
+from parley.building.rows.digest import same
 from parley.verifying import integrity
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 24  # `make faults` has 300

@@ -16,8 +16,8 @@ import pytest
 from server import BODY, QUICK, Page, archive
 
 from parley.base.errors import FetchError
-from parley.fetching.archive import extract
-from parley.fetching.fetch import fetch
+from parley.source.archive import extract
+from parley.source.fetch import fetch
 
 
 def run(cache, sources):
@@ -175,7 +175,7 @@ def test_flipped_bits_of_an_archive(tmp_path, tally, method):
 
 # The process ----------------------------------------------------------------------------
 
-PREPARE = "import json; from pathlib import Path; from parley.fetching.fetch import fetch"
+PREPARE = "import json; from pathlib import Path; from parley.source.fetch import fetch"
 JOB = 'fetch("talks", json.loads(arguments[0]), Path(arguments[1]))'
 
 

@@ -18,14 +18,14 @@ from test_conversion import records_of
 
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
-from parley.declaring.configs import Config, View
-from parley.declaring.features import arrow_schema
-from parley.declaring.fields import columns_of
-from parley.declaring.files import File
-from parley.declaring.shapes import Converted, parse, problems
-from parley.rows.arrow import to_batch, to_batches
-from parley.rows.generate import generate
-from parley.rows.split import SplitPlan
+from parley.building.configs import Config, View
+from parley.building.rows.arrow import to_batch, to_batches
+from parley.building.rows.generate import generate
+from parley.building.rows.split import SplitPlan
+from parley.schema.features import arrow_schema
+from parley.schema.fields import columns_of
+from parley.schema.shapes import Converted, parse, problems
+from parley.source.files import File
 
 # The same examples every time, and nothing left on the disk
 quick = settings(max_examples=300, deadline=None, derandomize=True, database=None)

@@ -29,7 +29,7 @@ from parley.building.card import parse
 from parley.building.measurements import FILE as MEASURED
 from parley.building.registry import discover, get
 from parley.cli import main
-from parley.declaring.prediction_formats import TREC_RUN
+from parley.tasks.formats import TREC_RUN
 
 ROOT = Path(__file__).parents[2]
 CANARY = "canary-5d1e7c"

@@ -14,13 +14,13 @@ from damage import HERE, KINDS, OF_BYTES, OF_RECORDS, pattern, truncated
 from subjects import LINES, SUBJECTS
 
 from parley.base.errors import ParleyError, ScriptError
+from parley.building.configs import Config
 from parley.building.plan import plan
+from parley.building.rows.arrow import to_batch
+from parley.building.rows.generate import generate
 from parley.building.sources import Sources
-from parley.declaring.configs import Config
-from parley.declaring.features import arrow_schema
-from parley.rows import reader
-from parley.rows.arrow import to_batch
-from parley.rows.generate import generate
+from parley.schema.features import arrow_schema
+from parley.source import reader
 
 REJECTED, HARMLESS, KEPT = "rejected", "harmless", "kept"
 # Real files damaged in each kind and dataset; `make faults` damages 100

@@ -24,9 +24,9 @@ from types import ModuleType
 
 import pyarrow as pa
 
+from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
-from parley.declaring.features import arrow_schema
-from parley.declaring.figures import MissingSplitError
+from parley.schema.features import arrow_schema
 from parley.verifying import integrity, views
 
 DROP = object()

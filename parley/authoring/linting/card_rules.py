@@ -13,7 +13,7 @@ from parley.base.errors import few
 from parley.base.marks import parts_of, with_parts, without_parts
 from parley.building.card import PARTS, parse, renewed_card
 from parley.building.measurements import measured
-from parley.declaring.fields import UNKNOWN, columns_of
+from parley.schema.fields import UNKNOWN, columns_of
 
 HEADINGS = (
     "Splits", "How to load", "What a row looks like", "Before you use it", "Fields",

@@ -17,19 +17,19 @@ from parley.authoring.linting.dataset_folder import (
 from parley.base.errors import ParleyError, RowError, ScriptError, few
 from parley.base.extras import extra_of
 from parley.base.modules import module_path
+from parley.building.configs import Config, View
+from parley.building.figures import Value
 from parley.building.measurements import FILE, Measured, every_split, measured, text_of
 from parley.building.registry import Dataset
-from parley.declaring.configs import Config, View
-from parley.declaring.fields import columns_of
-from parley.declaring.figures import Value
-from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.prediction_formats import JSON_LINES, UNREADABLE
-from parley.declaring.questions import Playing
-from parley.declaring.tasks import Gold, Task
-from parley.declaring.verdicts import FAILED, UNEXPLAINED, counted_in, every_count, figures
+from parley.building.verdicts import FAILED, UNEXPLAINED, counted_in, every_count, figures
 from parley.reading.export.export import export
-from parley.scoring.evaluate import score
-from parley.scoring.gold import load_gold, running
+from parley.schema.fields import columns_of
+from parley.source.pins import PLACEHOLDER
+from parley.tasks.asking import Playing
+from parley.tasks.evaluate import score
+from parley.tasks.formats import JSON_LINES, UNREADABLE
+from parley.tasks.gold import load_gold, running
+from parley.tasks.task import Gold, Task
 from parley.verifying.integrity import differences
 from parley.verifying.verify import verify
 

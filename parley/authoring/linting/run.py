@@ -7,7 +7,7 @@ from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError, 
 from parley.base.errors import ParleyError
 from parley.base.temporary import temporary_folder
 from parley.building.registry import Dataset
-from parley.declaring.verdicts import definition_of
+from parley.building.verdicts import definition_of
 from parley.verifying.verify import Check, OnStep
 
 Rule = Callable[[DatasetFolder], Iterator[str]]

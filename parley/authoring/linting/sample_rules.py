@@ -6,10 +6,10 @@ from typing import Any
 
 from parley.authoring.linting.dataset_folder import DatasetFolder, one_line, values_of
 from parley.base.errors import ParleyError
-from parley.declaring.alternatives import Alternatives
-from parley.declaring.configs import Config, View
-from parley.declaring.nodes import Node
+from parley.building.configs import Config, View
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
+from parley.schema.alternatives import Alternatives
+from parley.schema.nodes import Node
 
 # Alternatives ---------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any
 from parley.authoring.starting.given import Given, read_given
 from parley.authoring.starting.shapes import TEXT, Guess, Invention, Notes, guess, keys_are_data
 from parley.base.errors import UsageError, few
-from parley.declaring.pins import PLACEHOLDER
+from parley.source.pins import PLACEHOLDER
 
 _SPLITS = ("train", "validation", "test")
 _LONGEST = 64  # characters of an id

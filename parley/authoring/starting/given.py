@@ -15,8 +15,8 @@ from parley.base.code import literal
 from parley.base.errors import Problem, RecordError, UsageError, few
 from parley.base.regular import open_regular
 from parley.base.strict_json import loads
-from parley.declaring.formats import FORMATS
-from parley.declaring.pins import PLACEHOLDER, git_tree, hash_file
+from parley.source.formats import FORMATS
+from parley.source.pins import PLACEHOLDER, git_tree, hash_file
 
 MANY = 5  # this many files of a flat folder become one Folder
 # suffix -> formats to try

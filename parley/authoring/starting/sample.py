@@ -11,7 +11,7 @@ import jsonlines
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
 from parley.authoring.starting.shapes import Invention
-from parley.declaring.shapes import parse
+from parley.schema.shapes import parse
 
 _WHOLE = ("json value", "text")  # formats with one value a file
 

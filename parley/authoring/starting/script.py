@@ -7,10 +7,10 @@ from typing import Any
 from parley.authoring.starting.draft import TURNS, Draft, Stated
 from parley.authoring.starting.given import Given, pin_of
 from parley.base.code import Code, call, lay_out, listed, literal, mapped
-from parley.declaring.fields import UNKNOWN
-from parley.declaring.formats import BY_SUFFIX
-from parley.declaring.pins import PLACEHOLDER
-from parley.declaring.shapes import parse
+from parley.schema.fields import UNKNOWN
+from parley.schema.shapes import parse
+from parley.source.formats import BY_SUFFIX
+from parley.source.pins import PLACEHOLDER
 
 _LINES = 25  # of the record in a docstring
 

@@ -12,7 +12,7 @@ from json import dumps, loads
 from typing import Any
 
 from parley.base.errors import ScriptError
-from parley.declaring.shapes import Converted, parse
+from parley.schema.shapes import Converted, parse
 
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set

@@ -22,8 +22,8 @@ from parley.building.card import licence_section, parse, prose
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import measured
 from parley.building.registry import Dataset
-from parley.declaring.features import item_of, labels_of
-from parley.declaring.fields import columns_of, meaning_of
+from parley.schema.features import item_of, labels_of
+from parley.schema.fields import columns_of, meaning_of
 
 DESCRIPTION = "croissant.json"
 _PARQUET = "application/x-parquet"

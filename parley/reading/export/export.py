@@ -21,9 +21,9 @@ from parley.base.errors import (
     UsageError,
 )
 from parley.base.replace import replacing
+from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
-from parley.declaring.figures import MissingSplitError
 from parley.reading.export.chats import CONFIG, prompt_completion
 from parley.reading.export.croissant import croissant
 from parley.reading.export.tables import Ids, write_csv, write_json_lines
@@ -96,7 +96,7 @@ def note_sample(built: BuiltFolder, folder: Path) -> None:
 
 def _misfits(built: BuiltFolder) -> Iterator[Problem]:
     """Yield where rows of a build differ from their features."""
-    from parley.rows.arrow import explain  # not at the top: sound rows need none of it
+    from parley.building.rows.arrow import explain  # not at the top: sound rows need none of it
 
     for config, split in built.declared:
         schema = built.features(config).arrow_schema

@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 
 from parley.building.folder import BuiltFolder
-from parley.declaring.transcript import Transcript, Turn
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import explained
 from parley.reading.export.tables import csv_lines
 from parley.reading.site.pictures import Counts
+from parley.reading.transcript import Transcript, Turn
 
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list, at most

@@ -9,11 +9,11 @@ from typing import Any
 from markupsafe import Markup
 
 from parley.building.card import is_licensed, licence_section, parse, prose
+from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import Measured, measured
 from parley.building.provenance import CARD
-from parley.declaring.configs import Config
-from parley.declaring.verdicts import A_SAMPLE, VERDICTS, Figure, figures, tally
+from parley.building.verdicts import A_SAMPLE, VERDICTS, Figure, figures, tally
 from parley.hub.published import Published, published
 from parley.reading.export.chats import CONFIG as CHATS
 from parley.reading.site.markdown import first_paragraph, sections, to_html

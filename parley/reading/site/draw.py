@@ -7,8 +7,8 @@ from html import escape
 from typing import NamedTuple
 
 from parley.base.console import plain
-from parley.declaring.charts import Bars, Chart, Dots, Heatmap, Range, Where
-from parley.declaring.transcript import Value
+from parley.reading.charts import Bars, Chart, Dots, Heatmap, Range, Where
+from parley.reading.transcript import Value
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
 _LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most

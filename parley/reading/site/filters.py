@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from parley.declaring.transcript import Facets, Value
+from parley.reading.transcript import Facets, Value
 
 MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
 _BINS = 10  # approximate number of bars of a histogram

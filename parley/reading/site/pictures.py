@@ -11,15 +11,16 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from parley.base.errors import ScriptError
+from parley.base.nested import flat
 from parley.base.replace import replacing
 from parley.building.folder import BuiltFolder
-from parley.declaring.charts import Bar, Bars, Chart, Dots, Where, own_charts
-from parley.declaring.tasks import MEASURED, flat
-from parley.declaring.transcript import Facets
+from parley.reading.charts import Bar, Bars, Chart, Dots, Where, own_charts
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import note_sample
 from parley.reading.site.draw import shown, svg
 from parley.reading.site.filters import MOST_SIDES, filters, sides_of
+from parley.reading.transcript import Facets
+from parley.tasks.task import MEASURED
 
 _MOST_BARS = 30  # in a chart of labels
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from parley.base.errors import Problem, UsageError, few
 from parley.building.folder import BuiltFolder
-from parley.declaring.transcript import Facets, Transcript, Value
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.site.data import transcript_of
 from parley.reading.site.filters import Pairs, pairs_of, sides_of, text_of
+from parley.reading.transcript import Facets, Transcript, Value
 
 Choice = list[str] | tuple[float | None, float | None]  # labels, or the least and most number
 _TOLD = 20  # values in an error

@@ -1,0 +1,153 @@
+"""What makes a split, and what it became: the two values that pass through a build."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice, repeat
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+
+from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, RecordError, RowError
+from parley.building.configs import Config, Records, View
+from parley.building.rows import parquet
+from parley.schema.nodes import Node
+from parley.source.files import Source
+from parley.source.reader import Reader
+
+
+@dataclass(frozen=True)
+class SplitPlan:
+    """Everything that makes one split.
+
+    Args:
+        dataset: The name of its dataset.
+        config: Its config.
+        split: Its name.
+        files: Its sources, or their fallbacks, each once.
+        reader: Opens and checks them; shared by the splits of a build.
+        schema: The columns and types of its rows, with the metadata of the footer.
+        join: The function that makes records of several files; None for those of each in order.
+        remedy: What to do about an invalid record.
+    """
+
+    dataset: str
+    config: Config | View
+    split: str
+    files: tuple[Source, ...]
+    reader: Reader
+    schema: pa.Schema
+    join: Records | None
+    remedy: str = ""
+
+    @property
+    def where(self) -> str:
+        """The place of its rows, for messages and progress."""
+        return f"{self.dataset} {self.config.name}/{self.split}"
+
+    @property
+    def named(self) -> str:
+        """The paths of its files, for messages."""
+        return ", ".join(file.path for file in self.files)
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """The names of its config and of itself."""
+        return self.config.name, self.split
+
+    def records(self) -> Iterable[Any]:
+        """Return its records, read and checked as they are asked for."""
+        opened = self.reader.open(self.files)
+        return chain.from_iterable(opened.values()) if self.join is None else self.join(opened)
+
+    def keyed_rows(self, kept: list[Any] | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield each row with its key, or with its number if it has no key.
+
+        Each record is appended to `kept` before a row is made of it. What the script yields, joined
+        records or a view's rows, is compared with its shape: RecordError, RowError.
+        """
+        values = self.records() if kept is None else map(_keep, repeat(kept), self.records())
+        config = self.config
+        if isinstance(config, View):
+            values = fitting(config.node, config.rows(values), RowError, self.where)
+        elif self.join:
+            values = self._numbered(fitting(config.node, values, RecordError, "records"))
+        rows = config.to_rows(values)
+        if self.config.keys:
+            key = itemgetter(*self.config.keys)
+            return ((key(row), row) for row in rows)
+        return enumerate(rows)
+
+    def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
+        """Yield joined records; until the next one, an error between files is of this one."""
+        for self.reader.joined, record in enumerate(records):
+            yield record
+
+
+def fitting(
+    node: Node, values: Iterable[Any], error: type[ParleyError], name: str
+) -> Iterator[Any]:
+    """Yield values of a script as long as they fit; raise an error that names all that do not."""
+    causes = Causes("")
+    for number, value in enumerate(values):
+        if not node.fits(value):
+            for problem in islice(node.problems(value), MOST_PROBLEMS):
+                causes.add(f"[{number}]", problem)
+            if len(causes) >= MOST_PROBLEMS:
+                break
+        elif not causes:
+            yield value
+    if causes:
+        raise error("", *(problem.at(name) for problem in causes.told()))
+
+
+def _keep(kept: list[Any], record: Any) -> Any:
+    kept.append(record)
+    return record
+
+
+@dataclass(frozen=True)
+class BuiltSplit:
+    """One built split."""
+
+    config: str
+    name: str
+    digest: str
+    files: list[parquet.Shard]
+    seconds: float
+    nulls: list[str]  # columns, and fields of structs, that are null in all rows
+    version: str = ""  # of the questions that it holds
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes of Parquet."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """Its entry in `provenance.json`."""
+        return {
+            "rows": self.rows,
+            "digest": self.digest,
+            "files": [
+                {"path": f"{self.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
+                for f in self.files
+            ],
+            **({"version": self.version} if self.version else {}),
+        }
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """Its entry in `measured.json`."""
+        return {
+            "rows": self.rows,
+            "digest": self.digest,
+            "bytes": self.size,
+            "arrow_bytes": sum(file.arrow_size for file in self.files),
+            "null": self.nulls,
+        }

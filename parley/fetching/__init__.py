@@ -1,1 +1,0 @@
-"""From a pin to a checked file."""

@@ -1,1 +1,0 @@
-"""From a file to checked records, Arrow, Parquet and a digest."""

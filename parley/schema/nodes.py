@@ -1,0 +1,287 @@
+"""Nodes: the parts of a parsed shape. Each kind is one class.
+
+A node knows whether a value fits, the problems of one that does not, the column of its row with the
+conversion both ways, the fields of that column, and its Python code.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+from parley.base.code import Code, listed, literal
+from parley.base.errors import Problem, ScriptError
+from parley.schema.conversion import Conversion, refusal
+
+Fits = Callable[[Any], bool]
+
+_FEW = 8  # an error lists this many values; of more it names the nearest one
+_DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
+SCALARS = {
+    str: "a string",
+    int: "an integer",
+    float: "a number with a decimal point",
+    bool: "true or false",
+    bytes: "bytes",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, or a field of one: its path, as `turns[].text`, and what it holds."""
+
+    path: str
+    type: str
+    null: bool = False
+    meaning: str = ""
+    unit: str = ""
+    null_items: tuple[str, ...] = ()  # "[]" if the items of a list may be null, "[][]" theirs
+    values: tuple[Any, ...] = ()  # if it holds no others
+
+
+Part = tuple["Node", list[Any], str]
+
+
+class Node(ABC):
+    """A part of a shape."""
+
+    kind: type | None = None  # the type that alone decides whether a value fits
+    nullable = False  # whether the row may be null
+
+    @property
+    def upstream(self) -> "Node":
+        """The node of the upstream value, without what stands around it."""
+        return self
+
+    @property
+    def column(self) -> "Node":
+        """The node that determines the column."""
+        return self
+
+    @cached_property
+    def fits(self) -> Fits:
+        """A fast function that tells whether a value has no problems."""
+        names: dict[str, Any] = {}
+        test = self._test("value", names)
+        # Code made for a shape takes half the time of calls from node to node.
+        return eval(f"lambda value: {test}", names)  # type: ignore[no-any-return] # noqa: S307
+
+    @abstractmethod
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        """Return a Python expression that tells whether a value has no problems.
+
+        Args:
+            value: The expression of the value, evaluated once and first.
+            names: Takes what the expression refers to.
+        """
+
+    @abstractmethod
+    def expected(self, value: Any) -> str:
+        """Return a description of the expected value, for an error about another one."""
+
+    def described(self) -> str:
+        """Return a description of the values that fit."""
+        return self.expected(None)
+
+    @abstractmethod
+    def conversion(self, path: str = "") -> Conversion:
+        """Return the conversion to a column and back, or raise ScriptError."""
+
+    @abstractmethod
+    def code(self, meaning: str = "") -> Code:
+        """Return the Python code of the shape, in which each field has this meaning, if any."""
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        """Yield each difference of a value from the shape, with its path in the value."""
+        if not self.fits(value):
+            yield self.problem(value, path)
+
+    def row(self) -> Conversion:
+        """Return the conversion of records to rows; ScriptError unless they are objects."""
+        made = self.conversion()
+        if not isinstance(made.feature, dict):
+            raise refusal("", "must be an object")
+        return made
+
+    def _resembles(self, value: Any) -> bool:
+        """Tell whether both are objects, or lists."""
+        return False
+
+    def parts(self, values: list[Any], path: str) -> Iterator["Part"]:
+        """Yield the nodes directly within, each with the values there and its path."""
+        yield from ()
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        """Return the column at a path, then the fields within it."""
+        return [Column(path, type_of(self.conversion(path).feature), null)]
+
+    def problem(self, value: Any, path: str) -> Problem:
+        """Return the problem of a value that does not fit as a whole."""
+        return Problem(path, self.expected(value), show(value))
+
+
+class Scalar(Node):
+    """A string, a number, a truth value, or bytes."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind: type = kind
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return f"type({value}) is {self.kind.__name__}"
+
+    def expected(self, value: Any) -> str:
+        return SCALARS[self.kind]
+
+    def conversion(self, path: str = "") -> Conversion:
+        if self.kind not in _DTYPES:
+            raise refusal(path, f"{self.kind!r} has no feature")
+        return Conversion(_DTYPES[self.kind])
+
+    def code(self, meaning: str = "") -> Code:
+        return self.kind.__name__
+
+
+class Choice(Node):
+    """One of some values."""
+
+    def __init__(self, values: frozenset[Any]) -> None:
+        self.values = values
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found = held(names)
+        if len(kinds := set(map(type, self.values))) == 1:
+            kind, values = held(names, *kinds), held(names, self.values)
+            return f"(type({found} := {value}) is {kind} and {found} in {values})"
+        pairs, of_kinds = {(each, type(each)) for each in self.values}, held(names, tuple(kinds))
+        same = f"({found}, type({found})) in {held(names, pairs)}"
+        return f"(isinstance({found} := {value}, {of_kinds}) and {same})"
+
+    def expected(self, value: Any) -> str:
+        options = sorted(json.dumps(option, ensure_ascii=False) for option in self.values)
+        if len(options) <= _FEW:
+            return " or ".join(options)
+        near = get_close_matches(show(value), options, 1) if isinstance(value, str) else []
+        return f"one of {len(options)} values" + (f", such as {near[0]}" if near else "")
+
+    def conversion(self, path: str = "") -> Conversion:
+        kinds = set(map(type, self.values))
+        if len(kinds) != 1 or (dtype := _DTYPES.get(*kinds)) is None:
+            raise refusal(path, f"{set(self.values)!r:.60} has no feature")
+        return Conversion(dtype)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        return [replace(found, values=tuple(sorted(self.values)))]
+
+    def code(self, meaning: str = "") -> Code:
+        return listed(map(literal, sorted(self.values)), "{}")
+
+
+class Null(Node):
+    """Null alone, an alternative of others."""
+
+    nullable = True
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return f"{value} is None"
+
+    def expected(self, value: Any) -> str:
+        return "null"
+
+    def conversion(self, path: str = "") -> Conversion:
+        raise refusal(path, "is always null, and no column type fits")
+
+    def code(self, meaning: str = "") -> Code:
+        return "None"
+
+
+class Function(Node):
+    """A value for which a function raises no ValueError; the error describes the expected one."""
+
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self.check = check
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return f"not {held(names, self._objection)}({value})"
+
+    def _objection(self, value: Any) -> str:
+        try:
+            self.check(value)
+        except ValueError as error:
+            return str(error) or "another value"
+        return ""
+
+    def expected(self, value: Any) -> str:
+        return self._objection(value)
+
+    def conversion(self, path: str = "") -> Conversion:
+        raise refusal(path, f"{self.check!r:.60} has no feature")
+
+    def code(self, meaning: str = "") -> Code:
+        return self.check.__name__
+
+
+class Feature(Node):
+    """A feature of `parley` or `datasets` as a column; of a label, values are names."""
+
+    def __init__(self, feature: Any) -> None:
+        self.feature = feature
+        self.labels: list[str] = list(getattr(feature, "names", None) or ())
+        kind = feature.dtype.removeprefix("u").rstrip("0123456789")
+        of = {dtype.rstrip("64"): each for each, dtype in _DTYPES.items()}
+        if not self.labels and kind not in of:
+            raise ScriptError(f"{feature!r:.60} is no type of a column")
+        self._value = Choice(frozenset(self.labels)) if self.labels else Scalar(of[kind])
+
+    @property
+    def upstream(self) -> Node:
+        return self._value
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return self._value._test(value, names)
+
+    def expected(self, value: Any) -> str:
+        return self._value.expected(value)
+
+    def conversion(self, path: str = "") -> Conversion:
+        if not self.labels:
+            return Conversion(self.feature)
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        return Conversion(self.feature, numbers.__getitem__, self.labels.__getitem__)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        (found,) = super().columns(path, null)
+        if self.labels:
+            found = replace(found, type="ClassLabel", values=tuple(self.labels))
+        return [found]
+
+    def code(self, meaning: str = "") -> Code:
+        return repr(self.feature)
+
+
+def held(names: dict[str, Any], value: Any = None) -> str:
+    """Return a new name, which stands for a value, or is to be bound in an expression."""
+    new = f"x{len(names)}"
+    names[new] = value
+    return new
+
+
+def show(value: Any) -> str:
+    """Return a value for a message, cut to 64 characters."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
+        return "a value too large or too deeply nested to show"
+    return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"
+
+
+def type_of(feature: Any) -> str:
+    """Return the name of a feature's type for readers."""
+    if isinstance(feature, list):
+        return f"list of {type_of(feature[0])}"
+    if isinstance(feature, str):
+        return feature
+    return "struct" if isinstance(feature, dict) else str(getattr(feature, "dtype", feature))

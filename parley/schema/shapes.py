@@ -1,0 +1,264 @@
+"""Shapes of records: what a value must be, and the column that its row has for it.
+
+A shape is written in plain Python, and `parse` makes it a tree of nodes:
+
+    shape                   value                              in the row
+    str, int, float, bool   exactly that type (true is no int) itself
+    {"a", "b"}              one of these values                itself
+    (int, float)            a number                           the equal float
+    [x]                     a list of x                        a list of x
+    {"a": x, "b?": y}       an object; b may be absent         a struct; an absent b is null
+    {str: x}                an object with arbitrary keys      a list of {key, value}, in order
+    (x, None)               x or null                          x or null
+    ({...}, {...})          one of these objects               a struct with all their keys
+    Field(x, "meaning")     x                                  x
+    function                a value for which it raises no      (only in Converted)
+                            ValueError
+    Checked(x, function)    x, if it passes the function       x
+    Converted(x, y, f, g)   x                                  f of it, a y; g converts back
+
+Different records always have different rows. ScriptError names the part of a shape that cannot
+ensure this, that no column fits, or that is no shape. An integer that no float equals is a
+ValueError. Each kind of shape is one class.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from parley.base.code import Code, call, literal
+from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
+from parley.schema.alternatives import Alternatives
+from parley.schema.containers import List, Mapping, Object
+from parley.schema.conversion import Conversion, ToColumns, chain
+from parley.schema.features import ClassLabel, Value
+from parley.schema.nodes import (
+    SCALARS,
+    Choice,
+    Column,
+    Feature,
+    Function,
+    Node,
+    Null,
+    Part,
+    Scalar,
+    held,
+)
+
+
+def parse(shape: Any, path: str = "") -> Node:
+    """Return the node of a shape; ScriptError if a part of it is no shape."""
+    if isinstance(shape, Around):
+        shape._take(path)
+    if isinstance(shape, Node):
+        return shape
+    if shape is None:
+        return Null()
+    if isinstance(shape, type) and shape in SCALARS:
+        return Scalar(shape)
+    if isinstance(shape, set | frozenset):
+        return Choice(frozenset(shape))
+    if isinstance(shape, list) and len(shape) == 1:
+        return List(parse(shape[0], f"{path}[]"))
+    if isinstance(shape, tuple) and shape:
+        return Alternatives([parse(option, path) for option in shape], shape)
+    if isinstance(shape, dict) and list(shape) == [str]:
+        return Mapping(parse(shape[str], f"{path}.*"))
+    if isinstance(shape, dict):
+        return _object(shape, path)
+    if (item := getattr(shape, "feature", None)) is not None:  # a list of `datasets`
+        return List(parse(item, f"{path}[]"))
+    if isinstance(shape, Value | ClassLabel) or hasattr(shape, "_type"):  # ours, or of `datasets`
+        return Feature(shape)
+    if callable(shape) and not isinstance(shape, type):
+        return Function(shape)
+    raise ScriptError(
+        f"{path}: {shape!r:.60} is no shape".removeprefix(": "),
+        remedy="Use a type, a set, [x], (x, y), a dict or a function.",
+    )
+
+
+def _object(shape: dict[Any, Any], path: str) -> Object:
+    """Return the node of a dict, in which "?" marks an optional key."""
+    if not all(isinstance(key, str) for key in shape):
+        keys = ", ".join(map(repr, shape))
+        what = f"{path}: an object with the keys {keys} is no shape".removeprefix(": ")
+        raise ScriptError(what, remedy="Use strings as keys, or only `str` for arbitrary keys.")
+    names = {key: key.removesuffix("?") for key in shape}
+    fields = {names[key]: parse(inner, f"{path}.{names[key]}") for key, inner in shape.items()}
+    return Object(fields, frozenset(name for key, name in names.items() if key != name))
+
+
+def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
+    """Yield each difference of a value from a shape, with its path in the value."""
+    return parse(shape).problems(value, path)
+
+
+def requiring(node: Node, what: str) -> Callable[[Any], Any]:
+    """Return a function that returns a value which fits a node; else ValueError says `what`."""
+
+    def require(value: Any) -> Any:
+        if not node.fits(value):
+            found = "; ".join(map(str, islice(node.problems(value), MOST_PROBLEMS)))
+            raise ValueError(f"{what}{found}")
+        return value
+
+    return require
+
+
+class Around(Node):
+    """A node around another shape, which scripts write by its name.
+
+    Args:
+        shape: The shape of the upstream value.
+    """
+
+    inner: Node
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+
+    def _take(self, path: str) -> None:
+        """Parse the shape."""
+        self.inner = parse(self.shape, path)
+        self.kind, self.nullable = self.inner.kind, self.inner.nullable
+
+    @property
+    def upstream(self) -> Node:
+        return self.inner.upstream
+
+    @property
+    def column(self) -> Node:
+        return self.inner.column
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        return self.inner._test(value, names)
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        return self.inner.problems(value, path)
+
+    def _resembles(self, value: Any) -> bool:
+        return self.inner._resembles(value)
+
+    def expected(self, value: Any) -> str:
+        return self.inner.expected(value)
+
+    def described(self) -> str:
+        return self.inner.described()
+
+    def conversion(self, path: str = "") -> Conversion:
+        return self.inner.conversion(path)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        return self.inner.columns(path, null or self.nullable)
+
+    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+        yield self.inner, values, path
+
+    def code(self, meaning: str = "") -> Code:
+        return self.inner.code(meaning)
+
+
+class Field(Around):
+    """A shape with a meaning, for the tables of fields in cards and on pages.
+
+    Args:
+        shape: The shape.
+        meaning: The meaning of the column or field, in Markdown.
+        unit: Its unit, such as "years".
+    """
+
+    def __init__(self, shape: Any, meaning: str, unit: str = "") -> None:
+        super().__init__(shape)
+        for name, text in (("meaning", meaning), ("unit", unit)):
+            if not isinstance(text, str) or len(text.splitlines()) > 1 or "<!--" in text:
+                what = f"Field: {name}: expected one line of text without comments"
+                raise ScriptError(f"{what}, found {text!r:.60}")
+        self.meaning, self.unit = meaning, unit
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        first, *within = super().columns(path, null)
+        return [replace(first, meaning=self.meaning, unit=self.unit), *within]
+
+    def code(self, meaning: str = "") -> Code:
+        unit = literal(self.unit) if self.unit else ""
+        return call("Field", self.inner.code(meaning), literal(self.meaning), unit=unit)
+
+
+class Checked(Around):
+    """A shape with an additional check.
+
+    Args:
+        shape: The shape.
+        check: Takes a value; raises ValueError with a description of the expected value.
+    """
+
+    def __init__(self, shape: Any, check: Callable[[Any], object]) -> None:
+        super().__init__(shape)
+        self._check = Function(check)
+
+    def conversion(self, path: str = "") -> Conversion:
+        # columns of many records at once would pass by the check
+        return replace(self.inner.conversion(path), to_columns=None)
+
+    def _take(self, path: str) -> None:
+        super()._take(path)
+        self.kind = None
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found = held(names)
+        inner = self.inner._test(f"({found} := {value})", names)
+        return f"({inner} and {self._check._test(found, names)})"
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))
+        yield from found or self._check.problems(value, path)
+
+
+class Converted(Around):
+    """A part of a record that has another form in its row.
+
+    Args:
+        shape: The upstream shape.
+        into: The shape of the converted value; it determines the columns.
+        to_row: Converts an upstream value.
+        to_record: Converts back.
+        to_columns: Converts many whole records at once, for speed. Takes strictly parsed JSON, not
+            yet compared with the shape. Returns column -> its Arrow array; or None, or raises,
+            unless it is sure that each record fits the shape and has the row of `to_row`.
+    """
+
+    def __init__(
+        self,
+        shape: Any,
+        into: Any,
+        to_row: Callable[[Any], Any],
+        to_record: Callable[[Any], Any],
+        to_columns: ToColumns | None = None,
+    ) -> None:
+        super().__init__(shape)
+        self.into, self.to_row, self.to_record = into, to_row, to_record
+        self.to_columns = to_columns
+
+    def _take(self, path: str) -> None:
+        super()._take(path)
+        self._column = parse(self.into, path)
+        self.nullable = self._column.nullable
+
+    @property
+    def column(self) -> Node:
+        return self._column.column
+
+    def conversion(self, path: str = "") -> Conversion:
+        inner = self._column.conversion(path)
+        due = chain(self.to_row, requiring(self._column, f"to_row gives {path}"))
+        forth, back = chain(due, inner.to_row), chain(inner.to_record, self.to_record)
+        return Conversion(inner.feature, forth, back, self.to_columns)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        return self._column.columns(path, null or self.nullable)
+
+    def code(self, meaning: str = "") -> Code:
+        names = (each.__name__ for each in (self.to_row, self.to_record))
+        return call("Converted", self.inner.code(), self._column.code(), *names)

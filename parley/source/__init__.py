@@ -1,0 +1,1 @@
+"""Upstream files: their pins, how they are fetched, and how their records are read."""

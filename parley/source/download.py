@@ -1,0 +1,235 @@
+"""Downloads one URL into one open file, with retries.
+
+A passing failure (busy server, broken connection) is retried from where it broke; a lasting one
+(missing URL, unknown host) is reported at once.
+"""
+
+import os
+import re
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+
+from parley.base.errors import FetchError, Problem
+from parley.base.http import retry_after, unpacker
+from parley.source.archive import LIMIT
+from parley.source.pins import Pin
+
+Progress = Callable[[str, int | str, int | None], None]
+"""Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""
+
+_BLOCK = 1 << 14  # what a broken connection loses at most
+_NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
+_REDIRECTS = 5  # in a row
+_BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
+
+_LATER = "Try again later."
+_RESUME = "Fetch again to resume."
+_ELSEWHERE = "report it, or get the file elsewhere and build with --source."
+_GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
+_REFUSED = f"The server refuses the request: {_ELSEWHERE}"
+_ODD = "Report this server's answer."
+_OFFLINE = "Check that you are online; if you are and the host stays unknown, report it."
+_CERTIFICATE = "Check this computer's clock and certificates (SSL_CERT_FILE names others)."
+_PROXY = "Check the proxy (HTTPS_PROXY, NO_PROXY)."
+_DAMAGED = (
+    "The file differs from its pin: damaged in transit or changed upstream. Fetch again; if it "
+    "still differs, report it."
+)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to bear with a server; times in seconds."""
+
+    tries: int = 5  # in a row without progress
+    backoff: float = 0.5  # wait after the first of them, doubled after each further one
+    longest_wait: float = 60  # between two tries, whatever the server asks for
+    connect: float = 10
+    read: float = 60
+
+
+@dataclass(eq=False)
+class _TroubleError(Exception):
+    """A download failed."""
+
+    what: str  # the failure
+    remedy: str
+    passing: bool = False  # whether another try may succeed
+    wait: float = 0  # seconds that the server asks to wait
+
+
+@dataclass(frozen=True)
+class Downloader:
+    """Fills files from URLs."""
+
+    client: httpx2.Client
+    on_progress: Progress
+    patience: Patience
+
+    def fill(
+        self, part: BinaryIO, pin: Pin, label: str, check: Callable[[], list[Problem]]
+    ) -> None:
+        """Download the pin's URL into `part`, resuming broken connections.
+
+        `part` is open to read and append; its content is resumed, or dropped if wrong. `check`
+        returns the problems of the complete `part`: if it finds some, `part` is emptied. `label`
+        names the source. FetchError if the download failed.
+        """
+        furthest = tries = 0
+        while True:
+            try:
+                resumed = self._stream(part, pin, label)
+                if not (problems := check()):
+                    return
+                part.truncate(0)
+                if not resumed:  # else its beginning may be another file's, as of a mirror
+                    raise FetchError("", *problems, remedy=_DAMAGED)
+            except _TroubleError as trouble:
+                reached = part.seek(0, os.SEEK_END)
+                tries = 1 if reached > furthest else tries + 1
+                furthest = max(reached, furthest)
+                if not trouble.passing or tries >= self.patience.tries:
+                    row = f", {tries} times in a row" if tries > 1 else ""
+                    problem = Problem(label, what=f"{pin['url']}: {trouble.what}{row}")
+                    raise FetchError("", problem, remedy=trouble.remedy) from None
+                self._wait(label, pin, trouble, tries)
+
+    def _wait(self, label: str, pin: Pin, trouble: _TroubleError, tries: int) -> None:
+        wait = trouble.wait or self.patience.backoff * 2 ** (tries - 1)
+        wait = min(wait, self.patience.longest_wait)
+        again = f"trying again in {wait:.3g} s ({tries + 1} of {self.patience.tries})"
+        self.on_progress(label, f"{_host(pin['url'])}: {trouble.what}, {again}", None)
+        time.sleep(wait)
+
+    def _stream(self, part: BinaryIO, pin: Pin, label: str) -> bool:
+        """Download the rest of `part` in one response; tell whether it resumed earlier content."""
+        start = part.seek(0, os.SEEK_END)
+        if start and start == pin.get("size"):  # interrupted just before the end
+            return True
+        response = self._get(pin["url"], label, start)
+        try:
+            resumed = response.status_code == 206
+            first, total = _range(response)
+            if response.status_code == 416 or (resumed and first != start):
+                part.truncate(0)
+                raise _TroubleError("the server would not resume", _LATER, True)
+            if not resumed:
+                start = part.truncate(0)
+            size = pin.get("size", total)
+            if total is not None and total != size:
+                self._refuse(part, f"size expected {size:,} bytes, found {total:,}")
+            limit = LIMIT if size is None else size
+            done, broken = start, ""
+            try:
+                unpack = unpacker(response)
+                for raw in response.iter_raw(_BLOCK):
+                    block = unpack(raw, limit + 1 - done)
+                    part.write(block)
+                    done += len(block)
+                    self.on_progress(label, done, size)
+                    if done > limit:
+                        self._refuse(part, f"size expected at most {limit:,} bytes, found more")
+            except ValueError as error:
+                raise _TroubleError(str(error), _ODD) from None
+            except (httpx2.RequestError, zlib.error):
+                broken = "broke"
+        finally:
+            response.close()
+        part.flush()
+        if not broken and size is not None and done < size:
+            broken = "ended"
+        if broken:
+            what = f"the connection {broken} after {done:,} bytes"
+            raise _TroubleError(what, _RESUME if done else _LATER, True)
+        return start > 0
+
+    def _refuse(self, part: BinaryIO, what: str) -> None:
+        part.truncate(0)
+        raise _TroubleError(what, _DAMAGED)
+
+    def _get(self, url: str, label: str, start: int) -> httpx2.Response:
+        """Return an answer with a body to read, after its redirects."""
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        timeout = httpx2.Timeout(self.patience.read, connect=self.patience.connect)
+        self.on_progress(label, f"asking {_host(url)}", None)
+        try:
+            request = self.client.build_request("GET", url, headers=headers, timeout=timeout)
+            for _ in range(1 + _REDIRECTS):
+                response = self.client.send(request, stream=True)
+                if response.status_code in (200, 206, 416):
+                    return response
+                response.close()  # the body of a redirect is not read, however long
+                if not response.next_request:
+                    raise _bad_answer(response)
+                request = response.next_request
+        except (httpx2.RequestError, httpx2.InvalidURL, UnicodeError) as error:  # of a long name
+            raise _no_answer(error, url) from None
+        raise _TroubleError(f"Exceeded {_REDIRECTS} redirects", _ODD)
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url
+
+
+def _has_proxy(url: str) -> bool:
+    proxies = getproxies()
+    has_one = urlsplit(url).scheme in proxies or "all" in proxies
+    return has_one and not proxy_bypass(_host(url))
+
+
+def _no_answer(error: Exception, url: str) -> _TroubleError:
+    """Return the reason for a missing response, from the innermost error."""
+    cause: BaseException = error
+    while deeper := cause.__cause__ or cause.__context__:
+        cause = deeper
+    unreached = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+    is_handshake = isinstance(cause, ssl.SSLError)
+    if isinstance(error, httpx2.ProxyError) or (unreached and not is_handshake and _has_proxy(url)):
+        return _TroubleError(f"the proxy refused the connection: {cause}", _PROXY, True)
+    if isinstance(cause, socket.gaierror):
+        return _TroubleError(f"the host is not found ({cause.strerror})", _OFFLINE)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return _TroubleError(f"its certificate is refused: {cause.verify_message}", _CERTIFICATE)
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError):
+        return _TroubleError(" ".join(str(error).split()), _ODD)
+    if isinstance(error, httpx2.TimeoutException):
+        return _TroubleError("the server does not answer", _LATER, True)
+    if isinstance(cause, OSError):
+        return _TroubleError(cause.strerror or str(cause), _LATER, True)
+    return _TroubleError(f"the server's answer is not HTTP: {cause!r}", _ODD, True)
+
+
+def _bad_answer(response: httpx2.Response) -> _TroubleError:
+    status = response.status_code
+    what = f"the server answered {status} {response.reason_phrase}"
+    if status in _BUSY:
+        return _TroubleError(what, _LATER, True, wait=retry_after(response.headers) or 0)
+    if status >= 500:
+        return _TroubleError(what, _LATER)
+    if status in (404, 410):
+        return _TroubleError(what, _GONE)
+    return _TroubleError(what, _REFUSED if status in (401, 403, 407, 451) else _ODD)
+
+
+def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
+    """Return the position of a response's first byte, and the size of the whole file if given."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        return None, None  # the sizes are those of the compressed body
+    if response.status_code != 206:
+        length = response.headers.get("Content-Length", "")
+        return 0, int(length) if re.fullmatch(_NUMBER, length) else None
+    found = re.fullmatch(
+        rf"bytes ({_NUMBER})-\d+/({_NUMBER}|\*)", response.headers.get("Content-Range", "")
+    )
+    if not found:
+        return None, None
+    return int(found[1]), None if found[2] == "*" else int(found[2])

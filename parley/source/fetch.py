@@ -1,0 +1,190 @@
+"""Fetches the pinned sources of a dataset into the cache.
+
+    url ──GET, resumed with Range──▶ PART of <file> ──hash is the pin's──▶ <file>
+    archive url ──GET──▶ PART of <zip> ──extract──▶ PART of <folder> ──tree is the pin's──▶ <folder>
+
+The PART of NAME is NAME.parley-part. A file with its final name is complete and hash-checked. A
+fetch locks the part file that it writes: a second fetch waits and finds the work done. After an
+interruption, the next fetch resumes.
+
+If the URL fails or its content differs from the pin, the first mirror that matches its pin is used.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+import httpx2
+
+from parley.base.errors import FetchError, Problem, UsageError
+from parley.base.http import open_client
+from parley.base.part import open_part, part_of
+from parley.base.replace import require_outside_builds
+from parley.source.archive import extract
+from parley.source.download import Downloader, Patience, Progress
+from parley.source.pins import UNREADABLE, Pin, places, problem
+
+OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
+"""Takes a source, the mirror that served it, and the problems of the places before it."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_PATIENCE = Patience()
+
+
+def cache_folder() -> Path:
+    """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache.
+
+    UsageError if the user has no home folder, as in a container; OutputError if it is in a build.
+    """
+    if own := os.environ.get("PARLEY_CACHE"):
+        require_outside_builds(Path(own, "NAME"))
+        return Path(own)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")
+    except RuntimeError:
+        raise UsageError(
+            "no folder for fetched files: this user has no home folder",
+            remedy="Set PARLEY_CACHE to a folder.",
+        ) from None
+
+
+def fetch(
+    name: str,
+    sources: Mapping[str, Pin],
+    cache: Path,
+    *,
+    on_progress: Progress = lambda source, done, total: None,
+    on_mirror: OnMirror = lambda source, mirror, why: None,
+    patience: Patience = _PATIENCE,
+) -> Path:
+    """Fetch each source of a dataset to cache/name/<source>, and return cache/name.
+
+    A source that matches its pin or a mirror's is not fetched again. One failure does not stop the
+    others: FetchError has the problem of each failed source and the remedies.
+    """
+    folder = cache / name
+    errors: list[FetchError] = []
+    jobs: dict[str, dict[str, Pin]] = {}  # one per file or archive
+    seen = {}  # the state of each path when its problem was found
+    for source, pin in sources.items():
+        seen[source] = _state(folder / source)
+        found = problem(folder / source, pin)
+        if found and found.startswith(UNREADABLE):
+            remedy = "Grant permission to read it, or remove it."
+            errors.append(FetchError("", Problem(str(folder / source), what=found), remedy=remedy))
+        elif found:
+            jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
+    parts = {source: _part(folder, source, pin) for source, pin in sources.items()}
+    needed = {parts[source] for pins in jobs.values() for source in pins}
+    for part in {*parts.values()} - needed:
+        _clear(part)
+    if jobs:
+        with open_client(httpx2.Client, {}) as client:
+            fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror, seen)
+            for pins in jobs.values():
+                try:
+                    fetcher.fetch_one(pins)
+                except FetchError as error:
+                    errors.append(error)
+                except OSError as error:
+                    errors.append(_unwritable(", ".join(pins), folder, error))
+    if errors:
+        raise _together(f"{name} could not be fetched", errors)
+    return folder
+
+
+def _part(folder: Path, source: str, pin: Pin) -> Path:
+    """Return the path of the part file of a source; a folder uses its archive's."""
+    name = Path(urlsplit(pin["url"]).path).name if "git_tree" in pin else source
+    return part_of(folder / name)
+
+
+def _clear(part: Path) -> None:
+    """Empty a part file that a killed fetch left and no source needs."""
+    with suppress(OSError):
+        if part.exists():
+            with open_part(part) as file:
+                file.truncate(0)
+
+
+def _together(message: str, errors: Sequence[FetchError]) -> FetchError:
+    """Return one error with the problems of all, and each remedy once."""
+    problems = (problem for error in errors for problem in error.problems)
+    remedies = dict.fromkeys(error.remedy for error in errors)
+    return FetchError(message, *problems, remedy=" ".join(remedies))
+
+
+def _unwritable(place: str, folder: Path, error: OSError) -> FetchError:
+    what = f"cannot be written below {folder}: {error.strerror or error}"
+    remedy = "Set PARLEY_CACHE to a folder that can be written."
+    if error.errno in _FULL:
+        remedy = "Make room there, or set PARLEY_CACHE to a folder on another disk."
+    return FetchError("", Problem(place, what=what), remedy=remedy)
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return the identity of the file or folder at a path; None if missing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True)
+class _Fetcher:
+    downloader: Downloader
+    folder: Path
+    on_mirror: OnMirror
+    seen: Mapping[str, object]
+
+    def fetch_one(self, pins: dict[str, Pin]) -> None:
+        """Fetch one file, or the folders of one archive, unless another fetch was faster."""
+        (source, pin), *_ = pins.items()
+        place = _part(self.folder, source, pin)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with open_part(place) as part:
+            lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
+            if lacking and "git_tree" in pin:
+                self._fetch_archive(part, place.stem, lacking)
+            elif lacking:
+                self._fetch_file(part, source, pin)
+                os.replace(part.name, place.with_suffix(""))
+
+    def _lacks(self, source: str, pin: Pin) -> bool:
+        """Tell whether a source is still missing: another fetch may have put a new file there."""
+        path = self.folder / source
+        return self.seen[source] == _state(path) or problem(path, pin) is not None
+
+    def _fetch_archive(self, part: BinaryIO, name: str, pins: dict[str, Pin]) -> None:
+        def check() -> list[Problem]:
+            wrong = {s: extract(part, pin, self.folder / s) for s, pin in pins.items()}
+            return [Problem(s, what=f"{pins[s]['url']}: {w}") for s, w in wrong.items() if w]
+
+        (pin, *_) = pins.values()
+        self.downloader.fill(part, {"url": pin["url"]}, name, check)
+        part.truncate(0)
+
+    def _fetch_file(self, part: BinaryIO, source: str, pin: Pin) -> None:
+        errors: list[FetchError] = []
+        for place in places(pin):
+
+            def check(place: Pin = place) -> list[Problem]:
+                wrong = problem(Path(part.name), place)
+                return [Problem(source, what=f"{place['url']}: {wrong}")] if wrong else []
+
+            try:
+                self.downloader.fill(part, place, source, check)
+            except FetchError as error:
+                errors.append(error)
+            else:
+                os.fsync(part.fileno())
+                if errors:
+                    self.on_mirror(source, place, _together("", errors).problems)
+                return
+        raise _together("", errors)

@@ -1,0 +1,201 @@
+"""Declarations of upstream's files: `File` and `Folder`, with their pins.
+
+Each validates itself: a mistake raises a ScriptError that names the field.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from parley.base.errors import Problem, ScriptError
+from parley.schema.nodes import Node
+from parley.schema.shapes import parse
+
+REMEDY = "See docs/adding.md."
+_DIGITS = {"sha256": 64, "git_blob": 40, "git_tree": 40}
+_OF_FILES = ("sha256", "git_blob")
+_BRANCH = r"/(main|master|HEAD)(/|\.(zip|tar)\b)"
+_COMMIT = "/[0-9a-f]{40}[/.]"  # a URL with a commit may have a folder named main
+
+
+class Opened:
+    """An opened source of a split; iterate it for its checked records in order."""
+
+    def __init__(self, read: Callable[[], Iterator[tuple[str, Any]]]) -> None:
+        self._read = read
+
+    def __iter__(self) -> Iterator[Any]:
+        return (record for _, record in self.items())
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield each record with the name of its file within a folder, or "" for a file."""
+        return self._read()
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    path: str
+    shape: Any
+    _: KW_ONLY
+    url: str
+    read: str | Callable[[Any, Any], Iterable[Any]] = ""
+    validate: Callable[[Any], None] | None = None
+
+    @cached_property
+    def node(self) -> Node:
+        """The parsed shape of its records."""
+        return parse(self.shape)
+
+    def _take(self, name: str, own: Mapping[str, str]) -> None:
+        """Set the format by the suffix of a name, an own one or the usual, and validate."""
+        from parley.source.formats import BY_SUFFIX
+
+        if not self.read:
+            found = {**BY_SUFFIX, **own}.get(PurePosixPath(str(name)).suffix, "")
+            object.__setattr__(self, "read", found)
+        require(self, self.path, list(self._problems()))
+
+    def _problems(self) -> Iterable[Problem]:
+        from parley.source.formats import FORMATS
+
+        if not _is_path(self.path):
+            yield Problem("path", "a path within upstream's layout", repr(self.path))
+        try:
+            _ = self.node.fits
+        except ScriptError as error:
+            yield Problem("shape", what=f"{error.message}. {error.remedy}")
+        if not callable(self.read) and self.read not in list(FORMATS):
+            known = ", ".join(FORMATS)
+            yield Problem("read", f"one of {known}, or a function", repr(self.read))
+        if not callable(self.validate or iter):
+            yield Problem("validate", "a function of (record)", repr(self.validate))
+
+
+def _is_path(path: Any) -> bool:
+    parts = PurePosixPath(str(path)).parts
+    return bool(parts) and path == "/".join(parts) and not {"..", "/"} & set(parts)
+
+
+def _is_count(number: Any) -> bool:
+    return number is None or (type(number) is int and number >= 0)
+
+
+def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Problem]:
+    """Yield the problems of a URL, a size, and exactly one hash of these kinds."""
+    url, size = pin.get("url"), pin.get("size")
+    if not isinstance(url, str) or not url.startswith("https://"):
+        yield Problem("url", "an https:// URL", repr(url))
+    elif (branch := re.search(_BRANCH, url)) and not re.search(_COMMIT, url):
+        yield Problem("url", "the id of a commit", f"the branch {branch[1]}, which changes")
+    if not _is_count(size):
+        yield Problem("size", "a number of bytes", repr(size))
+    hashes = {kind: pin[kind] for kind in kinds if pin.get(kind)}
+    if len(hashes) != 1:
+        due = f"one of {' and '.join(kinds)}"
+        yield Problem("", due, ", ".join(hashes) or "none")
+    for kind, found in hashes.items():
+        if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(found)):
+            yield Problem(kind, f"{_DIGITS[kind]} hexadecimal digits", repr(found))
+
+
+@dataclass(frozen=True, eq=False)
+class File(_Source):
+    """A pinned upstream file.
+
+    Args:
+        path: Its path in upstream's layout, also in the source folder and the sample.
+        shape: The shape of each record (`parley.schema.shapes`).
+        url: The upstream URL of one fixed version.
+        size: Its bytes, if known.
+        sha256: The hash of its content; or
+        git_blob: the git hash of its content.
+        read: The format of its records (`parley.source.formats`), by default from the suffix;
+            or a function of (open binary file, JSON decoder) that yields them.
+        validate: Takes each record that fits the shape; raises ValueError if it contradicts itself.
+        mirrors: Replacements for a URL that does not answer: dicts of url, one hash and
+            optionally size.
+        fallbacks: Files that can replace this one if it is missing.
+    """
+
+    _: KW_ONLY
+    size: int | None = None
+    sha256: str = ""
+    git_blob: str = ""
+    mirrors: Sequence[Mapping[str, Any]] = ()
+    fallbacks: Sequence["File"] = ()
+
+    def __post_init__(self) -> None:
+        self._take(self.path, {})
+
+    def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
+        yield from _pin_problems(vars(self), _OF_FILES)
+        for name, kind, due in (("mirrors", Mapping, "dicts"), ("fallbacks", File, "Files")):
+            found = getattr(self, name)
+            if not isinstance(found, list | tuple) or not all(isinstance(x, kind) for x in found):
+                yield Problem(name, f"a list of {due}", f"{found!r:.60}")
+                return
+        for number, mirror in enumerate(self.mirrors):
+            place = f"mirrors[{number}]"
+            for problem in _pin_problems(mirror, _OF_FILES):
+                yield problem.at(f"{place}.") if problem.place else problem.at(place)
+            for key in sorted(mirror.keys() - {"url", "size", *_OF_FILES}):
+                yield Problem(f"{place}.{key}", what="unknown key")
+
+    @cached_property
+    def pin(self) -> dict[str, Any]:
+        """The pin of its content (`parley.source.pins`)."""
+        found: dict[str, Any] = {"url": self.url, "size": self.size}
+        found |= {"sha256": self.sha256, "git_blob": self.git_blob}
+        found |= {"mirrors": list(map(dict, self.mirrors))}
+        return {key: value for key, value in found.items() if value not in ("", None, [])}
+
+
+@dataclass(frozen=True, eq=False)
+class Folder(_Source):
+    """A pinned flat folder of files that hold records in one format, in a zip archive upstream.
+
+    Args:
+        path: The path of the folder in upstream's layout.
+        shape: The shape of each record (`parley.schema.shapes`).
+        url: The upstream URL of the zip archive.
+        member: The folder within the archive.
+        git_tree: The git hash of the folder's content.
+        files: The number of files in the folder, if known.
+        read: The format of the files, by default `json value`.
+        validate: See `File`.
+    """
+
+    _: KW_ONLY
+    member: str
+    git_tree: str
+    files: int | None = None
+
+    def __post_init__(self) -> None:
+        self._take("", {"": "json value"})
+
+    def _problems(self) -> Iterable[Problem]:
+        yield from super()._problems()
+        yield from _pin_problems(vars(self), ("git_tree",))
+        if not _is_path(self.member):
+            yield Problem("member", "a folder in the archive", repr(self.member))
+        if not _is_count(self.files):
+            yield Problem("files", "a number of files", repr(self.files))
+
+    @cached_property
+    def pin(self) -> dict[str, Any]:
+        """The pin of its content (`parley.source.pins`)."""
+        found = {"url": self.url, "member": self.member, "git_tree": self.git_tree}
+        return found if self.files is None else found | {"files": self.files}
+
+
+Source = File | Folder
+
+
+def require(declared: object, name: str, found: list[Problem]) -> None:
+    """Raise ScriptError if something declared has problems."""
+    if found:
+        raise ScriptError(f"{type(declared).__name__}({name!r})", *found, remedy=REMEDY)

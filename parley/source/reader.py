@@ -1,0 +1,208 @@
+"""Strict reading: check every record of a source against its declared shape."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
+from parley.base.regular import open_regular
+from parley.base.strict_json import loads
+from parley.source.files import Folder, Opened, Source
+from parley.source.formats import FORMATS, HEADED, NAMED_BY, json_lines
+
+SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
+_BUFFER = 1 << 18  # bytes read at once; more calls take longer
+
+
+class Reader:
+    """Reads the upstream files of one dataset, and checks each record.
+
+    One RecordError lists all problems of a file. An unchanged file that has passed is not checked
+    again, but read with plain `orjson.loads`.
+
+    Args:
+        folder: The files in upstream's layout.
+        paths: The places of those that lie elsewhere, by their path in upstream's layout.
+    """
+
+    def __init__(self, folder: Path, paths: Mapping[str, Path] = MappingProxyType({})) -> None:
+        self._folder, self._paths = folder, paths
+        self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
+        self._ended: set[str] = set()
+        self._at: tuple[Source, str, int] | None = None  # the last record read
+        self.joined: int | None = None  # the last record that a script made of several files
+
+    @property
+    def place(self) -> str:
+        """The place of the last record read; between files, the number of the joined one."""
+        if self._at is None:
+            return "" if self.joined is None else f"records[{self.joined}]"
+        source, name, number = self._at
+        return name + _comma(source) + _part(source, number)
+
+    def path(self, source: Source) -> Path:
+        """Return the place of a source."""
+        return self._paths.get(source.path, self._folder / source.path)
+
+    def open(self, sources: Iterable[Source]) -> dict[str, Opened]:
+        """Return path -> opened source."""
+        return {each.path: Opened(partial(self.read, each)) for each in sources}
+
+    def read(self, source: Source) -> Iterator[tuple[str, Any]]:
+        """Yield each record of a source, with the name of its file within a folder.
+
+        RecordError if records do not fit the shape, or a folder has no file.
+        """
+        files = list(_files(source, self.path(source)))
+        if not files:
+            raise RecordError("", Problem(source.path, "a file", "none"))
+        for file in files:
+            for record in self._records(source, file):
+                yield file.name, record
+        self._ended.add(source.path)
+
+    def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
+        """Yield the values of about `size` bytes of JSON lines at once, which the caller checks.
+
+        It stops at a value that does not fit the shape. ValueError if a line is no strict JSON.
+        """
+        path = self.path(source)
+        settled, this = _state(path, source, source.path)
+        with open_regular(path, buffering=_BUFFER) as opened:
+            while lines := opened.readlines(size):
+                yield list(json_lines(lines, loads))
+        if settled:
+            self._passed[this] = source
+
+    def _records(self, source: Source, file: "_File") -> Iterator[Any]:
+        name = f"{source.path}/{file.name}" if file.name else source.path
+        read = source.read if callable(source.read) else FORMATS[source.read]
+        settled, this = _state(file.path, source, name)
+        passed = this in self._passed
+        wrong = (lambda record: []) if passed else _checker(source)
+        causes = Causes(_comma(source) and ": ")
+        number = -2  # until the header is read, if there is one
+        found: list[Problem] = []
+        try:
+            with open_regular(file.path) as opened:
+                records = read(opened, orjson.loads if passed else loads)
+                number = -1
+                for number, record in enumerate(records):
+                    if some := wrong(record):
+                        for each in some:
+                            causes.add(_part(source, number), each)
+                        if len(causes) >= MOST_PROBLEMS:
+                            break
+                    elif not causes:
+                        self._at = source, name, number
+                        yield record
+        except (ValueError, RecursionError) as error:
+            part = _part(source, number + 1) if _comma(source) else ""
+            found.append(Problem("", what=_explain(error, name, part)))
+        self._at = None
+        if causes or found:
+            told = (each.at(name + _comma(source)) for each in causes.told())
+            raise RecordError("", *told, *found)
+        if settled:
+            self._passed[this] = source  # the reference keeps the id unique
+
+    def forget(self) -> None:
+        """Count no source as read, for the next split."""
+        self._ended.clear()
+        self.joined = None
+
+    def require_ended(self, sources: Iterable[Source]) -> None:
+        """Raise ScriptError unless each of these was read to its end since `forget`."""
+        if left := [source.path for source in sources if source.path not in self._ended]:
+            raise ScriptError(
+                "the rows do not use all records of their files",
+                *(Problem(path, what="not read to its end") for path in left),
+                remedy="`records` and `rows` must read all of their input.",
+            )
+
+    def explain(self, error: Exception) -> Problem:
+        """Return the problem of the last record read, from an error of its conversion."""
+        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        return Problem(self.place, what=text)
+
+
+_WHOLE = ("json value", "text", "bytes")  # one record per file
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of a source: its name in a folder, and its path."""
+
+    name: str
+    path: Path
+
+
+def _files(source: Source, path: Path) -> Iterator[_File]:
+    """Yield the files of a source, those of a folder by their names."""
+    if isinstance(source, Folder):
+        yield from (_File(file.name, file) for file in sorted(path.iterdir()))
+    else:
+        yield _File("", path)
+
+
+def _state(path: Path, source: Source, name: str) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a file is too old to change unnoticed, and what tells its versions apart."""
+    state = os.stat(path)
+    settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
+    at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+    return settled, (name, *at, id(source))
+
+
+def _checker(source: Source) -> Callable[[Any], list[Problem]]:
+    """Return a function that lists the problems of a record."""
+    node, validate = source.node, source.validate
+
+    def wrong(record: Any) -> list[Problem]:
+        if not node.fits(record):
+            return list(islice(node.problems(record), MOST_PROBLEMS))
+        if validate is not None:
+            try:
+                validate(record)
+            except ValueError as error:
+                return [Problem("", what=str(error))]
+        return []
+
+    return wrong
+
+
+def _comma(source: Source) -> str:
+    return ", " if source.read in NAMED_BY else ""
+
+
+def _part(source: Source, number: int) -> str:
+    """Return the name of a record within its file: its line, its index, or nothing.
+
+    Lines and rows are counted from 1, and include a header.
+    """
+    if word := NAMED_BY.get(source.read):
+        return f"{word} {max(1, number + (2 if source.read in HEADED else 1))}"
+    return "" if source.read in _WHOLE else f"[{number}]"
+
+
+def _explain(error: Exception, file: str, line: str) -> str:
+    """Return the place and the problem of a file that cannot be parsed."""
+    place = f"{file}, {line}" if line else file
+    cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
+    if isinstance(cause, json.JSONDecodeError):
+        within = "" if line else f"line {cause.lineno} "
+        return f"{place}: invalid JSON: {cause.msg} at {within}column {cause.colno}"
+    if isinstance(cause, UnicodeDecodeError):
+        problem = f"invalid UTF-8: the byte {cause.object[cause.start]:#04x}"
+        row = cause.object[: cause.start].count(10) + 1
+        return f"{place}: {problem}" if line else f"{place}: {problem} on line {row}"
+    text = str(cause)
+    return place + text if text.startswith("[") else f"{place}: {text.lstrip('.: ')}"

@@ -1,0 +1,150 @@
+"""Questions to a language model; `answers.py` has the readers of what it says.
+
+A task has an `Asking` or `Playing`; nothing here calls a model.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parley.tasks.formats import UNREADABLE, Key
+
+Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+
+# Reasons of unreadable answers
+EMPTY = "empty answer"
+TRUNCATED = "truncated"
+TOO_LONG = "too long"
+REFUSED = "refused"
+TOOL_CALL = "tool call"
+NO_ANSWER = "no answer in the form asked for"
+AMBIGUOUS = "several answers"
+INVALID = "invalid answer"
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """An answer that is no prediction, and the reason."""
+
+    reason: str = INVALID
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prompt for one prediction.
+
+    Args:
+        key: The values of the task's key.
+        messages: The chat that a model sees.
+        schema: A JSON schema of the answer, sent where the endpoint takes one.
+    """
+
+    key: Key
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The questions of a task and the reader of answers.
+
+    Args:
+        version: A new one for every change of a prompt or reader.
+        questions: Build and the task's options -> the questions, one for each key.
+        read: An answer and its question -> the prediction's fields beside the key, or Unreadable.
+        max_tokens: The longest answer, in tokens.
+        answer: The fields of a prediction -> the object of an answer, for examples.
+        examples: Keywords for `questions` and `gold` that give rows to take examples of, if others
+            than those of the task: {"split": "validation"}.
+    """
+
+    version: str
+    questions: Callable[..., Iterable[Question]]
+    read: Callable[[str, Question], Mapping[str, Any] | Unreadable]
+    max_tokens: int = 200
+    answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    examples: Mapping[str, str] = field(default_factory=dict)
+
+    def fields(self, text: str, question: Question) -> Mapping[str, Any]:
+        """Return the fields that an answer gives beside the key, or why it is unreadable."""
+        found: Mapping[str, Any] | Unreadable
+        if len(after_thoughts(text)) > LONGEST:
+            found = Unreadable(TOO_LONG)
+        else:
+            found = self.read(text, question) if text.strip() else Unreadable(EMPTY)
+        return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
+
+
+@dataclass(frozen=True)
+class Playing:
+    """A game between two models, played once for each key of a task.
+
+    A state is any value; `start` makes it and `step` returns the next one.
+
+    Args:
+        version: A new one for every change of a rule, prompt or reader.
+        roles: The names of the two sides.
+        limit: The turns of both sides after which a game ends, unless others are asked for.
+        start: Build, the limit of turns and the task's options -> (key, state), one for each key.
+        turn: State -> the role to speak, "" at the end.
+        messages: State -> the chat that this role sees.
+        step: State, text of this role, why it is no whole answer or "" -> the next state.
+        outcome: State at the end -> the prediction's fields beside the key.
+        points: The first state, a prediction's fields -> role -> the points of a side.
+        agreed: The field of a prediction that holds the deal, None without one.
+        people: The baseline of the task with the people's own deals.
+        agents: Name -> a scripted agent: state -> text.
+        max_tokens: The longest turn, in tokens.
+    """
+
+    version: str
+    roles: tuple[str, str]
+    limit: int
+    start: Callable[..., Iterable[tuple[Key, Any]]]
+    turn: Callable[[Any], str]
+    messages: Callable[[Any], tuple[Message, ...]]
+    step: Callable[..., Any]
+    outcome: Callable[[Any], Mapping[str, Any]]
+    points: Callable[[Any, Mapping[str, Any]], Mapping[str, float]]
+    agreed: str
+    people: str
+    agents: Mapping[str, Callable[[Any], str]]
+    max_tokens: int = 200
+
+
+def chat(system: str, user: str) -> tuple[Message, ...]:
+    """Return the chat of an instruction and a question."""
+    return ({"role": "system", "content": system}, {"role": "user", "content": user})
+
+
+def spoken(turns: Iterable[tuple[str, str]]) -> str:
+    """Return turns as lines "Name: text"; a line break in a text becomes a space."""
+    return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in turns)
+
+
+def object_schema(**fields: Any) -> dict[str, Any]:
+    """Return the JSON schema of an object that has exactly these fields."""
+    closed = {"required": [*fields], "additionalProperties": False}
+    return {"type": "object", "properties": fields, **closed}
+
+
+LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
+_THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]", re.IGNORECASE)
+_HYPHENS = re.compile("[\u2010-\u2015\u2212]")
+
+
+def after_thoughts(text: str) -> str:
+    """Return the text after the last mark that ends a thought."""
+    return _THOUGHT_ENDS.split(text)[-1]
+
+
+def final_text(text: str) -> str:
+    """Return an answer without the thoughts before it; "" for thoughts alone or too long a text."""
+    text = after_thoughts(text)
+    if len(text) > LONGEST:
+        return ""
+    text = after_thoughts(unicodedata.normalize("NFKC", text))
+    return "" if _THOUGHT.search(text) else _HYPHENS.sub("-", text).strip()

@@ -1,0 +1,334 @@
+"""Score predictions on a task of a build, next to the references."""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from parley.base.errors import Problem, UsageError, require_known
+from parley.base.exact import is_number
+from parley.base.nested import flat, tree
+from parley.base.version import __version__
+from parley.building.folder import BuiltFolder
+from parley.building.verdicts import agrees
+from parley.tasks.formats import UNREADABLE, Key, Prediction, Run
+from parley.tasks.gold import (
+    ALL,
+    Part,
+    arguments,
+    load_gold,
+    reading,
+    rows_digest,
+    running,
+    script_of,
+)
+from parley.tasks.intervals import Interval, Metric
+from parley.tasks.predictions import read, validate_predictions, write
+from parley.tasks.rows import Names, Rows
+from parley.tasks.task import MEASURED, Gold, Reference, Score, Task, Undefined
+
+Progress = Callable[[str, Any, int | None], None]  # takes what is done, how much, and of how much
+WRONG, DROP = "wrong", "drop"
+POLICIES = (WRONG, DROP)
+"""What an unreadable prediction is: a wrong one, or none, so that the others alone are scored."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A score with its task, its build and the references."""
+
+    dataset: str
+    name: str
+    task: Task
+    options: Mapping[str, str]
+    predictions: str
+    is_sample: bool
+    score: Score
+    intervals: Mapping[str, Any] = field(default_factory=dict)  # named as the metrics
+    units: int = 0  # the dialogues, or scenarios, that the intervals are over
+    references: tuple[Reference, ...] = ()  # on all rows
+    baseline: str = ""
+    part: Part = ALL
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    due: int = 0  # predictions, also those that are unreadable
+    unreadable: Mapping[str, int] = field(default_factory=dict)  # reason -> predictions
+    policy: str = WRONG
+    run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
+
+    def __repr__(self) -> str:
+        numbers = {path: v for path, v in flat(self.score.metrics).items() if is_number(v)}
+        own = [f"{' '.join(path)} {value:.4g}" for path, value in numbers.items()]
+        more = ", ..." if len(own) > 3 else ""
+        scored = f"{self.dataset} {self.name}, {self.predictions}"
+        return f"<score of {scored}: {', '.join(own[:3])}{more}>"
+
+    @property
+    def coverage(self) -> float:
+        """The share of predictions that are readable, from 0 to 1."""
+        return (self.due - sum(self.unreadable.values())) / self.due
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is of some rows alone."""
+        return self.part != ALL or (self.policy == DROP and bool(self.unreadable))
+
+    @property
+    def moved(self) -> list[Problem]:
+        """Differences of a baseline's score from its own reference, on real data."""
+        own = flat(self.score.metrics)
+        return [
+            Problem(" ".join((each.name, *path)), stated, str(own.get(path)))
+            for each in self.references
+            if each.place == MEASURED and each.name == self.baseline
+            if not self.is_sample and self.part == ALL
+            for path, stated in flat(each.metrics).items()
+            # other options may leave out groups of a reference
+            if path in own or self.options == self.task.chosen(each.options)
+            if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON: an undefined metric is null, and has a reason."""
+        found = flat(self.score.metrics)
+        reasons = {path: each.reason for path, each in found.items() if isinstance(each, Undefined)}
+        return {
+            "dataset": self.dataset,
+            "task": self.name,
+            "options": dict(self.options),
+            "predictions": self.predictions,
+            "sample": self.is_sample,
+            "subset": self.part.subset,
+            "ids": sorted(self.part.ids),
+            "pilot": self.part.limit,
+            "unit": self.task.unit,
+            "metrics": tree({path: None if path in reasons else found[path] for path in found}),
+            "undefined": tree(reasons),
+            "intervals": tree({path: vars(each) for path, each in flat(self.intervals).items()}),
+            "units": self.units,
+            "counts": dict(self.score.counts),
+            "unreadable": dict(self.unreadable),
+            "coverage": self.coverage,
+            "policy": self.policy,
+            "moved": list(map(str, self.moved)),
+            "references": [
+                {"name": each.name, "metrics": tree(_numbers(each)), "unit": self.task.unit}
+                | {"decimals": tree(_numbers(each, _decimals)), "place": each.place}
+                | ({"note": each.note} if each.note else {})
+                for each in self.references
+            ],
+            "provenance": dict(self.provenance),
+            "run": dict(self.run),
+        }
+
+
+def _numbers(
+    reference: Reference, of: Callable[[str], float] = float
+) -> dict[tuple[str, ...], float]:
+    return {path: of(text) for path, text in flat(reference.metrics).items()}
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+def score(
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    *,
+    file: str = "",
+    baseline: str = "",
+    keep: Path | None = None,
+    found: Iterable[Any] | None = None,
+    due: tuple[Gold, Collection[Key]] | None = None,
+    part: Part = ALL,
+    policy: str = WRONG,
+    advance: Progress = lambda what, done, total: None,
+) -> Result:
+    """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
+
+    `given` has the task's own options, as far as they are given. `keep` is a new file for the
+    predictions of the baseline. Predictions of keys outside `part` are left out. `due` is what
+    `load_gold` returns, where it is known. `policy` is one of `POLICIES`.
+
+    Raises:
+        UsageError: there is no such task, option, subset, dialogue, baseline or policy, not one
+            thing to score, or no readable prediction is left.
+        RecordError: naming everything that is wrong with the file.
+        OutputError: the build lacks a config or split, or `keep` cannot be written.
+        ScriptError: the task fails.
+    """
+    task = built.dataset.task(name)
+    options = task.chosen(given)
+    require_known("parley score", "--unreadable", policy, POLICIES)
+    if baseline:
+        require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
+    if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
+        raise UsageError(
+            f"{name} scores either predictions or a baseline; only a baseline's can be saved"
+        )
+    gold, others = due or load_gold(built, name, options, part)
+    fields = reading(built, name, options, part)
+    if baseline:
+        of = f"baseline {baseline}"
+        advance(of, "running", None)
+        predictions = _run(built, name, baseline, options, part, gold, others)
+    elif found is not None:
+        of = "predictions"
+        predictions = validate_predictions(found, task, gold, "the predictions", others, fields)
+    else:
+        of = "standard input" if file == "-" else file
+        advance(of, "reading", None)
+        hint = partial(_hint, built, task, options, gold)
+        predictions = read(file, task, gold, hint, others, fields)
+    unreadable = unreadable_of(predictions)
+    kept, scored = scored_rows(gold, predictions, policy, of)
+    rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
+    score, metrics = rows.measure(scored, partial(advance, "intervals"))
+    if keep:  # at last: before, the same command does all of it again
+        write(keep, task, predictions.values())
+    return result_of(
+        rows,
+        of,
+        score,
+        metrics,
+        digest_of(predictions),
+        baseline=baseline,
+        part=replace(part, limit=min(part.limit, len(gold)) if others else 0),
+        due=len(gold),
+        unreadable=unreadable,
+        policy=policy,
+    )
+
+
+def result_of(
+    rows: Rows,
+    predictions: str,
+    score: Score,
+    metrics: Mapping[Names, Metric],
+    digest: str,
+    **more: Any,
+) -> Result:
+    """Return a result; `digest` is that of the predictions, `more` are further fields."""
+    built, name, options = rows.of
+    return Result(
+        built.dataset.name,
+        name,
+        rows.task,
+        options,
+        predictions,
+        built.is_sample,
+        score,
+        tree(intervals_of(metrics)),
+        sum(map(bool, rows.units)),
+        rows.task.references_for(options),
+        provenance={
+            "parley": __version__,
+            "version": built.version,
+            "rows": rows_digest(built, rows.task),
+            "predictions": digest,
+        },
+        **more,
+    )
+
+
+def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
+    """Return the 95% intervals of the metrics that have one."""
+    found = {names: metric.interval for names, metric in metrics.items()}
+    return {names: each for names, each in found.items() if each}
+
+
+def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the metrics of the baselines that tasks have as references, as text.
+
+    The keys are a task's name, then the baseline's with the options. Raises as `score`.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, task in built.dataset.tasks.items():
+        for key, each in task.measured().items():
+            metrics = score(built, name, each.options, baseline=each.name).score.metrics
+            found.setdefault(name, {})[key] = _as_text(metrics, task)
+    return found
+
+
+def _as_text(metrics: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """Return metrics as a table prints them, without undefined ones."""
+    found = flat(metrics).items()
+    return tree({p: f"{v:.{task.decimals}f}" for p, v in found if not isinstance(v, Undefined)})
+
+
+def scored_rows(
+    gold: Gold, predictions: Mapping[Key, Prediction], policy: str, of: str
+) -> tuple[Gold, Mapping[Key, Prediction]]:
+    """Return the gold and predictions that are scored by a policy; `of` names the predictions.
+
+    UsageError if no readable prediction is left.
+    """
+    if policy != DROP or not unreadable_of(predictions):
+        return gold, predictions
+    kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
+    if not kept:
+        raise UsageError(
+            f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
+            remedy="With --unreadable wrong they count as wrong.",
+        )
+    return kept, {key: predictions[key] for key in kept}
+
+
+def _run(
+    built: BuiltFolder,
+    name: str,
+    baseline: str,
+    options: Mapping[str, str],
+    part: Part,
+    gold: Gold,
+    others: Collection[Key],
+) -> Mapping[Key, Prediction]:
+    """Return the predictions of a baseline for the keys of `gold`."""
+    task = built.dataset.task(name)
+    with running(built):
+        found = task.baselines[baseline](built, **options, **arguments(task, part))
+        made = f"the baseline {baseline} of {script_of(built)}"
+        return validate_predictions(found, task, gold, made, others)
+
+
+def unreadable_of(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
+    """Return reason -> number of unreadable predictions; a TREC run has none."""
+    each = () if isinstance(predictions, Run) else predictions.values()
+    return dict(sorted(Counter(one[UNREADABLE] for one in each if UNREADABLE in one).items()))
+
+
+def digest_of(predictions: Mapping[Key, Prediction]) -> str:
+    """Return the sha256 of predictions as lines of JSON: sorted keys, no spaces, gold's order."""
+    found = hashlib.sha256()
+    if isinstance(predictions, Run):
+        for topic, documents, scores in predictions.topics():
+            found.update(json.dumps([topic, documents, scores]).encode() + b"\n")
+    else:
+        for each in predictions.values():
+            line = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            found.update(line.encode() + b"\n")
+    return found.hexdigest()
+
+
+def _hint(
+    built: BuiltFolder, task: Task, options: Mapping[str, str], gold: Gold, keys: Collection[Key]
+) -> str:
+    """Return the remedy for a file of predictions that cannot be scored."""
+    fits = len(gold) if gold.keys() >= set(keys) else math.inf
+    told = ""
+    for option, values in task.options.items():
+        for value in values if keys else ():
+            with running(built):
+                other = task.gold(built, **{**options, option: value}).keys()
+            if len(other) < fits and other >= set(keys):
+                fits = len(other)
+                told = f"The file holds predictions for --set {option}={value}; score it with that."
+    if built.is_sample:  # the predictions for the dataset are mostly unknown to it
+        told = f"{told} {built.path} is a build of the sample, not of the dataset.".lstrip()
+    return told

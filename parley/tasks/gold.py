@@ -1,0 +1,172 @@
+"""The right answers of a task in a build: all of them, a published subset, or a pilot."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from parley.base.errors import OutputError, ParleyError, ScriptError, UsageError
+from parley.base.extras import extra_of
+from parley.base.modules import module_path
+from parley.building.figures import MissingSplitError
+from parley.building.folder import BuiltFolder
+from parley.tasks.asking import Asking, Question
+from parley.tasks.formats import Key
+from parley.tasks.task import Gold, Task
+
+
+@dataclass(frozen=True)
+class Part:
+    """The scored part of a task."""
+
+    subset: str = ""  # a published subset of the task, "" for all dialogues
+    limit: int = 0  # the number of keys in a pilot, which have the lowest sha256; 0 for all
+    chosen: frozenset[Key] = frozenset()  # the keys that a run named itself, none for all
+    ids: frozenset[str] = frozenset()  # of dialogues that are scored alone, as text; none for all
+
+    def __str__(self) -> str:
+        subset = f"subset {self.subset}" if self.subset else ""
+        named = f"the dialogues of {len(self.ids):,} ids" if self.ids else ""
+        pilot = f"a pilot of {self.limit:,}" if self.limit else ""
+        own = f"{len(self.chosen):,} chosen" if self.chosen else ""
+        return ", ".join(filter(None, (subset, named, pilot, own))) or "all dialogues"
+
+
+ALL = Part()
+_SHOWN = 3  # ids in an error
+
+
+def load_gold(
+    built: BuiltFolder, name: str, options: Mapping[str, str], part: Part = ALL
+) -> tuple[Gold, Collection[Key]]:
+    """Return the gold of a part of a task, and the keys outside that part.
+
+    OutputError if the build lacks a config, or the part is empty. UsageError for unknown ids.
+    """
+    task = built.dataset.task(name)
+    if absent := [config for config in task.configs if not built.splits(config)]:
+        raise OutputError(
+            f"{built.shown}: has no config {', '.join(absent)}, which {name} reads",
+            remedy=f"Run {built.rebuild} again.",
+        )
+    subset = task.subset(part.subset)
+    with running(built):
+        gold = whole = task.gold(built, **options, **arguments(task, part))
+        fields = task.required or task.key
+        for key in gold:
+            if not isinstance(key, tuple) or len(key) != len(fields):
+                raise ScriptError(
+                    f"{script_of(built)}: {name}: gold: expected tuples of {', '.join(fields)} as "
+                    f"keys, found {key!r:.60}"
+                )
+        if subset:
+            named = subset.ids
+            gold = {k: v for k, v in gold.items() if not named.isdisjoint(task.dialogues(k, v))}
+        if part.ids:
+            gold = _of_ids(task, gold, part)
+    gold = pilot(built, name, gold, part)
+    return gold, whole.keys() - gold.keys()
+
+
+def _of_ids(task: Task, gold: Gold, part: Part) -> Gold:
+    """Return the gold of the dialogues that a part names; UsageError if it lacks one of them."""
+    of = {key: {*map(str, task.dialogues(key, answer))} for key, answer in gold.items()}
+    if unknown := sorted(part.ids - {id for ids in of.values() for id in ids}):
+        more = ", ..." if unknown[_SHOWN:] else ""
+        raise UsageError(
+            f"ids: {len(unknown):,} of {len(part.ids):,} name no scored dialogue: "
+            f"{', '.join(unknown[:_SHOWN])}{more}",
+            remedy=f"Scored are: {task.evaluated_on}.",
+        )
+    return {key: answer for key, answer in gold.items() if not of[key].isdisjoint(part.ids)}
+
+
+def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
+    """Return the gold of a part's pilot, all if it has none; OutputError if the part is empty."""
+    if part.limit or part.chosen:
+        kept = part.chosen or {*in_order_of_pilots(gold)[: part.limit]}
+        gold = {key: value for key, value in gold.items() if key in kept}
+    if part != ALL and not gold:
+        raise OutputError(f"{built.shown}: {name} has nothing to score in {part}")
+    return gold
+
+
+def in_order_of_pilots(keys: Iterable[Key]) -> list[Key]:
+    """Return keys by their sha256: the first N make a pilot of N."""
+    return sorted(keys, key=_drawn)
+
+
+def arguments(task: Task, part: Part) -> dict[str, str]:
+    """Return the keyword arguments that a subset gives to the task's functions."""
+    subset = task.subset(part.subset)
+    return dict(subset.arguments) if subset else {}
+
+
+def reading(
+    built: BuiltFolder, name: str, options: Mapping[str, str], part: Part
+) -> Callable[[Key, str], Mapping[str, Any]] | None:
+    """Return a function that reads the answer to a question of a part of a task.
+
+    It takes the key and the text, and returns what the answer gives beside the key. None if the
+    task has no questions that one answer is for.
+    """
+    task = built.dataset.task(name)
+    if not isinstance(asking := task.asking, Asking):
+        return None
+
+    @cache
+    def asked() -> Mapping[Key, Question]:
+        with running(built):
+            questions = asking.questions(built, **options, **arguments(task, part))
+            return {each.key: each for each in questions}
+
+    def read(key: Key, text: str) -> Mapping[str, Any]:
+        question = asked()[key]
+        with running(built):
+            return asking.fields(text, question)
+
+    return read
+
+
+def _drawn(key: Key) -> str:
+    return hashlib.sha256(repr(key).encode()).hexdigest()
+
+
+def rows_digest(built: BuiltFolder, task: Task) -> str:
+    """Return the sha256 over the digests of the splits that a task reads.
+
+    The digests are those of provenance.json, which `parley verify` recomputes.
+    """
+    configs = built.provenance["configs"]
+    lines = [
+        f"{config} {split} {made['digest']}\n"
+        for config in sorted(task.configs)
+        for split, made in sorted(configs.get(config, {}).items())
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def script_of(built: BuiltFolder) -> str:
+    """Return the file or folder with the tasks of a build's dataset, "NAME/tasks"."""
+    return f"{built.dataset.name}/{module_path(built.dataset.folder, 'tasks').name}"
+
+
+@contextmanager
+def running(built: BuiltFolder) -> Iterator[None]:
+    """Name the script and the build in errors of a task's functions."""
+    try:
+        yield
+    except MissingSplitError as error:
+        raise OutputError(f"{built.shown}: {error}") from error
+    except (ParleyError, OSError):
+        raise
+    except Exception as error:  # an unverified folder may hold anything
+        if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
+            raise  # the command line names the extra to install
+        raise ScriptError(
+            f"{script_of(built)} fails on {built.shown} ({type(error).__name__}: {error})",
+            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
+            "else the folder is damaged: build it again.",
+        ) from error

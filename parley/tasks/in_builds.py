@@ -1,0 +1,142 @@
+"""The questions of a build's tasks: a config for each task, and `eval.yaml`, which names them.
+
+    eval.yaml                   the tasks for `inspect eval hf/ORG/NAME` and the Hub's leaderboards
+    questions-<task>/test-*.parquet
+                                a row for each question: key, input, target, schema, pilot
+
+`key`, `target` and `schema` are JSON texts. `target` is the right answer in the form of the prompt,
+null where a task has none. `input` is the whole prompt in one text. `pilot` is the place of a
+question in pilots: the first N make a pilot of N. Games are left out.
+
+The framework compares texts: the same answer in another spelling counts as wrong, and only
+`parley score` gives a task's metrics. So `eval.yaml` names no task without targets or with a real
+number in them, such as a probability, and is not written if no task is left.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from parley.base.errors import OutputError, UsageError
+from parley.building.folder import COLUMNS, BuiltFolder
+from parley.building.provenance import EVAL, QUESTIONS
+from parley.building.rows.arrow import to_batches
+from parley.building.rows.digest import Digest
+from parley.building.rows.split import BuiltSplit
+from parley.building.rows.write import write_batches
+from parley.schema.features import arrow_schema
+from parley.tasks.asking import Asking
+from parley.tasks.gold import in_order_of_pilots, load_gold, running
+from parley.tasks.task import task_id
+
+SPLIT = "test"
+SCHEMA = arrow_schema(COLUMNS)
+Questions = Mapping[str, Sequence[Mapping[str, Any]]]  # task's id -> rows
+
+
+def config_of(task: str) -> str:
+    """Return the config with the questions of a task, by its id."""
+    return QUESTIONS + task
+
+
+def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
+    """Write the questions into a build that has none, and return their splits.
+
+    UsageError if no task asks any; OutputError if the build lacks what a task reads.
+    """
+    if not versions_of(built):
+        raise UsageError(f"--questions: no task of {built.dataset.name} asks a model questions")
+    splits, questions = [], {}
+    versions = versions_of(built)
+    for task, rows in each_task(built):
+        questions[task] = rows
+        name = config_of(task), SPLIT
+        batches = to_batches(rows, SCHEMA, name[0])
+        splits.append(write_batches(name, batches, SCHEMA, built.path, versions[name[0]]))
+    if text := eval_yaml(built, questions):
+        (built.path / EVAL).write_text(text, encoding="utf-8")
+    return splits
+
+
+def versions_of(built: BuiltFolder) -> dict[str, str]:
+    """Return the version of each task's questions in this Parley, by their config."""
+    return {config_of(task): asking.version for task, _, asking, _ in _asked(built)}
+
+
+def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the digest of the questions of a task."""
+    digest = Digest(SCHEMA)
+    for batch in to_batches(rows, SCHEMA):
+        digest.update(batch)
+    return digest.hexdigest()
+
+
+def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
+    """Return the text of `eval.yaml`, "" if it names no task."""
+    about: dict[str, Any] = {
+        "name": built.dataset.name,
+        "description": built.dataset.builder.description(),
+        "evaluation_framework": "inspect-ai",
+        "tasks": [
+            {
+                "id": task,
+                "config": config_of(task),
+                "split": SPLIT,
+                "field_spec": {"input": "input", "target": "target", "metadata": ["key"]},
+                "solvers": [{"name": "generate"}],
+                "scorers": [{"name": "exact"}],
+            }
+            for task, rows in questions.items()
+            if all(row["target"] and _is_comparable(row["target"]) for row in rows)
+        ],
+    }
+    return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False)) if about["tasks"] else ""
+
+
+def _is_comparable(target: str) -> bool:
+    return not any(isinstance(value, float) for value in json.loads(target).values())
+
+
+def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the id and the questions of each task, for each choice of its options."""
+    for task, name, asking, options in _asked(built):
+        declared = built.dataset.task(name)
+        try:
+            gold, _ = load_gold(built, name, options)
+            with running(built):
+                asked = {each.key: each for each in asking.questions(built, **options)}
+        except OutputError as error:
+            if not built.missing:
+                raise
+            remedy = f"Get {', '.join(built.missing)}, or build without --questions."
+            raise OutputError(error.message, remedy=remedy) from error
+        pilot = {key: place for place, key in enumerate(in_order_of_pilots(gold))}
+        yield (
+            task,
+            [
+                {
+                    "key": _json(dict(zip(declared.key, key, strict=True))),
+                    "input": "\n\n".join(each["content"] for each in asked[key].messages),
+                    "target": _json(asking.answer(declared.target(due)))
+                    if declared.target
+                    else None,
+                    "schema": _json(asked[key].schema) if asked[key].schema else None,
+                    "pilot": pilot[key],
+                }
+                for key, due in gold.items()
+            ],
+        )
+
+
+def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str]]]:
+    """Yield id, name, questions and options of each task, for each choice of its options."""
+    for name, task in built.dataset.tasks.items():
+        if isinstance(task.asking, Asking):
+            for options in task.choices:
+                yield task_id(name, options), name, task.asking, options
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

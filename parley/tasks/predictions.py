@@ -1,0 +1,375 @@
+"""Read files of predictions once, and check each line.
+
+A file, a pipe or standard input, compressed with gzip or not, which its first bytes tell. All that
+is wrong with it is reported at once, each with its line and its key.
+"""
+
+import codecs
+import gzip
+import json
+import re
+import sys
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
+from parley.base.exact import plain
+from parley.schema.nodes import Node, show
+from parley.schema.shapes import parse
+from parley.tasks.formats import (
+    ANSWER,
+    JSON_LINES,
+    TREC_RUN,
+    UNREADABLE,
+    Key,
+    Prediction,
+    Run,
+)
+from parley.tasks.task import Gold, Task
+
+Fields = Callable[[Key, str], Mapping[str, Any]]
+"""Takes a key and a raw answer; returns what it gives beside the key."""
+
+_LONGEST = 1_000_000  # bytes of a line
+_LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
+_MOST_WRONG = 100_000  # lines; of a flood no more is counted
+_AT_ONCE = 1 << 18  # bytes
+_GZIP = b"\x1f\x8b"
+_KINDS = {  # the first bytes of files given by mistake
+    _GZIP: "compressed twice",
+    b"\xfd7zXZ\0": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"\x04\x22\x4d\x18": "compressed with lz4",
+    b"BZh": "compressed with bzip2",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"PK": "a zip archive, as files of Excel, NumPy and PyTorch are",
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow data",
+    b"\x93NUMPY": "an array of NumPy",
+    b"\x80": "a pickle of Python",
+    b"SQLite format 3": "a database of SQLite",
+    b"<": "HTML or XML",
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"), "in UTF-16 or UTF-32"),
+}
+
+
+def read(
+    file: str,
+    task: Task,
+    gold: Gold,
+    hint: Callable[[Collection[Key]], str] = lambda keys: "",
+    others: Collection[Key] = (),
+    fields: Fields | None = None,
+) -> Mapping[Key, Prediction]:
+    """Return the predictions of a file ("-": standard input), in the order of `gold`.
+
+    Predictions of the keys `others` are left out, as of a subset. `hint` takes the required keys of
+    a wrong file, and returns advice. `fields` reads raw answers, if the task's can be read.
+    RecordError names everything that is wrong, by line and key.
+    """
+    name = "standard input" if file == "-" else file
+    size = 0
+    with _opened(file) as stream:
+        checker = _Checker(task, gold, "line", others, fields)
+        try:
+            for lines in _lines(stream):
+                if not size and (mistake := _mistaken(lines[0], task)):
+                    checker.stop(mistake)
+                size += sum(map(len, lines)) + len(lines)
+                if size > _LARGEST:
+                    checker.stop(f"it has more than {_LARGEST:,} bytes; nothing was read beyond")
+                if not checker.is_over:
+                    checker.take_all(lines)
+                if checker.is_over:
+                    break
+            if not size:
+                checker.stop("it is empty")
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            checker.stop(f"damaged gzip data: {error}; compress or copy it again")
+    return checker.finish(name, hint)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
+    """Yield batches of lines without their ends; of a line that is too long, only the start."""
+    begun: list[bytes] = []  # the pieces of a line that has not ended
+    while piece := stream.read1(_AT_ONCE):  # type: ignore[attr-defined]
+        head, newline, tail = piece.rpartition(b"\n")
+        if newline:
+            yield b"".join([*begun, head]).split(b"\n")
+            begun.clear()
+        begun.append(tail)
+        if len(begun) > _LONGEST or sum(map(len, begun)) >= _LONGEST:
+            break
+    if last := b"".join(begun):
+        yield [last]
+
+
+def _mistaken(line: bytes, task: Task) -> str:
+    """Return what a file is that holds no predictions, by its first line; else ""."""
+    with suppress(ValueError):
+        if isinstance(task.format.parse(line), dict):
+            return ""
+    kind = next((kind for start, kind in _KINDS.items() if line.startswith(start)), "")
+    cells = re.split(b"[,;\t]", line.removeprefix(codecs.BOM_UTF8))
+    is_object, is_json = line.lstrip().startswith(b"{"), task.format is JSON_LINES
+    if line[257:262] == b"ustar":
+        kind = "a tar archive"
+    elif {name.encode() for name in task.key} <= {cell.strip(b' "\r') for cell in cells}:
+        kind = "CSV"
+    elif is_object and not is_json:
+        kind = "JSON"
+    elif is_json and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
+        kind = "one JSON text"
+    elif is_json and line.split()[1:2] == [b"Q0"]:
+        kind = "a TREC run"
+    elif is_json and not kind and not is_object and len(cells) >= len(task.example):
+        kind = "CSV without names of columns"
+    (example,) = task.format.lines([task.example])
+    taken = f"a line for each prediction, plain or compressed with gzip, such as {example}"
+    return f"it is {kind}; taken is {task.format.name}: {taken}" if kind else ""
+
+
+def validate_predictions(
+    found: Iterable[Any],
+    task: Task,
+    gold: Gold,
+    name: str,
+    others: Collection[Key] = (),
+    fields: Fields | None = None,
+) -> Mapping[Key, Prediction]:
+    """Check and order predictions like those of a file: each is read from its line of one.
+
+    Values of numpy become the equal ones of Python.
+    """
+    checker = _Checker(task, gold, "prediction", others, fields)
+    for number, given in enumerate(found, 1):
+        prediction = given if checker.fits(given) else plain(given)
+        if checker.fits(prediction):
+            (line,) = task.format.lines([prediction])
+            checker.take(number, line.encode())
+        else:
+            checker.add(number, prediction)
+        if checker.is_over:
+            break
+    return checker.finish(name)
+
+
+def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
+    """Write predictions to a new file, whole or not at all; else raise OutputError."""
+    from parley.base.replace import writing
+
+    require_free(path)
+    with writing(path) as file:
+        require_free(path)  # another process may have made it while this one waited
+        file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
+
+
+def require_free(path: Path) -> None:
+    """Raise OutputError if a path exists, or its folder does not."""
+    if path.exists() or path.is_symlink():
+        raise OutputError(f"{path}: already exists; name a new file")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: no such folder: {path.parent}")
+
+
+class _ByKey:
+    """Valid predictions by their key."""
+
+    def __init__(self) -> None:
+        self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
+
+    def clash(self, key: Key, unit: str) -> str:
+        """Return why a prediction of this key conflicts with the kept ones, or ""."""
+        there = self._found.get(key)
+        return f"repeated, first in {unit} {there[0]}" if there else ""
+
+    def keep(self, number: int, key: Key, prediction: Prediction) -> None:
+        """Keep the prediction of a line."""
+        self._found[key] = number, prediction
+
+    def keep_all(self, first: int, lines: Sequence[bytes], gold: Gold) -> set[Key]:
+        """Keep none: lines are added one by one."""
+        return set()
+
+    def in_order(self, gold: Gold) -> Mapping[Key, Prediction]:
+        """Return the predictions in the order of gold, and then of their keys."""
+        order = {key: number for number, key in enumerate(gold)}
+        required = len(next(iter(order), ()))
+        ranked = sorted(self._found, key=lambda key: (order[key[:required]], key[required:]))
+        return {key: self._found[key][1] for key in ranked}
+
+
+def _is_run(task: Task) -> bool:
+    """Tell whether a task has no rules for a TREC run beyond those of the format."""
+    declared = (task.format, task.key, task.required, task.shape, task.validate)
+    return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.validate)
+
+
+class _Checker:
+    """Collect predictions one by one, with their problems; a unit is "line" or "prediction"."""
+
+    def __init__(
+        self,
+        task: Task,
+        gold: Gold,
+        unit: str,
+        others: Collection[Key],
+        fields: Fields | None,
+    ) -> None:
+        self._fields = fields
+        self._raw = parse({**{name: task.shape[name] for name in task.key}, ANSWER: str})
+        self._task, self._gold, self._unit, self._others = task, gold, unit, others
+        self._unreadable = None if task.format is TREC_RUN else _unreadable(task)
+        self._required = len(task.required or task.key)
+        self._found: Run | _ByKey = Run() if _is_run(task) else _ByKey()
+        self._count = 0  # of lines
+        self._seen: set[Key] = set()  # required keys, of what is wrong too
+        self._causes = Causes()
+        self._wrong = 0  # lines
+        self._broken = ""  # what keeps the rest from being read
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to stop reading: an error shows only the problems found so far."""
+        return bool(self._broken) or len(self._causes) >= MOST_PROBLEMS
+
+    def stop(self, what: str) -> None:
+        """Note a problem of the file that ends the reading."""
+        self._broken = what
+
+    def take_all(self, lines: Sequence[bytes]) -> None:
+        """Take the next lines of a file."""
+        if kept := self._found.keep_all(self._count + 1, lines, self._gold):
+            self._count += len(lines)
+            self._seen |= kept
+            return
+        for line in lines:
+            self._count += 1
+            self.take(self._count, line)
+            if self.is_over:
+                return
+
+    def take(self, number: int, line: bytes) -> None:
+        """Parse a line and add its prediction."""
+        if len(line) >= _LONGEST:
+            what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
+            self.stop(f"{self._unit} {number}: {what}")
+            return
+        if not line.strip():
+            self._object(number, None, [Problem("", "a prediction", "an empty line")])
+            return
+        try:
+            prediction = self._task.format.parse(line)
+        except ValueError as error:
+            glimpsed = None
+            with suppress(ValueError, RecursionError):
+                glimpsed = self._task.format.glimpse(line)
+            self._object(number, glimpsed, [Problem("", what=_explain(error))])
+        else:
+            self.add(number, prediction)
+
+    def fits(self, prediction: Any) -> bool:
+        """Tell whether a prediction has the shape of the task, or that of an unreadable one."""
+        return self._node(prediction).fits(prediction)
+
+    def _node(self, prediction: Any) -> Node:
+        """Return the shape that a prediction is compared with."""
+        if self._is_raw(prediction):
+            return self._raw
+        is_unread = isinstance(prediction, dict) and UNREADABLE in prediction
+        return self._unreadable if self._unreadable and is_unread else self._task.node
+
+    def _is_raw(self, prediction: Any) -> bool:
+        """Tell whether a prediction holds an answer in the place of the task's fields."""
+        is_given = isinstance(prediction, dict) and ANSWER in prediction
+        return is_given and self._fields is not None and ANSWER not in self._task.fields
+
+    def add(self, number: int, prediction: Any) -> None:
+        """Check a prediction and keep it."""
+        if not self.fits(prediction):
+            self._object(number, prediction, self._node(prediction).problems(prediction))
+            return
+        key = tuple([prediction[name] for name in self._task.key])
+        due = key[: self._required]
+        if due not in self._gold and due in self._others:
+            return
+        if due not in self._gold:
+            what = f"no such {' and '.join(self._task.key[: self._required])} to predict"
+            self._object(number, prediction, [Problem("", what=what)])
+        elif clash := self._found.clash(key, self._unit):
+            self._object(number, prediction, [Problem("", what=clash)])
+        else:
+            if self._fields and self._is_raw(prediction):
+                named = dict(zip(self._task.key, key, strict=True))
+                prediction = {**named, **self._fields(key, prediction[ANSWER])}
+            self._found.keep(number, key, prediction)
+            self._seen.add(due)
+            is_read = UNREADABLE not in prediction
+            if is_read and (wrong := list(self._task.validate(prediction, self._gold[due]))):
+                self._object(number, prediction, wrong)
+
+    def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:
+        """Keep problems of a prediction, and do not report its key as missing."""
+        place = f"{self._unit} {number}"
+        names = self._task.key
+        if isinstance(prediction, dict) and prediction.keys() >= set(names):
+            key = tuple(prediction[name] for name in names)
+            place += f" ({_named(names, key)})"
+            if all(type(part) in (str, int) for part in key):  # true is no 1
+                self._seen.add(key[: self._required])
+        for problem in islice(found, MOST_PROBLEMS):
+            inner = problem.place.replace("\n", "\\n")
+            self._causes.add(place, replace(problem, place=inner))
+        self._wrong += 1
+        if self._wrong >= _MOST_WRONG:
+            self.stop(f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond")
+
+    def finish(
+        self, name: str, hint: Callable[[Collection[Key]], str] = lambda keys: ""
+    ) -> Mapping[Key, Prediction]:
+        """Return the predictions in the order of gold, or raise RecordError with the problems."""
+        message = f"{name}: cannot be scored as {self._task.format.name}"
+        if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
+            message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
+            for key in missing:
+                self._causes.add(_named(self._task.key, key), Problem("", what="missing"))
+        told = self._causes.told()
+        if self._broken:
+            told.append(Problem("", what=self._broken))
+        if told:
+            raise RecordError(message, *told, remedy=hint(self._seen))
+        return self._found.in_order(self._gold)
+
+
+def _unreadable(task: Task) -> Node:
+    """Return the shape of a prediction for an answer that could not be read."""
+    return parse({**{name: task.shape[name] for name in task.key}, UNREADABLE: str})
+
+
+def _named(names: Iterable[str], key: Key) -> str:
+    """Return a key for people: "dialogue_id 4, turn 7"."""
+    return ", ".join(f"{name} {show(value)}" for name, value in zip(names, key, strict=False))
+
+
+def _explain(error: ValueError) -> str:
+    """Return the problem of a line that cannot be parsed."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"invalid JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"invalid UTF-8: the byte {error.object[error.start]:#04x}"
+    return str(error).lstrip(".: ")
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[IO[bytes]]:
+    """Open a file or standard input, and decompress gzip."""
+    if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
+        raise UsageError("standard input is closed; name a file of predictions")
+    with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
+        is_gzip = raw.peek(len(_GZIP)).startswith(_GZIP)
+        yield gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[misc]

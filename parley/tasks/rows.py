@@ -1,0 +1,288 @@
+"""Metrics of predictions on the rows of a task, and how far they move without each dialogue.
+
+A unit is what `Task.dialogues` gives for a key, for most tasks a dialogue: predictions of one
+dialogue depend on each other, so they stay together.
+"""
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from parley.base.errors import Problem, ScriptError
+from parley.base.exact import is_number
+from parley.base.nested import flat, tree
+from parley.building.folder import BuiltFolder
+from parley.tasks.formats import Key, Prediction, Run
+from parley.tasks.gold import running, script_of
+from parley.tasks.intervals import Metric
+from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeds, is_values, within
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+BLOCKS = 100
+"""The most times that a metric which is no mean over rows is computed without some units."""
+
+Names = tuple[str, ...]  # that lead to a metric
+Predictions = Mapping[Key, Prediction]
+Advance = Callable[[int, int], None]  # takes the scores computed, and all of them
+
+
+class Rows:
+    """The rows of a task or of a part of it, and metrics of predictions for them.
+
+    Where a task has folds, a metric of all its rows is the mean over the folds that have it; that
+    of a part is one of all rows together.
+    """
+
+    def __init__(
+        self,
+        built: BuiltFolder,
+        name: str,
+        options: Mapping[str, str],
+        gold: Gold,
+        is_part: bool = False,
+        of: "Rows | None" = None,
+    ) -> None:
+        self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, of
+        self.task = task = built.dataset.task(name)
+        folds: dict[Any, dict[Key, Any]] = {}
+        for key, answer in gold.items():
+            fold = task.fold(answer) if task.fold and not is_part else None
+            folds.setdefault(fold, {})[key] = answer
+        self._folds = [folds[fold] for fold in sorted(folds)]
+        self._has_folds = bool(task.fold) and not is_part
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.gold)
+
+    def within(self, keys: Container[Key], has_folds: bool = False) -> "Rows":
+        """Return the rows of these keys, with the same units; a part has no folds."""
+        gold = {key: value for key, value in self.gold.items() if key in keys}
+        is_part = self.is_part or (len(gold) < len(self) and not has_folds)
+        return Rows(*self.of, gold, is_part, self)
+
+    @cached_property
+    def units(self) -> list[list[Key]]:
+        """The keys of each unit, none of one that has no row here but in the whole."""
+        if self._whole:
+            return [[key for key in unit if key in self.gold] for unit in self._whole.units]
+        found: dict[tuple[object, ...], list[Key]] = {}
+        for fold in self._folds:
+            for key, answer in fold.items():
+                found.setdefault(tuple(self.task.dialogues(key, answer)), []).append(key)
+        return [*found.values()]
+
+    def score(self, predictions: Predictions) -> Score:
+        """Return the numbers of predictions, one for each row; ScriptError if the task fails."""
+        return self._numbers([self._run(fold, predictions) for fold in self._folds])
+
+    def measure(
+        self, predictions: Predictions, advance: Advance = lambda done, total: None
+    ) -> tuple[Score, dict[Names, Metric]]:
+        """Return the score of predictions, and its metrics with their spread."""
+        given = [self._run(fold, predictions) for fold in self._folds]
+        score = self._numbers(given)
+        metrics = self._means(given)
+        others = [
+            names
+            for names, value in flat(score.metrics).items()
+            if names not in metrics and not isinstance(value, Undefined)
+        ]
+        if others:
+            metrics |= self._left_out(given, predictions, others, advance)
+        return score, metrics
+
+    def of_rows(self, given: Score) -> tuple[Score, dict[Names, Metric]]:
+        """Return a score whose metrics are all means over these rows, and its metrics."""
+        return self._numbers([given]), self._means([given])
+
+    def _means(self, given: Sequence[Score]) -> dict[Names, Metric]:
+        """Return the metrics of what `Task.score` gave by fold that are means over rows.
+
+        Also those that are undefined or can have no interval.
+        """
+        import numpy as np
+
+        found, none = dict[Names, Metric](), (np.zeros(0), np.zeros(0))
+        for names, number in flat(self._numbers(given).metrics).items():
+            values = [flat(each.metrics)[names] for each in given]
+            if isinstance(number, Undefined):
+                found[names] = Metric(math.nan, *none)
+            elif names[0] in given[0].without_interval:
+                found[names] = Metric(number, *none)
+            elif is_values(values[0]):
+                is_share = all(np.asarray(each).dtype == bool for each in values)
+                mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
+                found[names] = replace(mean, value=number)
+        return found
+
+    def mean(self, row: "Array", is_share: bool = False) -> Metric:
+        """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
+        import numpy as np
+
+        known, units, folds = ~np.isnan(row), len(self.units), len(self._folds)
+        if not known.any():
+            return Metric(math.nan, np.zeros(0), np.zeros(0))
+        sums, counts = (
+            np.bincount(self._places, each, units * folds).reshape(units, folds)
+            for each in (np.where(known, row, 0), known)
+        )
+        has_rows = counts.sum(axis=0) > 0
+        sums, counts = sums[:, has_rows], counts[:, has_rows]
+        of_folds = counts.sum(axis=0)
+        means = sums.sum(axis=0) / of_folds
+        with np.errstate(invalid="ignore", divide="ignore"):  # without a unit, a fold may have none
+            shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
+        bounds = self._largest(is_share), self._least
+        return Metric(float(means.mean()), shifts, counts.sum(axis=1), row, is_share, *bounds)
+
+    @cached_property
+    def _places(self) -> "Array":
+        """The unit and fold of each row, as a number."""
+        import numpy as np
+
+        units = {key: number for number, keys in enumerate(self.units) for key in keys}
+        places = [
+            units[key] * len(self._folds) + number
+            for number, fold in enumerate(self._folds)
+            for key in fold
+        ]
+        return np.array(places)
+
+    def _left_out(
+        self,
+        given: Sequence[Score],
+        predictions: Predictions,
+        names: Collection[Names],
+        advance: Advance,
+    ) -> dict[Names, Metric]:
+        """Return metrics that are no means over rows, computed anew without each block of units."""
+        import numpy as np
+
+        count = min(BLOCKS, len(self.units))
+        blocks = np.array_split(np.arange(len(self.units)), count)
+        whole = flat(self._numbers(given).metrics)
+        rows = np.array([sum(len(self.units[unit]) for unit in block) for block in blocks])
+        shifts = np.full((count, len(names)), math.nan)
+        for number, block in enumerate(blocks):
+            out, rest = {key for unit in block for key in self.units[unit]}, [*given]
+            for place, fold in enumerate(self._folds):
+                if not out.isdisjoint(fold):
+                    kept = {key: answer for key, answer in fold.items() if key not in out}
+                    rest[place] = self._run(kept, predictions) if kept else Score({})
+            found = flat(self._numbers(rest).metrics)
+            for column, name in enumerate(names):
+                if not isinstance(value := found.get(name), Undefined | None):
+                    shifts[number, column] = value - whole[name]
+            advance(number + 1, count)
+        return {
+            name: Metric(
+                whole[name],
+                moved,
+                rows * (moved != 0),
+                largest=self._largest(),
+                least=self._least,
+            )
+            for name, moved in zip(names, shifts.T, strict=True)
+        }
+
+    def _run(self, gold: Gold, predictions: Predictions) -> Score:
+        """Return what the task gives for some rows."""
+        found = predictions
+        if self.task.required and not isinstance(predictions, Run):
+            width = len(self.task.required)
+            found = {key: each for key, each in predictions.items() if key[:width] in gold}
+        elif not self.task.required:
+            found = {key: predictions[key] for key in gold}
+        built, name, options = self.of
+        with running(built):
+            score = self.task.score(gold, found, **options)
+            wrong = [*_wrong_scores(score, self.task, len(gold))]
+        if wrong:
+            raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+        return score
+
+    def _numbers(self, given: Sequence[Score]) -> Score:
+        """Return what the task gave by fold as numbers: the means over the folds."""
+        parts = [{n: self._number(value) for n, value in flat(s.metrics).items()} for s in given]
+        metrics = dict[Names, Any]()
+        for names in dict.fromkeys(chain.from_iterable(parts)):
+            found = [part[names] for part in parts if names in part]
+            known = [each for each in found if not isinstance(each, Undefined)]
+            metrics[names] = statistics.fmean(known) if known[1:] else [*known, *found][0]
+        counts = Counter[str]()
+        for each in given:
+            counts.update(each.counts)
+        counts.update({"folds": len(given)} if self._has_folds else {})
+        return Score(tree(metrics), counts)
+
+    def _number(self, value: Any) -> Any:
+        """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
+        if not is_values(value):
+            return value
+        row = self._row(value)
+        known = row[row == row]  # NaN is not itself
+        return float(known.mean()) if len(known) else Undefined("no row has a value")
+
+    def _row(self, values: Any) -> "Array":
+        """Return the values of rows in the unit of the task."""
+        import numpy as np
+
+        found = np.asarray(values)
+        return found * self._largest(True) if found.dtype == bool else found.astype(float)
+
+    @property
+    def _least(self) -> float:
+        if self.task.unit not in MOST:
+            return -math.inf
+        return -1.0 if self.task.unit == "correlation" else 0.0
+
+    def _largest(self, is_share: bool = False) -> float:
+        return MOST.get(self.task.unit, 1.0 if is_share else math.inf)
+
+
+def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
+    """Yield the problems of what a task's `score` gives for so many rows."""
+    if not isinstance(score, Score):
+        yield Problem("score", "a Score", type(score).__name__)
+        return
+    for path, value in flat(score.metrics).items():
+        if task.metrics.keys().isdisjoint(path):
+            what = "is not in the `metrics` of the task; declare what it means"
+            yield Problem(f"metrics.{'.'.join(path)}", what=what)
+        if isinstance(value, Undefined):
+            continue
+        if is_values(value):
+            yield from _wrong_values(value, f"metrics.{'.'.join(path)}", rows, task.unit)
+        elif not _is_finite(value):
+            what = "a finite number, of 64 bits if it is an integer, or Undefined"
+            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
+        elif exceeds(value, task.unit):
+            yield Problem(f"metrics.{'.'.join(path)}", within(task.unit), repr(value))
+    for name, count in score.counts.items():
+        if not (isinstance(count, int) and is_number(count)):
+            yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
+
+
+def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Problem]:
+    """Yield why these are no values of rows."""
+    import numpy as np
+
+    found = np.asarray(values)
+    if found.shape != (rows,) or found.dtype.kind not in "biuf" or np.isinf(found).any():
+        yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
+    elif found.dtype.kind != "b" and exceeds(float(np.nanmax(abs(found), initial=0)), unit):
+        yield Problem(place, within(unit))
+
+
+def _is_finite(value: Any) -> bool:
+    return is_number(value) and math.isfinite(value)
