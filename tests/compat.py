@@ -121,7 +121,7 @@ def plant(folder, hub):
 def require_listed(python, version, sample):
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
     from parley.building.folder import open_folder
-    from parley.verifying.integrity import files
+    from parley.verifying.folder_checks import files
 
     done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
     listed, suffixes = json.loads(done.stdout)

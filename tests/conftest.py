@@ -163,7 +163,6 @@ def run(monkeypatch, capsys):
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")  # as main does, but only for this test
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr("parley.verifying.verify._processors", lambda: 1)
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*args, stdin=b"", **environ):

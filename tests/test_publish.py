@@ -526,7 +526,7 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
     card = folder / "README.md"
     blank = figures_part(known.figures(get("casino")))
     card.write_text(card.read_text().replace(whole, blank))
-    for module in ("hub.publish", "verifying.integrity"):
+    for module in ("hub.publish", "verifying.folder_checks"):
         monkeypatch.setattr(f"parley.{module}.measured", lambda dataset: known)
     with pytest.raises(OutputError) as raised:
         verify_for_upload(open_folder(folder), None, permitted=False)

@@ -3,14 +3,9 @@
 import hashlib
 import json
 import math
-import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 import types
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,9 +34,10 @@ from parley.cli.report import report
 from parley.reading.export.export import export
 from parley.schema.features import arrow_schema
 from parley.tasks.in_builds import write_questions
-from parley.verifying import integrity
+from parley.verifying import folder_checks, row_checks
+from parley.verifying.check import Check
 from parley.verifying.diff import compare
-from parley.verifying.verify import Check, Verification, verify, verify_each
+from parley.verifying.verify import Verification, verify, verify_each
 
 
 @pytest.fixture
@@ -513,7 +509,7 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
         build_files(open_source(get("casino"), None, sample=True), tmp_path / "changed")
         built, *_ = as_if_real(tmp_path / "changed" / "casino")
         assert not found_by("shards", built)
-    monkeypatch.setattr(integrity, "measured", lambda dataset: known)
+    monkeypatch.setattr(folder_checks, "measured", lambda dataset: known)
     found = found_by("as_measured", built, [figure])
     assert len(found) == len(named)
     assert all(map(str.startswith, found, named))
@@ -525,7 +521,7 @@ def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatc
 
     folder = build("casino")
     restate(folder, "sample", False)
-    monkeypatch.setattr(integrity, "measured", damaged)
+    monkeypatch.setattr(folder_checks, "measured", damaged)
     found = {check.name: check for check in verify(open_folder(folder)).checks}
     for check in ("card", "as_measured"):
         assert "casino/measured.json: cannot be read" in found[check].problems[0]
@@ -544,7 +540,7 @@ def test_the_name_of_a_field_is_no_path(name):
         dataset=types.SimpleNamespace(configs={"odd": config}),
         tables=lambda *place: iter([table]),
     )
-    (problem,) = integrity.numbers(built)
+    (problem,) = row_checks.numbers(built)
     assert problem.startswith(f"odd/train: of.{name}.number: ")
 
 
@@ -555,7 +551,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
     twice = in_memory(built, {"official_split/test": [row]})
-    found = list(integrity.keys(twice))
+    found = list(row_checks.keys(twice))
     named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
 
@@ -900,63 +896,3 @@ def test_a_check_or_a_figure_alone_fails_a_verification():
     assert not Verification("x", checks=[held]).failed
     assert Verification("x", checks=[held, failed]).failed
     assert Verification("x", checks=[held], figures=[figure]).failed
-
-
-def children(of):
-    """Return the processes that a process started and that are still there."""
-    found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            if int(parent) == of and state != "Z":
-                found.add(int(stat.parent.name))
-    return found
-
-
-needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-
-
-@pytest.mark.slow
-@needs_proc
-def test_a_process_that_ends_costs_only_what_it_was_at(sample_build, monkeypatch):
-    monkeypatch.setattr("parley.verifying.verify._processors", lambda: 2)
-    before = children(os.getpid())
-    killed = []
-
-    def kill(dataset, step):
-        if not killed:
-            killed.extend(children(os.getpid()) - before)
-            for process in killed:
-                os.kill(process, signal.SIGKILL)
-
-    datasets = list(discover().values())
-    found = dict(zip(discover(), verify_each(datasets, sample_build, None, kill), strict=True))
-    assert len(killed) == 2
-    lost = [name for name, each in found.items() if isinstance(each, OutputError)]
-    assert lost
-    assert {*lost} <= {"casino", "cosrec"}  # one may have been at the next already
-    assert f"{lost[0]}: its process ended early" in str(found[lost[0]])
-    assert not any(found[name].failed for name in found if name not in lost)
-    assert children(os.getpid()) == before
-
-
-@pytest.mark.slow
-@needs_proc
-def test_a_killed_verify_leaves_no_process(sample_build):
-    command = [sys.executable, "-m", "parley", "verify", "--build", str(sample_build)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        started = wait_for(lambda: children(process.pid))
-    finally:
-        process.kill()
-        process.wait(timeout=20)
-    assert started
-    assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
-
-
-def wait_for(condition):
-    """Return what a condition gives once it is true, or in the end."""
-    end = time.monotonic() + 20
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return found

@@ -24,8 +24,9 @@ from parley.building.verdicts import (
 
 if TYPE_CHECKING:  # each command imports only what it runs
     from parley.hub.publish import Publication
+    from parley.verifying.check import Check
     from parley.verifying.diff import Difference, SplitDifference
-    from parley.verifying.verify import Check, Verification
+    from parley.verifying.verify import Verification
 
 _MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns

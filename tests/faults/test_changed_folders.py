@@ -19,7 +19,7 @@ from mutations import nodes
 from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.building.rows.digest import same
-from parley.verifying import integrity
+from parley.verifying.folder_checks import files
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 24  # `make faults` has 300
 FORMATS = {name: [*dataset.exports, "csv", "jsonl"] for name, dataset in discover().items()}
@@ -172,7 +172,7 @@ def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run, tally):
         (folder / ".cache/huggingface/upload").mkdir(parents=True)  # as a copy may have it
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(body)
-        found = list(integrity.files(open_folder(folder)))
+        found = list(files(open_folder(folder)))
         assert found == ([] if name in planted.KNOWN else [f"{name}: unknown file"])
         pin = {"path": name, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
         restate(folder, f"configs.{config}.{split}.files", lambda files, pin=pin: [*files, pin])

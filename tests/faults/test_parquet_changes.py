@@ -31,7 +31,7 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import get
 from parley.building.sources import open_source
-from parley.verifying import integrity
+from parley.verifying import folder_checks
 from parley.verifying.diff import compare
 
 ENGINES = ("duckdb", "polars", "datasets")
@@ -549,10 +549,10 @@ def put_in(folder, number):
 @pytest.mark.parametrize(("number", "what"), [*enumerate(CHANGES)])
 def test_a_file_of_other_bytes_is_refused(changed, number, what):
     built = put_in(changed, number)
-    assert list(integrity.files(built)) == []
+    assert list(folder_checks.files(built)) == []
     with contextlib.suppress(OutputError):
-        measured = integrity.Remeasured(built)
-        assert [*integrity.schema(built)] or [*integrity.shards(built, measured, [])]
+        measured = folder_checks.Remeasured(built)
+        assert [*folder_checks.schema(built)] or [*folder_checks.shards(built, measured)]
 
 
 @pytest.mark.parametrize(
@@ -563,8 +563,8 @@ def test_what_misleads_a_reader_is_refused_where_bytes_cannot_be_compared(change
     built = put_in(changed, number)
     built.provenance["built_with"]["pyarrow"] = "1.0.0"
     with contextlib.suppress(OutputError):
-        measured = integrity.Remeasured(built)
-        assert [*integrity.schema(built)] or [*integrity.shards(built, measured, [])]
+        measured = folder_checks.Remeasured(built)
+        assert [*folder_checks.schema(built)] or [*folder_checks.shards(built, measured)]
 
 
 def test_a_difference_names_equal_rows_of_other_bytes(changed, sample_build):

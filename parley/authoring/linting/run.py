@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from parley.authoring.linting import card_rules, folder_rules, sample_rules
-from parley.authoring.linting.dataset_folder import DatasetFolder, NotYetError, lines_of, one_line
-from parley.base.errors import ParleyError
+from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.temporary import temporary_folder
 from parley.building.registry import Dataset
-from parley.building.verdicts import definition_of
-from parley.verifying.verify import Check, OnStep
+from parley.verifying.check import Check, OnStep, run_check
 
 Rule = Callable[[DatasetFolder], Iterator[str]]
 
@@ -60,27 +58,8 @@ def check_folder(
     found: dict[Rule, Check] = {}
     for rule, needed in RULES.items():
         on_step(folder.dataset.name, rule.__name__.replace("_", " "))
-        skipped = ""
-        for each in needed:
-            if found[each].failed or found[each].skipped:
-                skipped = f"not tested until this rule holds: {each.__name__.replace('_', ' ')}"
-        found[rule] = run_rule(rule, folder, skipped)
+        lacking = [each for each in needed if found[each].failed or found[each].skipped]
+        words = lacking[-1].__name__.replace("_", " ") if lacking else ""
+        skipped = f"not tested until this rule holds: {words}" if lacking else ""
+        found[rule] = run_check(rule, folder, skipped=skipped)
     return [*found.values()]
-
-
-def run_rule(rule: Rule, folder: DatasetFolder, skipped: str = "") -> Check:
-    """Test one rule, unless `skipped` gives a reason not to."""
-    problems: list[str] = []
-    if not skipped:
-        try:
-            for problem in rule(folder):
-                problems.append(problem)
-        except NotYetError as error:
-            skipped = one_line(str(error))
-        except ParleyError as error:
-            problems += lines_of(error)
-        except MemoryError:  # blames no script
-            raise
-        except Exception as error:  # an unexpected error must not hide the rest
-            problems.append(one_line(f"cannot be checked: {type(error).__name__}: {error}"))
-    return Check(rule.__name__, definition_of(rule), problems, skipped)

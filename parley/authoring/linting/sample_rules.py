@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from parley.authoring.linting.dataset_folder import DatasetFolder, one_line, values_of
+from parley.authoring.linting.dataset_folder import DatasetFolder, values_of
 from parley.base.errors import ParleyError
 from parley.building.configs import Config, View
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 from parley.schema.alternatives import Alternatives
 from parley.schema.nodes import Node
+from parley.verifying.check import one_line
 
 # Alternatives ---------------------------------------------------------------------------
 

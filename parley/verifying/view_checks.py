@@ -9,7 +9,10 @@ from parley.base.errors import RowError, few
 from parley.building.configs import Config, View
 from parley.building.folder import BuiltFolder
 from parley.building.rows.split import fitting
-from parley.verifying.integrity import Plans, row_differences, values_of_columns
+from parley.verifying.check import Note
+from parley.verifying.differences import row_differences
+from parley.verifying.folder_checks import Plans
+from parley.verifying.row_checks import values_of_columns
 
 
 def views(built: BuiltFolder, plans: Plans) -> Iterator[str]:
@@ -43,11 +46,10 @@ def _records(built: BuiltFolder, config: str, split: str) -> Iterator[Any]:
         yield from (built.record(config, row) for row in built.rows(config, split))
 
 
-def shown(built: BuiltFolder, told: list[str]) -> Iterator[str]:
+def shown(built: BuiltFolder) -> Iterator[str]:
     """Each view shows every dialogue, turn and participant, but for those that it declares.
 
-    What each shows is added to `told`. In a sample, any number may be left out of what the real
-    rows leave out.
+    In a sample, any number may be left out of what the real rows leave out.
     """
     for name, view in _views(built):
         numbers: dict[str, list[int]] = {}  # kind -> shown, and in all
@@ -69,7 +71,7 @@ def shown(built: BuiltFolder, told: list[str]) -> Iterator[str]:
                 of_kind[0] += len(found)
                 of_kind[1] += len(due[kind])
         counts = [f"{some:,} of {all:,} {kind}" for kind, (some, all) in numbers.items()]
-        told.append(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
+        yield Note(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
 
 
 def _held(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
@@ -78,12 +80,14 @@ def _held(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
     if not isinstance(config, Config) or not config.holds or split not in built.splits(view.of):
         return {}
     dialogues, turns, participants = set[Any](), set[Any](), set[Any]()
+    column = config.keys[0] if view.shown.get("dialogues") else ""
+    has_chats = _has_chats(view)
     for number, row in enumerate(built.rows(view.of, split)):
-        id = row[config.keys[0]] if view.shown.get("dialogues") else number
+        id = row[column] if column else number
         count, present = config.holds(row)
         dialogues.add(id)
         participants.update(product([id], present))
-        turns.update(product([id], present if _has_chats(view) else [None], range(count)))
+        turns.update(product([id], present if has_chats else [None], range(count)))
     return {"dialogues": dialogues, "turns": turns, "participants": participants}
 
 
@@ -94,23 +98,20 @@ def _has_chats(view: View) -> bool:
 
 def _shown(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
     """Return what the rows of a view show, by kind; nothing if no column names dialogues."""
-    if "dialogues" not in view.shown:
+    if "dialogues" not in (shown := view.shown):
         return {}
-    columns = [column for column in view.shown.values() if column]
-    named = values_of_columns(built, view.name, split, columns)
-    values = dict(zip(columns, named, strict=True))
-    found = {kind: set[Any]() for kind in view.shown}
-    for number in range(sum(table.num_rows for table in built.tables(view.name, split))):
-        row = {
-            kind: values[column][number] if column else number
-            for kind, column in view.shown.items()
-        }
+    count = sum(table.num_rows for table in built.tables(view.name, split))
+    columns = [column for column in shown.values() if column]
+    values = dict(zip(columns, values_of_columns(built, view.name, split, columns), strict=True))
+    found, has_chats = {kind: set[Any]() for kind in shown}, _has_chats(view)
+    for each in zip(*(values.get(column, range(count)) for column in shown.values()), strict=True):
+        row = dict(zip(shown, each, strict=True))
         ids, sides = _several(row["dialogues"]), _several(row.get("participants"))
         found["dialogues"].update(ids)
         if "participants" in row:
             found["participants"].update(product(ids, sides))
         if "turns" in row:
-            of_whom = sides if _has_chats(view) else [None]
+            of_whom = sides if has_chats else [None]
             found["turns"].update(product(ids, of_whom, _turns(row["turns"])))
     return found
 

@@ -1,4 +1,4 @@
-"""Checks of any build: one function per check yields a message for each violation of its docstring.
+"""Checks of a build's files and of what they state: each yields a message for each violation.
 
 The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
 """
@@ -6,20 +6,16 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from parley.base.errors import OutputError
 from parley.base.marks import parts_of
 from parley.building.card import built_card, parse, prose
-from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import FILE, measured
 from parley.building.provenance import (
@@ -33,17 +29,12 @@ from parley.building.provenance import (
     text_of,
     tools,
 )
-from parley.building.rows.arrow import to_batches
-from parley.building.rows.digest import Digest, same
-from parley.building.rows.generate import generate
+from parley.building.rows.digest import same
 from parley.building.rows.split import BuiltSplit, SplitPlan
 from parley.building.rows.write import write_batches
 from parley.building.sources import Sources, sources_of
 from parley.building.verdicts import A_SAMPLE, Figure, counted_in, every_count
-from parley.schema.chats import CHAT
-from parley.schema.containers import KEY
 from parley.schema.features import arrow_schema
-from parley.schema.fields import UNKNOWN, columns_of
 from parley.source import pins
 from parley.tasks.in_builds import (
     SPLIT,
@@ -53,6 +44,8 @@ from parley.tasks.in_builds import (
     eval_yaml,
     versions_of,
 )
+from parley.verifying.check import NotChecked
+from parley.verifying.differences import differences
 
 # what huggingface_hub adds to a copy; other files of its folder could hold rows
 _OF_THE_HUB = re.compile(
@@ -146,17 +139,17 @@ def schema(built: BuiltFolder) -> Iterator[str]:
                 yield f"{config}/{split}: the footer states other features than the script"
 
 
-def shards(built: BuiltFolder, remeasured: Remeasured, not_compared: list[str]) -> Iterator[str]:
+def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """Each Parquet file has the bytes that a build writes of its rows.
 
     So nothing else in it, such as statistics, counts, indexes or a second chain of pages, misleads
     a reader. Where another pyarrow or kind of machine made the build, the footers alone are
-    compared; the reason is added to `not_compared`.
+    compared.
     """
     made_with, here = built.provenance["built_with"], tools()
     if other := [name for name in ("pyarrow", "machine") if made_with.get(name) != here[name]]:
         then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
-        not_compared.append(
+        yield NotChecked(
             f"the footers were compared, but not the bytes: those are of {then}, this is {now}; "
             f"{built.rebuild} makes files that can be compared"
         )
@@ -287,14 +280,14 @@ def _differing_parts(body: str, due: str) -> Iterator[str]:
 
 
 def as_measured(
-    built: BuiltFolder, remeasured: Remeasured | None, figures: Sequence[Figure] = ()
+    built: BuiltFolder, remeasured: Remeasured, figures: Sequence[Figure]
 ) -> Iterator[str]:
     """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
     dataset = built.dataset
     known = measured(dataset)
     if built.is_sample or known.version != built.version:
         return
-    for (config, split), found in remeasured.digests.items() if remeasured else ():
+    for (config, split), found in remeasured.digests.items():
         due = known.digest(config, split)
         if due not in (None, found):
             yield (
@@ -307,15 +300,12 @@ def as_measured(
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
 
 
-def counted(built: BuiltFolder, not_counted: list[str]) -> Iterator[str]:
-    """Each counted number equals that of the dataset's `measured.json`, if of the same version.
-
-    The reasons of those that cannot be counted are added to `not_counted`.
-    """
+def counted(built: BuiltFolder) -> Iterator[str]:
+    """Each counted number equals that of the dataset's `measured.json`, if of the same version."""
     dataset = built.dataset
     known = measured(dataset)
     if why_not := _why_not_counted(built, known.version):
-        not_counted += [why_not] if counted_in(dataset.figures) else []
+        yield from [NotChecked(why_not)] if counted_in(dataset.figures) else []
         return
     due = {name: value for name, value in known.counted.items() if value is not None}
     owners = tuple(f"{each.__name__}." for each in counted_in(dataset.figures))
@@ -325,7 +315,7 @@ def counted(built: BuiltFolder, not_counted: list[str]) -> Iterator[str]:
     for count in every_count(dataset.figures, built):
         own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
         if count.reason and not count.failed:
-            not_counted.append(f"{count.name}: {count.reason}")
+            yield NotChecked(f"{count.name}: {count.reason}")
         elif count.reason:
             yield f"{count.name}: {count.reason}"
         for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
@@ -339,131 +329,6 @@ def _why_not_counted(built: BuiltFolder, version: str) -> str:
         return A_SAMPLE
     own = f"{built.dataset.name} {built.version}"
     return "" if version == built.version else f"{FILE} is not of {own}"
-
-
-def keys(built: BuiltFolder) -> Iterator[str]:
-    """Keys are unique within a config, or within a split where splits may share keys."""
-    first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
-    configs = built.dataset.configs
-    for config, split in built.declared:
-        declared = configs[config]
-        if not declared.keys:
-            continue
-        whole = configs[getattr(declared, "of", "") or config]
-        shared = declared.splits_share_keys or whole.splits_share_keys
-        found = Counter(zip(*values_of_columns(built, config, split, declared.keys), strict=True))
-        for key, count in found.items():
-            named = ", ".join(map(str, key))
-            if count > 1:
-                yield f"{config}/{split}: {named} occurs {count} times"
-            other = first.setdefault((config, *key), split)
-            if other != split and not shared:
-                yield f"{config}/{split}: {named} is also in {other}"
-
-
-def values_of_columns(
-    built: BuiltFolder, config: str, split: str, names: Iterable[str]
-) -> list[list[Any]]:
-    """Return the values of columns of a split, without the others, which takes less time."""
-    tables = list(built.tables(config, split))
-    return [[each for table in tables for each in table[name].to_pylist()] for name in names]
-
-
-def numbers(built: BuiltFolder) -> Iterator[str]:
-    """Every number is finite."""
-    for config, split, path, values in _leaves(built):
-        if pa.types.is_floating(values.type):
-            for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
-                yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
-
-
-def empty_texts(built: BuiltFolder) -> Iterator[str]:
-    """Missing is null: a text is empty only in a field whose meaning has the word `empty`."""
-    found: Counter[tuple[str, str]] = Counter()
-    for config, _, path, values in _leaves(built):
-        if pa.types.is_string(values.type):
-            found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
-    for (config, path), count in (+found).items():
-        columns = columns_of(built.dataset.configs[config])
-        meanings = {column.path: column.meaning for column in columns}
-        meaning = meanings[re.sub(r"(\[\])+$", "", path)]
-        if "empty" not in meaning and meaning not in ("", UNKNOWN, KEY):
-            what = f"{count:,} empty texts; say in its meaning what empty stands for, or give null"
-            yield f"{config}: {path}: {what}"
-
-
-def _leaves(built: BuiltFolder) -> Iterator[tuple[str, str, str, Any]]:
-    """Yield config, split, path and values of each innermost column of every file."""
-    for config, split in built.declared:
-        for table in built.tables(config, split):
-            for name in table.schema.names:
-                for path, values in _within(table[name], name):
-                    yield config, split, path, values
-
-
-def _within(values: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if pa.types.is_struct(values.type):
-        for number, field in enumerate(values.type):
-            yield from _within(pc.struct_field(values, [number]), f"{path}.{field.name}")
-    elif pa.types.is_list(values.type):
-        yield from _within(pc.list_flatten(values), f"{path}[]")
-    else:
-        yield path, values
-
-
-def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
-    """Each row has the values that are declared, and a lossless one converts to a record and back.
-
-    Splits whose source is available are left to `source`, which compares upstream's own records.
-    """
-    for config, split in built.declared:
-        declared = built.dataset.configs[config]
-        for number, row in enumerate(
-            built.rows(config, split) if (config, split) not in plans else ()
-        ):
-            where = f"{config}/{split}[{number}]"
-            try:
-                record = declared.to_record(row)
-                if not declared.node.fits(record):
-                    found = declared.node.problems(record)
-                    yield from (str(problem.at(where)) for problem in found)
-                elif declared.to_row(record) != row:
-                    yield f"{where}: the record converted from it gives another row"
-            except MemoryError:  # blames no script
-                raise
-            except Exception as error:  # a script may fail on a foreign row
-                yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
-
-
-def chats(built: BuiltFolder) -> Iterator[str]:
-    """Chats alternate user and assistant after an optional system message; no turn is lost.
-
-    `source_turns` lists the turns of each message: each turn once, in order. Only the system
-    message and an opening cue have none.
-    """
-    for config, declared in built.dataset.configs.items():
-        if isinstance(declared, Config) or not CHAT.keys() <= declared.features.keys():
-            continue  # a Config holds upstream's own values
-        for split in built.splits(config):
-            chats = zip(*values_of_columns(built, config, split, CHAT), strict=True)
-            for number, (messages, turns) in enumerate(chats):
-                for problem in _wrong_chat(messages, turns):
-                    yield f"{config}/{split}[{number}]: {problem}"
-
-
-def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[str]:
-    roles = [message["role"] for message in chat]
-    system = roles[:1] == ["system"]
-    talk = roles[system:]
-    if talk != [("user", "assistant")[n % 2] for n in range(len(talk))]:
-        yield "expected user and assistant in turn after an optional system message"
-    if len(turns) != len(chat):
-        yield f"{len(chat)} messages, but source_turns of {len(turns)}"
-        return
-    if [turn for each in turns for turn in each] != list(range(sum(map(len, turns)))):
-        yield "source_turns are not each turn once, in order"
-    if (system and turns[0]) or not all(turns[system + 1 :]):
-        yield "only the system message and an opening cue may have no turn"
 
 
 def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
@@ -481,84 +346,3 @@ def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
         wrong.append(EVAL)
     yield from (f"{name}: differs from what the rows give; build again" for name in wrong)
-
-
-def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
-    """Every upstream record gives the built row, and the row converts back to the record."""
-    for name in built.declared:
-        if name in plans:
-            yield from _against_source(built, plans[name], remeasured.digests[name])
-
-
-def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator[str]:
-    place = "/".join(plan.name)
-    lossless = isinstance(plan.config, Config)
-    records: list[Any] = []
-    differing: list[str] = []
-
-    def rows() -> Iterator[Any]:
-        for number, row in enumerate(generate(plan, records if lossless else None)):
-            if isinstance(plan.config, Config):
-                differing.extend(_not_back(plan.config, row, records.pop(), f"{place}[{number}]"))
-            yield row
-
-    digest = Digest(plan.schema)
-    for batch in to_batches(rows(), plan.schema, place):
-        digest.update(batch)
-    if digest.hexdigest() != found:
-        yield from row_differences(place, built.rows(*plan.name), list(generate(plan)))
-    yield from differing
-
-
-def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
-    try:
-        back = config.to_record(row)
-    except MemoryError:  # blames no script
-        raise
-    except Exception as error:  # of a script
-        yield f"{where}: does not convert back: {type(error).__name__}: {error}"
-        return
-    if not _alike(back, record):
-        said = next(differences(back, record), "true is not 1")
-        yield f"{where}: does not convert back to the upstream record: {said}"
-
-
-def _alike(found: Any, expected: Any) -> bool:
-    """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
-    return bool(found == expected) and (
-        orjson.dumps(found) == orjson.dumps(expected) or _as_true(found, expected)
-    )
-
-
-def _as_true(found: Any, expected: Any) -> bool:
-    """Tell whether equal values are true or false at the same places."""
-    if isinstance(found, dict):
-        return all(_as_true(value, expected[key]) for key, value in found.items())
-    if isinstance(found, list):
-        return all(map(_as_true, found, expected))
-    return isinstance(found, bool) == isinstance(expected, bool)
-
-
-def row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str]:
-    """Yield each difference of rows from those that the records give."""
-    if len(rows) != len(due):
-        yield f"{where}: {len(rows):,} rows, expected {len(due):,} of the records"
-    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
-        if not same(row, expected):
-            path = next(differences(row, expected))
-            yield f"{where}[{number}]: differs from the row of the record: {path}"
-
-
-def differences(found: Any, due: Any, path: str = "") -> Iterator[str]:
-    """Yield the path to each value that differs, with both."""
-    if isinstance(found, dict) and isinstance(due, dict):
-        for key in {**due, **found}:
-            if key in found and key in due:
-                yield from differences(found[key], due[key], f"{path}.{key}")
-            else:
-                yield f"{path}.{key}: {'missing' if key in due else 'unknown'}"
-    elif isinstance(found, list) and isinstance(due, list) and len(found) == len(due):
-        for number, (one, other) in enumerate(zip(found, due, strict=True)):
-            yield from differences(one, other, f"{path}[{number}]")
-    elif not same(found, due):
-        yield f"{path}: expected {due!r:.60}, found {found!r:.60}"
