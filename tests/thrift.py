@@ -3,9 +3,7 @@
 A struct is a dict of field's id -> (type, value), a list is (type of its items, items).
 """
 
-import struct
-
-TRUE, FALSE, I32, I64, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 5, 6, 7, 8, 9, 12
+TRUE, FALSE, I32, I64, BINARY, LIST, STRUCT = 1, 2, 5, 6, 8, 9, 12
 _NUMBERS = (4, I32, I64)
 
 
@@ -36,8 +34,6 @@ def _read(kind, data, at):
     if kind in _NUMBERS:
         value, at = _varint(data, at)
         return value >> 1 ^ -(value & 1), at
-    if kind == DOUBLE:
-        return struct.unpack_from("<d", data, at)[0], at + 8
     if kind == BINARY:
         length, at = _varint(data, at)
         return bytes(data[at : at + length]), at + length
@@ -81,8 +77,6 @@ def _written(kind, value):
         return bytes([value])
     if kind in _NUMBERS:
         return _bytes_of((value << 1 ^ value >> 63) & (1 << 64) - 1)
-    if kind == DOUBLE:
-        return struct.pack("<d", value)
     if kind == BINARY:
         return _bytes_of(len(value)) + value
     if kind == LIST:
