@@ -1,9 +1,9 @@
-"""Write the tables of `make faults` into docs/faults.md, from pytest's report.
+"""Write the table of `make faults` into docs/faults.md, from pytest's report.
 
     pytest tests/faults --junitxml=build/faults.xml
-    PYTHONPATH=tests python tests/faults/tables.py build/faults.xml
+    python tests/faults/tables.py build/faults.xml
 
-Without real files (PARLEY_SOURCE), only print the tables.
+A failed test has no counts.
 """
 
 import sys
@@ -11,8 +11,6 @@ from collections import defaultdict
 from datetime import date
 from pathlib import Path
 from xml.etree import ElementTree
-
-from trial import EACH
 
 BEGIN, END = "<!-- make faults: from here -->", "<!-- make faults: to here -->"
 
@@ -25,24 +23,10 @@ def main():
     _, end, after = rest.partition(END)
     if not begin or not end:
         sys.exit(f"{document}: expected {BEGIN} and, after it, {END}")
-    report = ElementTree.parse(sys.argv[1])
-    damage = damages(report)
-    tables = f"""{BEGIN}
-
-{date.today()}: each fault, with its trials and losses.
-
-{faults(report)}
-
-Damaged records and files: {EACH} of each kind and dataset, cut out of the real files. Each cell
-counts rejected (the error names file, record and field) / harmless (same rows) / kept (the rows
-hold the damaged data exactly). A fourth number would count everything else.
-
-{damage}
-
-{END}"""
-    if damage:
-        document.write_text(f"{before}{tables}{after}", encoding="utf-8")
-    print(tables)
+    stated = f"{date.today()}: each fault, with its trials and losses."
+    table = f"{BEGIN}\n\n{stated}\n\n{faults(ElementTree.parse(sys.argv[1]))}\n\n{END}"
+    document.write_text(f"{before}{table}{after}", encoding="utf-8")
+    print(table)
 
 
 def faults(report):
@@ -59,21 +43,6 @@ def faults(report):
         lines.append(f"| {fault} | {tried:,} | {tried - gone:,} | {gone:,} |")
     if lost := len([*report.iter("failure"), *report.iter("error")]):
         lines.append(f"\n{lost} tests failed; what they tried is not in the table.")
-    return "\n".join(lines)
-
-
-def damages(report):
-    """Return Markdown: outcomes of damaged records by kind and dataset; "" without real files."""
-    cells = defaultdict(dict)
-    for kind, value in properties(report, "damage"):
-        name, _, cell = value.partition(": ")
-        cells[kind][name] = cell
-    if not cells:
-        return ""
-    names = sorted({name for row in cells.values() for name in row})
-    lines = [f"| damage | {' | '.join(names)} |", f"| --- |{' ---: |' * len(names)}"]
-    for kind, row in cells.items():
-        lines.append(f"| {kind} | {' | '.join(row.get(name, '') for name in names)} |")
     return "\n".join(lines)
 
 

@@ -1,49 +1,92 @@
-"""A damaged file is rejected with an error that names the place, or nothing in it is lost.
+"""A damaged upstream file is an error that names it, or the rows give back all that it holds."""
 
-Three outcomes are allowed. `rejected`: the error names file, record or line and, if a parser can
-know it, the field. `harmless`: records and rows are unchanged. `kept`: the rows give back the
-damaged records exactly, and the dataset's documents allow such records.
-"""
+import json
+import os
+import random
+import shutil
+from pathlib import Path
 
-from collections import Counter
+from mutations import inner, nodes
 
-import pytest
-from damage import KINDS
-from subjects import SUBJECTS
-from trial import EACH, HARMLESS, KEPT, REJECTED, judged
+from parley.base.errors import ParleyError
+from parley.building.configs import Config
+from parley.building.plan import plan
+from parley.building.rows.arrow import to_batch
+from parley.building.rows.generate import generate
+from parley.building.sources import Sources
 
-from parley.building.registry import get
-
-OUTCOMES = (REJECTED, HARMLESS, KEPT)
-
-
-def require_fair(name, source, each, record=lambda kind, cell: None):
-    """Damage files in each kind and record the outcomes; fail if one is unfair."""
-    counts, unfair = Counter(), []
-    for kind, outcome in judged(get(name), source, each):
-        if isinstance(outcome, Exception):
-            unfair.append(str(outcome))
-            outcome = "unfair"
-        counts[kind, outcome] += 1
-        counts["all", outcome] += 1
-    for kind in (*KINDS, "all"):
-        shown = (*OUTCOMES, "unfair") if counts[kind, "unfair"] else OUTCOMES
-        record(kind, " / ".join(str(counts[kind, outcome]) for outcome in shown))
-    assert not unfair, f"{len(unfair)} unfair, such as:\n" + "\n".join(unfair[:5])
-    for kind in KINDS:
-        assert sum(counts[kind, outcome] for outcome in OUTCOMES) == each
-    assert counts["all", HARMLESS]
-    assert counts["all", KEPT]
+TRIALS = 25 * int(os.environ.get("PARLEY_TRIALS", 4))  # of each dataset; `make faults` has 500
+HERE = "<what stands here is replaced>"
+NEVER = [  # of no dataset: no JSON, or nothing that a column could hold
+    *("NaN", "-Infinity", "1e999", "-1e-999", "9" * 5000, '"\\ud800"', '{"a": 1, "a": 2}'),
+    *("[" * 20_000 + "]" * 20_000, "01", "'x'", "None"),
+]
+LITERALS = [
+    *("null", "true", "7", "0.5", '"7"', "[]", "{}", '["x"]', '{"x": 1}', "9223372036854775807"),
+    *('"\\u0000\\u001b[2J\\u2028"', f'"{"x" * 100_000}"', '""', *NEVER),
+]
+BYTES = [b"\x01", b"\xff", b"\xed\xa0\xbd", b"\xef\xbb\xbf", b"\n", b"\r"]
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_damaged_samples(name):
-    require_fair(name, get(name).sample, 12)
+def parsed(path, text):
+    """Return the records of a JSON file in plain Python, and how they are written."""
+    if path.suffix == ".jsonl":
+        records = [json.loads(line) for line in text.removesuffix("\n").split("\n")]
+        return records, lambda records: "".join(f"{json.dumps(each)}\n" for each in records)
+    whole = json.loads(text)
+    if isinstance(whole, list):
+        return whole, lambda records: json.dumps(records, indent=0)
+    return [whole], lambda records: json.dumps(*records, indent=0)
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_damaged_real_files(name, source, record_property):
-    def record(kind, cell):
-        record_property(f"damage: {kind}", f"{name}: {cell}")
+def damaged(path, draw):
+    """Return other content of a file, and whether no dataset may take it."""
+    data = path.read_bytes()
+    if path.suffix not in (".json", ".jsonl") or draw.random() < 0.3:
+        place = draw.randrange(len(data))
+        new = draw.choice(BYTES)
+        made = [data[:place], data.replace(b"\n", b"\r\n"), data[:place] + new + data[place:]]
+        kind = draw.randrange(3)
+        return made[kind], kind == 2 and new in BYTES[1:3]
+    records, written = parsed(path, data.decode())
+    way, value = draw.choice([each for each in nodes(records) if each[0]])
+    if isinstance(value, dict) and draw.random() < 0.5:
+        value["note"] = None
+        return written(records).encode(), False
+    holder, literal = inner(records, way), draw.choice(LITERALS)
+    if isinstance(holder, dict) and draw.random() < 0.3:
+        del holder[way[-1]]
+        return written(records).encode(), False
+    holder[way[-1]] = HERE
+    return written(records).replace(json.dumps(HERE), literal).encode(), literal in NEVER
 
-    require_fair(name, source / name, EACH, record)
+
+def test_a_damaged_file_is_refused_or_kept(dataset, tmp_path, tally):
+    folder = Path(shutil.copytree(dataset.sample, tmp_path / "source"))
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pkl")
+    draw, refused = random.Random(dataset.name), 0
+    for _ in range(TRIALS):
+        path = draw.choice(files)
+        before = path.read_bytes()
+        content, never = damaged(path, draw)
+        path.write_bytes(content)
+        errors = []
+        for split in plan(Sources(dataset, folder, sample=True)):
+            if not any(f"{path}/".startswith(f"{folder / each.path}/") for each in split.files):
+                continue
+            try:
+                rows = to_batch(list(generate(split)), split.schema, "here").to_pylist()
+            except ParleyError as error:
+                errors.append(str(error))
+                continue
+            if isinstance(split.config, Config) and path.suffix.startswith(".json"):
+                records, _ = parsed(path, content.decode())
+                back = [split.config.to_record(row) for row in rows]
+                if not split.config.records:  # else of several files
+                    assert all(each in back for each in records), path
+        assert all(path.name in each for each in errors), (content[:200], errors)
+        assert errors or not never, (path, content[:200])
+        refused += bool(errors)
+        path.write_bytes(before)
+    assert TRIALS / 2 < refused < TRIALS
+    tally("damaged place of an upstream file", TRIALS)
