@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.10 or newer. They install into .venv the versions in
 # constraints.txt: .venv/demo holds what the demo needs, .venv/ready adds tests and checks,
-# .venv/full adds optional test dependencies. .olah is an independent Hub for tests.
+# .venv/full adds optional test dependencies.
 
 # Else each of the tests' thousands of processes compiles all that it imports, in twice the time
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,7 +19,7 @@ demo: .venv/demo
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-test-all: .venv/full .olah/ready
+test-all: .venv/full
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: .venv/ready
@@ -49,13 +49,12 @@ bench: .venv/ready
 bench-quick: .venv/ready
 	$(BIN)/python benchmarks/run.py --quick
 
-# Runs the fault tests and damages records; with real files in PARLEY_SOURCE it writes what was
-# tried and lost into docs/faults.md.
+# Runs the fault tests, and writes what was tried and lost into docs/faults.md.
 faults: export PARLEY_TRIALS = 20
 faults: .venv/ready
 	mkdir -p build
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q tests/faults --junitxml=build/faults.xml
-	PYTHONPATH=tests $(BIN)/python tests/faults/tables.py build/faults.xml
+	$(BIN)/python tests/faults/tables.py build/faults.xml
 
 # Renews docs/tasks.md, and each measured.json and card from the real files in PARLEY_SOURCE.
 measure: .venv/ready
@@ -92,10 +91,5 @@ constraints: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
 	touch $@
 
-.olah/ready: .venv/demo
-	$(PYTHON) -m venv .olah
-	$(BIN)/uv pip install --quiet --python .olah/bin/python olah==0.5.4
-	touch $@
-
 clean:
-	rm -rf .venv build dist .compat .endpoint .olah .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .compat .endpoint .mypy_cache .pytest_cache .ruff_cache
