@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -325,8 +324,9 @@ def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, cap
     known |= {part: dict([*known[part].items()][:1]) for part in ("configs", "splits", "figures")}
     sound = {"README.md": {"pretty_name": "Talks"}, MEASURED: known}
     statuses = []
-    for file, path in [(name, path) for name in sound for path in places(sound[name])]:
-        for odd in ODD:
+    every = [(name, path) for name in sound for path in places(sound[name])]
+    for number, (file, path) in enumerate(every):
+        for odd in ODD[number % 3 :: 3]:
             holder = [copy.deepcopy(sound[file])]
             value = holder
             for step in (0, *path)[:-1]:
@@ -537,17 +537,6 @@ def outside(tmp_path):
     return outside
 
 
-def on_each(sample_build, tmp_path, damages, chosen):
-    """Return commands on copies of casino's build, each damaged by a function of the folder."""
-    commands = []
-    for number, damage in enumerate(damages):
-        folder = shutil.copytree(sample_build / "casino", tmp_path / str(number) / "casino")
-        damage(folder)
-        found = commands_on(folder, sample_build / "casino", tmp_path / "out" / str(number))
-        commands += [found[place] for place in chosen]
-    return commands
-
-
 def link(path, target):
     if path.is_dir():
         shutil.rmtree(path)
@@ -603,8 +592,6 @@ def commands_on(folder, sound, out):
         ("verify", "casino", *build),
         ("diff", sound, folder),
         ("show", "casino", *build),
-        ("show", "casino", *build, "--json"),
-        ("export", "casino", "convokit", out / "convokit", *build),
         ("export", "casino", "csv", out / "csv", *build),
         ("charts", "casino", out / "charts", *build),
         ("site", "casino", *build, "--output", out / "site"),
@@ -613,14 +600,17 @@ def commands_on(folder, sound, out):
 
 def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside, tmp_path, tally):
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
-    damages = [partial(place, outside) for place in PLACED.values()]
-    commands = on_each(sample_build, tmp_path, damages, range(8))
-    commands.append(("publish", "casino", "--repo", "org/casino", "--build", tmp_path / "0"))
-    folders = [tmp_path / str(number) for number in range(len(PLACED))]
+    folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
+    for folder, place in zip(folders, PLACED.values(), strict=True):
+        shutil.copytree(sample_build / "casino", folder / "casino")
+        place(outside, folder / "casino")
+        out = tmp_path / "out" / folder.name
+        commands += commands_on(folder / "casino", sample_build / "casino", out)
+    commands.append(("publish", "casino", "--repo", "org/casino", "--build", folders[0]))
     restate(folders[0] / "casino", "sample", False)  # a sample would be refused unread
     before = state(outside, *folders)
     found = run(tmp_path, commands, **hub.environ(tmp_path / "home", "hf_writes"))
-    assert {status for status, _ in found[:-1:8]} == {1}
+    assert {status for status, _ in found[:-1:6]} == {1}
     status, output = found[-1]
     assert (status, "`parley verify casino --build " in output) == (1, True)
     assert "` fails; read its output" in output
@@ -648,92 +638,3 @@ def test_no_line_takes_long_to_refuse(parse, line):
     with pytest.raises(ValueError, match=r"twice|expected a finite number"):
         parse(line)
     assert time.monotonic() - start < 10
-
-
-FILE = {"path": "../../outside/secret.txt", "bytes": 1, "sha256": "0" * 64}
-SAID = {
-    "a path upwards": ("configs", {"dialogues": {"train": {"files": [FILE]}}}),
-    "an absolute path": ("configs", {"x": {"y": {"files": [FILE | {"path": "/dev/zero"}]}}}),
-    "a config that is a path": ("configs", {"../../outside": {"train": {"files": []}}}),
-    "a split that is a pattern": ("configs", {"dialogues": {"**/*": {"files": []}}}),
-    "an empty path": ("configs", {"": {"": {"files": [FILE | {"path": ""}]}}}),
-    "a path with a zero": ("configs", {"\x00": {"\x00": {"files": [FILE | {"path": "\x00"}]}}}),
-    "half a character": ("configs", {"\ud800": {"\ud800": {"files": [FILE | {"path": "\ud800"}]}}}),
-    "a dataset that is a path": ("dataset", "../../outside"),
-    "a dataset that is a list": ("dataset", ["casino"]),
-    "a version that is a path": ("version", "../../outside"),
-    "a source that is a path": ("sources", {"/etc/passwd": {"url": "file:///etc/passwd"}}),
-    "no configs": ("configs", []),
-    "a number for a list": ("missing", 7),
-    "a text for a truth": ("sample", "yes"),
-    "null": ("configs", None),
-}
-TEXTS = {
-    "a huge number": '{"dataset": ' + "9" * 100_000 + "}",
-    "a huge exponent": '{"dataset": 1e999999999}',
-    "not a number": '{"dataset": NaN}',
-    "deep lists": "[" * 1_000_000,
-    "deep objects": '{"a":' * 1_000_000,
-    "deep in a field": '{"sources": ' + "[" * 900 + "]" * 900 + "}",
-    "many keys": "{" + ", ".join(f'"{n}": 1' for n in range(200_000)) + "}",
-    "no text": "\udcff\udcfe",
-}
-
-
-def misstate(key, value, folder):
-    """Change what a provenance says of a key; without a key, the value is its text."""
-    path = folder / "provenance.json"
-    if key is None:
-        path.write_bytes(value.encode("utf-8", "surrogateescape"))
-        return
-    if key == "configs" and isinstance(value, dict):
-        for splits in value.values():
-            for split in splits.values():
-                split |= {"rows": 10**30, "digest": ""}
-    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
-
-
-def test_a_provenance_from_elsewhere(hub, sample_build, outside, tmp_path, tally):
-    said = [*SAID.values(), *((None, text) for text in TEXTS.values())]
-    damages = [partial(misstate, key, value) for key, value in said]
-    commands = on_each(sample_build, tmp_path, damages, (0, 1, -1))
-    publishing = ("publish", "casino", "--repo", "org/a", "--build", tmp_path / "0", "--dry-run")
-    commands.append(publishing)
-    before = state(outside)
-    found = run(tmp_path, commands, **hub.environ(tmp_path / "home"))
-    assert {status for status, _ in found[::3]} == {1}
-    assert state(outside) == before
-    assert not hub.repos
-    tally("command on a provenance from elsewhere", len(commands))
-
-
-ROWS = {
-    "no column": pa.table({}),
-    "no row": None,
-    "another column": pa.table({"x": [1]}),
-    "numbers for texts": pa.table({"dialogue_id": [1], "chat_logs": [5], "participant_info": [7]}),
-    "nulls": pa.table({"dialogue_id": pa.nulls(3), "chat_logs": pa.nulls(3)}),
-    "lists": pa.table({"dialogue_id": [[1], [2]], "chat_logs": [[[1]], [[2]]]}),
-    "objects": pa.table({"dialogue_id": [{"a": 1}], "chat_logs": [{"a": 1}]}),
-    "no numbers": pa.table({"dialogue_id": [math.nan], "chat_logs": [math.inf]}),
-    "the same twice": pa.table({"dialogue_id": [1, 1], "chat_logs": [[], []]}),
-    "bytes": pa.table({"dialogue_id": [b"\xff\x9b"], "chat_logs": [[b"\xff"]]}),
-    "dates": pa.table({"dialogue_id": pa.array([1 << 62], pa.timestamp("us"))}),
-    "half a character": pa.table(
-        {"dialogue_id": pa.array([b"\xff"]).view(pa.string()), "chat_logs": ["x"]}
-    ),
-}
-
-
-def replace_rows(table, folder):
-    for path in folder.rglob("*.parquet"):
-        retable(path, lambda old: old[:0] if table is None else table)
-    reseal(folder)
-
-
-def test_rows_of_another_shape(sample_build, tmp_path, tally):
-    damages = [partial(replace_rows, table) for table in ROWS.values()]
-    commands = on_each(sample_build, tmp_path, damages, range(8))
-    found = run(tmp_path, commands)
-    assert [status for status, _ in found[0::8]] == [1] * len(ROWS)
-    tally("command on rows of another shape", len(commands))
