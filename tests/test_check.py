@@ -72,148 +72,115 @@ FIRST = Task(
 )
 TASKS = {"first": FIRST}
 """
-OTHERS = (
-    "    inputs='its turns',\n    columns=('dialogues.turns[].text', 'dialogues.turn'),\n    gold="
-)
+OTHERS = "    inputs='its turns',\n    columns=('dialogues.turn',),\n    gold="
 JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]],
             shape=__import__("parley").Converted(DIALOGUE, DIALOGUE, lambda r: r["x"], dict)"""
-OF_LABELS = TASK.replace('"first": str', '"first": {"clerk", "customer"}').replace(
-    "nobody", "clerk"
-)
-BREAKS = {  # rule: (file, old text, new text, part of the message)
+OF_LABELS = TASK.replace(": str}", ': {"clerk", "customer"}}').replace("nobody", "clerk")
+# rule: (file, old text, new text)
+BREAKS = {
     "script_declares": [
-        (SCRIPT, "DIALOGUE = {", "DIALOGUE = (", r"cannot be imported: SyntaxError: .*line \d+"),
-        (SCRIPT, "DIALOGUE = {", "DIALOGUE = DIALOG or {", r"line \d+: .*NameError: name 'DIALOG'"),
-        (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {", "imported: SystemExit"),
-        (SCRIPT, "DIALOGUE = {", "raise BaseException\nDIALOGUE = {", "imported: BaseException"),
-        (SCRIPT, "class Skeleton(Builder)", "class Skeleton", "one class of Builder, found 0"),
-        ("pins.py", '"size": 423', '"size": "423"', r"line \d+: File\('dialogues.*\): size: "),
-        (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"', r"line \d+: \w+: VERSION: "),
+        (SCRIPT, "DIALOGUE = {", "DIALOGUE = ("),
+        (SCRIPT, "DIALOGUE = {", "DIALOGUE = DIALOG or {"),
+        (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {"),
+        (SCRIPT, "DIALOGUE = {", "raise BaseException\nDIALOGUE = {"),
+        (SCRIPT, "class Skeleton(Builder)", "class Skeleton"),
+        ("pins.py", '"size": 423', '"size": "423"'),
+        (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'),
     ],
     "script_opens_with_what_it_is": [
-        (SCRIPT, "(invented)", "", "shows no record"),
-        (SCRIPT, "A row is the record", "It is the record", "describes no row"),
+        (SCRIPT, "(invented)", ""),
+        (SCRIPT, "A row is the record", "It is the record"),
     ],
     "every_field_has_a_meaning": [
-        (SCRIPT, 'Field(str, "what is said")', "str", r"dialogues: turns\[\].text has no meaning"),
-        (SCRIPT, "**CHAT", '**CHAT, "n?": int', "messages: n has no meaning"),
+        (SCRIPT, 'Field(str, "what is said")', "str"),
+        (SCRIPT, "**CHAT", '**CHAT, "n?": int'),
     ],
     "sample_builds": [
-        (SAMPLE, "", None, "sample/dialogues.jsonl: missing; write a few invented records"),
-        (SAMPLE, NEW, "", "dialogues.jsonl: at least one record|expected at least one record"),
-        (SAMPLE, '"rating": 5', '"rating": 6', "line 1: rating: .*, found 6. .*in .*/sample"),
-        (SAMPLE, '"id": "s2"', '"id": "s1"', "line 2: the key 's1' appears twice, first in .*line"),
-        (SCRIPT, '"id": record["id"], **', "**", r"train\[0\]; \[1\]: id: missing"),
-        (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"', r"\.role: expected .*, found .bot"),
-        (
-            SCRIPT,
-            'record["id"], **',
-            'len(record["turns"]), **',
-            r"train\[0\]; \[1\]: id: expected a string, ",
-        ),
-        (SCRIPT, "roles[turn[", "rolls[turn[", r"skeleton.py, line \d+ fails: .*line 1: NameError"),
-        (SCRIPT, "holds=holds", JOINED, r"line \d+ fails: records\[0\]: KeyError: 'x'"),
-        (SCRIPT, " in records:", " in [next(iter(records))]:", "not read to its end. `rec"),
+        (SAMPLE, "", None),
+        (SAMPLE, NEW, ""),
+        (SAMPLE, '"rating": 5', '"rating": 6'),
+        (SAMPLE, '"id": "s2"', '"id": "s1"'),
+        (SCRIPT, '"id": record["id"], **', "**"),
+        (SCRIPT, '"clerk": "assistant"', '"clerk": "bot"'),
+        (SCRIPT, 'record["id"], **', 'len(record["turns"]), **'),
+        (SCRIPT, "roles[turn[", "rolls[turn["),
+        (SCRIPT, "holds=holds", JOINED),
+        (SCRIPT, " in records:", " in [next(iter(records))]:"),
     ],
-    "records_stay_as_they_are": [
-        (SCRIPT, SAID, TWO_ROWS, r"rows changes record 0: .*change a copy"),
-    ],
-    "missing_is_null": [
-        (SCRIPT, "chat_of(said)", 'chat_of(said, "N/A")', r"messages/train\[0\].*is 'N/A'"),
-    ],
+    "records_stay_as_they_are": [(SCRIPT, SAID, TWO_ROWS)],
+    "missing_is_null": [(SCRIPT, "chat_of(said)", 'chat_of(said, "N/A")')],
     "sample_shows_each_alternative": [
-        (
-            SCRIPT,
-            '"rating?": Field({1, 2, 3, 4, 5}',
-            '"rating?": Field((int, float)',
-            r"dialogues.rating: .*poi",
-        ),
-        (
-            SCRIPT,
-            '"text": Field(str,',
-            '"text": Field((str, None),',
-            r"dialogues.turns\[\].text: .* null here",
-        ),
+        (SCRIPT, '"rating?": Field({1, 2, 3, 4, 5}', '"rating?": Field((int, float)'),
+        (SCRIPT, '"text": Field(str,', '"text": Field((str, None),'),
     ],
-    "views_are_of_dialogues": [(SCRIPT, "holds=holds, ", "", "says not what .*; give holds=")],
+    "views_are_of_dialogues": [(SCRIPT, "holds=holds, ", "")],
     "sample_verifies": [
-        (SCRIPT, SAID, SKIP, "shown: messages/train: leaves out 1 of 2 dialogues,"),
-        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])', "leaves out 2 of 6 turns"),
-        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"', r"chats: messages/train\[0\]: exp"),
-        (
-            SCRIPT,
-            "chat_of(said)}",
-            'chat_of(said), "source_turns": [[0]]}',
-            "chats: .*source_turns",
-        ),
-        (CHECKS, NEW, OWN.format("row['texts']"), "ids_are_short: the check failed: KeyErr"),
-        (CHECKS, NEW, OWN.format("row['id'] + ' is long'"), "ids_are_short: s1 is long; .*: Ids"),
+        (SCRIPT, SAID, SKIP),
+        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])'),
+        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"'),
+        (SCRIPT, "chat_of(said)}", 'chat_of(said), "source_turns": [[0]]}'),
+        (CHECKS, NEW, OWN.format("row['texts']")),
+        (CHECKS, NEW, OWN.format("row['id'] + ' is long'")),
     ],
     "modules_load": [
-        (CHECKS, NEW, "from parley import nothing\n", r"checks.py, line 1: cannot.*ImportError: "),
-        (FIGURES, "what: str)", "what: str, split: str)", r"line \d+: cannot.*size takes 2 keys"),
-        ("jobs.py", NEW, "JOBS = {'train': print}\n", r"JOBS\['train'\]: expected a Job, "),
+        (CHECKS, NEW, "from parley import nothing\n"),
+        (FIGURES, "what: str)", "what: str, split: str)"),
+        ("jobs.py", NEW, "JOBS = {'train': print}\n"),
     ],
-    "figures_compute": [
-        (FIGURES, 'dialogue["turns"]', 'dialogue["turn"]', "size.dialogues fails: KeyErr"),
-    ],
+    "figures_compute": [(FIGURES, 'dialogue["turns"]', 'dialogue["turn"]')],
     "tasks_score_the_sample": [
-        ("tasks.py", NEW, TASK.replace("    gold=", OTHERS), r"no column dialogues.turn; name"),
-        ("tasks.py", NEW, TASK, "first: shape: first: takes any text, .*'clerk', 'customer'"),
+        ("tasks.py", NEW, TASK),
         *(
-            ("tasks.py", NEW, OF_LABELS.replace(old, new), message)
-            for old, new, message in (
-                ('(row["id"],)', '("9",)', r"first: gold: no row of dialogues has .*'9'"),
-                ('Score({"right"', 'Score({"wrong"', r"metrics.wrong: is not in the `metrics` of "),
-                (
-                    '"clerk"} for (id,) in gold(data)',
-                    "first} for (id,), first in gold(data).items()",
-                    "first: clerk: gives all right answers",
-                ),
-                ('"first" in found[key]', 'found[key]["first"] == "clerk"', r"unreadable.*KeyErr"),
+            ("tasks.py", NEW, OF_LABELS.replace(old, new))
+            for old, new in (
+                ("    gold=", OTHERS),
+                ('(row["id"],)', '("9",)'),
+                ('Score({"right"', 'Score({"wrong"'),
+                ('"clerk"} for', "gold(data)[id,]} for"),
+                ('"first" in found[key]', 'found[key]["first"] == "clerk"'),
             )
         ),
     ],
-    "exports_write_the_sample": [("export.py", NEW, EXPORT, "cannot be exported .IndexError")],
+    "exports_write_the_sample": [("export.py", NEW, EXPORT)],
     "transcript_lays_out_every_row": [
-        (LAYOUT, 'row["rating"] is', 'row["score"] is', r"train\[0\]: fails: KeyError: 'score'"),
-        (LAYOUT, 'for turn in row["turns"]]', "for turn in ()]", r"train\[0\]: has no turns; give"),
-        (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]', r"lacks the text of .turns\[2\].text"),
-        (LAYOUT, "CONFIGS =", "_CONFIGS =", "transcript.py: defines no CONFIGS"),
-        (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS =', "TABLES: no column x.y"),
-        (LAYOUT, '("dialogues",)', '("dialogues", "chats")', "CONFIGS: .*chats"),
-        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}', r"train\[1\]: fails: TypeError: "),
+        (LAYOUT, 'row["rating"] is', 'row["score"] is'),
+        (LAYOUT, 'for turn in row["turns"]]', "for turn in ()]"),
+        (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]'),
+        (LAYOUT, "CONFIGS =", "_CONFIGS ="),
+        (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
+        (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
+        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
     ],
     "card_can_be_read": [
-        (CARD, "", None, r"README.md: no card to read: "),
-        (CARD, "---\nlicense", "license", "expected YAML front matter between two lines of ---"),
-        (CARD, "<!-- parley: load to here -->\n", "", "lines .*load to here --> once each"),
-        (CARD, "parley: load from", "parley: loads from", "no part is named loads"),
+        (CARD, "", None),
+        (CARD, "---\nlicense", "license"),
+        (CARD, "<!-- parley: load to here -->\n", ""),
+        (CARD, "parley: load from", "parley: loads from"),
     ],
     "card_has_its_parts": [
-        (CARD, "## Known limits\n", "", "lacks Known limits; let its .* be Splits, "),
-        (CARD, "## Biases and impact\n", "", "lacks Biases and impact; "),
-        (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n", "has the unknown Thanks"),
+        (CARD, "## Known limits\n", ""),
+        (CARD, "## Biases and impact\n", ""),
+        (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n"),
     ],
     "card_is_valid_for_the_hub": [
-        (CARD, "- text-generation", "- dialogues", "task_categories: the Hub knows no dialogues"),
-        (CARD, "language: [en]\n", "", "the front matter lacks language; add it"),
-        (SCRIPT, '"cc-by-4.0"', '"GPLv3"', "LICENSE: the Hub knows no licence GPLv3; .*gpl-3.0"),
-        (SCRIPT, '("en",)', '("english",)', "LANGUAGES: english is no code of a language; take"),
+        (CARD, "- text-generation", "- dialogues"),
+        (CARD, "language: [en]\n", ""),
+        (SCRIPT, '"cc-by-4.0"', '"GPLv3"'),
+        (SCRIPT, '("en",)', '("english",)'),
     ],
     "card_is_up_to_date": [
-        (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"', "the part load is stale; run"),
-        (CARD, "license: cc-by-4.0", "license: mit", r"license of .*expected cc-by-4.0, found mit"),
-        (CARD, "One split or", "3<!-- size.splits --> splits or", "size.splits is not counted"),
-        (SCRIPT, "a chat, the clerk", "a talk, the clerk", "the part fields is stale"),
-        (SCRIPT, "author = {Someone, Ann}", "author = {Else, Ann}", "the part citation is stale"),
+        (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"'),
+        (CARD, "license: cc-by-4.0", "license: mit"),
+        (CARD, "One split or", "3<!-- size.splits --> splits or"),
+        (SCRIPT, "a chat, the clerk", "a talk, the clerk"),
+        (SCRIPT, "author = {Someone, Ann}", "author = {Else, Ann}"),
     ],
 }
 ALL_BREAKS = [(rule, *change) for rule, changes in BREAKS.items() for change in changes]
 
 
 def broken(tmp_path, file, old, new):
-    """Return the results for a skeleton with one defect, and its unique name."""
+    """Return the results for a skeleton with one defect."""
     name = f"broken_{next(_numbers)}"
     path = write_skeleton(name, tmp_path) / file.replace("skeleton", name)
     if old is NEW:
@@ -231,15 +198,13 @@ def broken(tmp_path, file, old, new):
     work = tmp_path / "work"
     work.mkdir()
     dataset = Dataset(name, tmp_path / name)
-    return {check.name: check for check in check_folder(DatasetFolder(dataset, work))}, name
+    return {check.name: check for check in check_folder(DatasetFolder(dataset, work))}
 
 
-@pytest.mark.parametrize(("rule", "file", "old", "new", "message"), ALL_BREAKS)
-def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new, message):
-    found, name = broken(tmp_path, file, old, new)
-    lines = found[rule].problems
-    problems = [line for each in found.values() for line in each.problems]
-    assert any(re.search(message.replace("skeleton", name), line) for line in lines), problems
+@pytest.mark.parametrize(("rule", "file", "old", "new"), ALL_BREAKS)
+def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new):
+    found = broken(tmp_path, file, old, new)
+    assert found[rule].problems
     for each in found.values():
         for line in each.problems:
             assert "\n" not in line
