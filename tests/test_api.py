@@ -84,7 +84,7 @@ def no_upstream(more, tmp_path, monkeypatch):
 
     def leave():
         (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
-        monkeypatch.setattr("parley.building.load.fetch", fetch)
+        monkeypatch.setattr("parley.source.fetch.fetch", fetch)
 
     return leave
 
@@ -255,7 +255,7 @@ def test_load_names_the_choices(more, args, message):
 
 def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
-    monkeypatch.setattr("parley.building.load.fetch", lambda *_, **__: None)
+    monkeypatch.setattr("parley.source.fetch.fetch", lambda *_, **__: None)
     with pytest.raises(SourceError, match=r"dialogues\.jsonl: size expected 423"):
         parley.load("tea")
 

@@ -3,8 +3,6 @@
 import json
 import random
 import shutil
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -86,19 +84,6 @@ def test_a_source_that_cannot_be_read(casino):
     assert [each.place for each in error.value.problems] == [str(casino / "data/casino.json")]
 
 
-def test_a_disk_that_fills_up_in_a_build(tmp_path):
-    """A real build under a real limit, in a process of its own, for pyarrow would end it."""
-    program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); "
-        "from parley.cli import main; main()"
-    )
-    command = [sys.executable, "-c", program, "build", "casino", "--sample", "--build", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1, done.stderr
-    assert "What stood in" in done.stderr
-    assert not list(tmp_path.iterdir())
-
-
 def test_an_output_folder_behind_a_link(casino, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "build").mkdir()
@@ -108,15 +93,6 @@ def test_an_output_folder_behind_a_link(casino, tmp_path):
     assert (tmp_path / "build" / "casino").is_symlink()
     assert (tmp_path / "elsewhere" / "casino" / "provenance.json").is_file()
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["casino"]
-
-
-def test_the_earlier_folder_stays_when_a_build_fails(casino, tmp_path):
-    build_copy("casino", casino)
-    before = snapshot(tmp_path / "build")
-    edit(casino / "data/split/casino_test.json", lambda d: d[0].pop("chat_logs"))
-    with pytest.raises(RecordError, match=r"casino_test\.json\[0\]\.chat_logs: missing"):
-        build_copy("casino", casino)
-    assert snapshot(tmp_path / "build") == before
 
 
 def snapshot(folder):

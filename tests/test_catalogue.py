@@ -136,22 +136,6 @@ def test_what_a_column_cannot_hold_is_under_exact(raw, tmp_path):
     assert json.loads(row["exact"]) == {"helpful": True, "timestamp": 2**64}
 
 
-def test_it_loads(tmp_path):
-    import datasets
-
-    folder = hostile(tmp_path / "raw", 7, records=150)
-    run(folder, tmp_path / "out")
-    entries = json.loads((tmp_path / "out" / "provenance.json").read_text())["categories"]
-    for table in ("products", "reviews"):
-        options = {"name": table, "cache_dir": str(tmp_path / "cache")}
-        loaded = datasets.load_dataset(str(tmp_path / "out"), **options)
-        rows = {name: entry[table]["rows"] for name, entry in entries.items()}
-        assert rows.pop("Beta_2") == 0  # nothing of it was kept
-        assert {split: len(found) for split, found in loaded.items()} == rows
-        whole = datasets.load_dataset(str(tmp_path / "out"), **options, split="all")
-        assert len(whole) == sum(rows.values())
-
-
 def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
@@ -164,15 +148,6 @@ def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
     assert [row["text"] for row in names["reviews"]] == [REVIEW["text"]]
     corpus = json.loads(Path("corpus.jsonl").read_text(encoding="utf-8"))
     assert (corpus["_id"], corpus["title"]) == (PRODUCT["parent_asin"], PRODUCT["title"])
-
-
-def test_hosts_lay_their_files_out_differently(raw, tmp_path):
-    folder = raw({"C": ([PRODUCT], [REVIEW])}, ".jsonl.gz")
-    inner = tmp_path / "host" / "raw"
-    shutil.copytree(folder, inner)
-    (inner / "meta_categories").rename(inner / "metadata")
-    run(tmp_path / "host", tmp_path / "out")
-    assert len(pq.read_table(tmp_path / "out" / "products")) == 1
 
 
 def test_judged_products_are_looked_up(raw, sample_build, tmp_path, capsys):
@@ -503,13 +478,6 @@ def spark():
     return run
 
 
-def test_nothing_is_said_of_leaks_at_the_end(tmp_path):
-    command = [*PARLEY, "--input", tmp_path, "--output", tmp_path / "out"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1, done.stderr
-
-
 @pytest.mark.slow
 def test_spark_gives_the_same(spark, tmp_path):
     """On two workers that are processes of their own, and so have nothing of this checkout."""
@@ -526,13 +494,3 @@ def test_spark_gives_the_same(spark, tmp_path):
     assert refused(tmp_path / "spark") == counts
     run(folder, tmp_path / "duckdb")
     assert digests(tmp_path / "spark") == digests(tmp_path / "duckdb")
-
-
-@pytest.mark.slow
-def test_spark_names_a_broken_line(spark, raw, tmp_path):
-    """By its number in the file, in whatever split it is."""
-    folder = raw({"C": ([PRODUCT], [REVIEW] * 300 + [b"{\n"] + [REVIEW] * 5)})
-    done = spark("--input", folder, "--output", tmp_path / "out", "--master", "local[1]")
-    assert done.returncode == 1
-    assert "review_categories/C.jsonl:301: " in done.stderr
-    assert "Traceback" not in done.stderr

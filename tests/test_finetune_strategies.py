@@ -5,7 +5,6 @@ What it predicts is as good as its encoder; here that is a tiny one, made on the
 
 import importlib.util
 import json
-import math
 import re
 import sys
 from argparse import Namespace
@@ -134,13 +133,6 @@ def test_a_long_input_is_cut_from_the_oldest(example, tokenizer):
     assert len(example.inputs_of(tokenizer, said("word " * 999))[0]) == 200
 
 
-def test_positions_are_sines_and_cosines(example):
-    angles = [7 / 10_000 ** (number / 16) for number in range(16)]
-    expected = [function(angle) for angle in angles for function in (np.sin, np.cos)]
-    assert example.sinusoid([0, 7])[0].tolist() == [0.0, 1.0] * 16
-    assert example.sinusoid([0, 7])[1].tolist() == pytest.approx(expected, abs=1e-6)
-
-
 def test_parts_are_the_authors(example):
     """Folds in a row; the last twentieth of what is left, by dialogue, is for validation."""
     folds = [fold for fold in range(5) for _ in range(fold, 396, 5)]
@@ -206,23 +198,6 @@ def test_an_attention_layer_is_a_bert_of_one_layer(example):
         assert torch.allclose(mine(vectors, ~mask), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["DistilBert", "Roberta", "ModernBert"])
-def test_other_encoders(example, utterances, tokenizer, kind):
-    """Without a pooler, or with one segment; padding changes nothing."""
-    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    small |= {"intermediate_size": 64, "pad_token_id": 0}
-    if kind == "DistilBert":
-        small = {"dim": 32, "n_layers": 1, "n_heads": 2, "hidden_dim": 64}
-    config = getattr(transformers, f"{kind}Config")(vocab_size=len(tokenizer), **small)
-    encoder = transformers.AutoModel.from_config(config)
-    short, long = np.argsort(utterances.lengths)[[0, -1]].tolist()
-    for attention in (True, False):
-        model = example.StrategyModel(encoder, 7, attention=attention).eval()
-        alone, padded = (model(*utterances.batch(each)) for each in ([short], [short, long]))
-        assert padded.shape == (2, 7)
-        assert torch.allclose(alone[0], padded[0], atol=1e-5)
-
-
 # The options ---------------------------------------------------------------------------------
 
 
@@ -241,109 +216,6 @@ def test_a_few_rows_are_learnt_by_heart(example, utterances, tokenizer, args, ki
     truth = utterances.truth[:8, columns].numpy() == 1
     assert 0 < truth.mean() < 1
     assert (trained(example, utterances, tokenizer, args, columns)[1] == truth).all()
-
-
-def test_a_frozen_encoder_stays_and_the_seed_decides(example, utterances, tokenizer, args):
-    args.steps, ends = 2, []
-    for args.freeze, args.seed in ((True, 1), (False, 1), (False, 1), (False, 2)):
-        before = example.model_of(7, tokenizer, None, args).state_dict()
-        ends.append(trained(example, utterances, tokenizer, args)[0].state_dict())
-        for part in ("encoder", "attention", "texts", "features", "outputs"):
-            names = [name for name in before if name.startswith(part)]
-            stays = all(torch.equal(before[name], ends[-1][name]) for name in names)
-            assert stays == (args.freeze and part == "encoder")
-    first, again, other = (end["outputs.0.1.weight"] for end in ends[1:])
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-
-
-def test_ablations(example, utterances, tokenizer, args):
-    """No Feats does not see the position of the turn; with No Attn all labels see one vector."""
-    batch = utterances.batch([0])
-    for args.no_features, args.no_attention in ((True, False), (False, True)):
-        model, seen = example.model_of(7, tokenizer, None, args).eval(), []
-        for layer in model.texts:
-            layer.register_forward_pre_hook(lambda _, given, seen=seen: seen.append(given[0]))
-        found = model(*batch), model(*batch[:3], example.sinusoid([9]))
-        assert torch.equal(*found) == args.no_features
-        assert all(torch.equal(each, seen[0]) for each in seen[:7]) == args.no_attention
-
-
-def test_a_start_at_the_rates_of_the_labels(example, utterances, tokenizer, args, monkeypatch):
-    """Before the first step the mean of what is predicted is about how frequent a label is."""
-    monkeypatch.setattr(example, "train", lambda *_: 0)
-    args.start_at_rates = True
-    model, _ = trained(example, utterances, tokenizer, args, rows=25)
-    for layer in model.outputs:
-        torch.nn.init.zeros_(layer[-1].weight)
-    found = model(*utterances.batch([0])).sigmoid()[0]
-    rates = utterances.truth[:25].mean(dim=0).clamp(0.001, 0.999)
-    assert torch.allclose(found, rates, atol=1e-6)
-
-
-def test_an_epoch_takes_each_row_once(example, utterances, tokenizer, args, monkeypatch):
-    """In an order of its own; oversampled, those with a label twice."""
-    batch = example.batches(range(21), args)
-    epochs = [[row for step in range(3 * n, 3 * n + 3) for row in batch(step)] for n in range(3)]
-    assert all(sorted(epoch) == list(range(21)) for epoch in epochs)
-    assert len(set(map(tuple, epochs))) == 3
-    taken, rows = [], list(range(len(utterances.truth)))
-    monkeypatch.setattr(example, "batches", lambda rows, _: taken.append(list(rows)))
-    monkeypatch.setattr(example, "train", lambda *_: 0)
-    for args.oversample in (False, True):
-        trained(example, utterances, tokenizer, args, rows=len(rows))
-    labelled = [row for row in rows if utterances.truth[row].any()]
-    assert 0 < len(labelled) < len(rows)
-    assert taken == [rows, [*rows, *labelled]]
-
-
-def test_pretraining_learns_to_fill_in_masks(example, tokenizer, args, capsys):
-    """Of the two dialogues without annotation, from where random weights leave the loss."""
-    args.batch_size, args.eval_every, args.pretraining_epochs = 1, 2, 8
-    weights = example.pretrain(tokenizer, args)
-    printed = capsys.readouterr().out
-    assert "pretraining: step 16 of 16" in printed
-    losses = list(map(float, re.findall(r"loss ([\d.]+)", printed)))
-    assert losses[0] == pytest.approx(math.log(len(tokenizer)), abs=0.3)
-    assert losses[-1] < losses[0] - 0.3
-    given = example.model_of(7, tokenizer, weights, args).encoder.state_dict()
-    assert given.keys() - weights.keys() == {"pooler.dense.weight", "pooler.dense.bias"}
-    assert all(torch.equal(given[name], weights[name]) for name in weights)
-
-
-def test_parts_of_a_batch_add_up(example, utterances, tokenizer, args, monkeypatch):
-    """The gradient is that of the batch, however many of its rows are in memory at once."""
-    gradients = []
-
-    def one_step(model, losses, *_):
-        model.eval()  # no dropout
-        for loss in losses(0):
-            loss.backward()
-        grown = {name: weight.grad for name, weight in model.named_parameters()}
-        gradients.append({name: each for name, each in grown.items() if each is not None})
-        return 0
-
-    monkeypatch.setattr(example, "train", one_step)
-    for args.rows_at_once in (8, 3):
-        trained(example, utterances, tokenizer, args)
-    whole, parts = gradients
-    assert all(torch.allclose(whole[name], parts[name], atol=1e-6) for name in whole)
-
-
-def test_the_best_evaluation_is_kept(example, args):
-    """Of equals the last; with the weights that it had."""
-    model, scores, weights = torch.nn.Linear(1, 1), [0.2, 0.7, 0.7, 0.1], []
-
-    def evaluate():
-        weights.append(model.weight.item())
-        return scores[len(weights) - 1]
-
-    def losses(_):
-        yield model(torch.ones(1, 1)).sum()
-
-    assert example.train(model, losses, evaluate, 7, args.output / "state.pt", args) == 6
-    assert len(set(weights)) == 4  # after 2, 4, 6 and 7 steps
-    assert model.weight.item() == weights[2]
 
 
 # The whole -----------------------------------------------------------------------------------
@@ -393,25 +265,3 @@ def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options
     due = score(open_folder(sample_build / "casino"), "strategies", {}, file=file).score.metrics
     (own,) = re.findall(r"^mean of 3: .*, test F1 ([\d.]+), Joint-A ([\d.]+)$", printed, re.M)
     assert [*map(float, own)] == pytest.approx([due["f1"], due["joint_accuracy"]], abs=0.051)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--folds", "0", "7"], r"--folds: expected some of \[0, 1, 2\], found \[7\]"),
-        (["--model", "ft", "--no-attention"], "--no-attention and --no-features are of --model"),
-    ],
-)
-def test_options_that_make_no_sense(run, capsys, options, message, tmp_path):
-    with pytest.raises(SystemExit) as stopped:
-        run("output", *options)
-    assert re.search(message, f"{stopped.value} {capsys.readouterr().err}")
-    assert not (tmp_path / "output").exists()
-
-
-def test_a_model_without_cls_is_refused(example, tmp_path):
-    import tiny_model
-
-    tiny_model.tokenizer().save_pretrained(tmp_path)
-    with pytest.raises(SystemExit, match=r"expected an encoder's tokenizer, found one without"):
-        example.tokenizer_of(str(tmp_path))

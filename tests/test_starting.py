@@ -290,51 +290,6 @@ def test_a_draft_says_what_it_took_and_left_out(tmp_path, upstream, files, said)
 
 # The content of the folder ------------------------------------------------------------------------
 
-REAL = {
-    "casino": (
-        ["casino/data/casino.json"],
-        {"turns": "chat_logs", "speaker": "id", "text": "text"},
-        {"train": 1030},
-    ),
-    "duo": (
-        ["duo/ed/en", "duo/ed/ja"],
-        {"turns": "dialogue", "speaker": "speaker", "text": "message"},
-        {"train": 225},
-    ),
-    "craigslist_bargains": (
-        ["craigslist_bargains/test.json", "craigslist_bargains/validation.json"],
-        {},
-        {"validation": 597, "test": 838},
-    ),
-    "cosrec": (["cosrec/dataset/crowd/intent_annotations.jsonl"], {}, {"train": 291}),
-}
-
-
-def strings(value):
-    if isinstance(value, dict):
-        return set().union(*map(strings, value), *map(strings, value.values()))
-    if isinstance(value, list):
-        return set().union(*map(strings, value))
-    return {value} if isinstance(value, str) else set()
-
-
-@pytest.mark.parametrize(("files", "stated", "rows"), REAL.values(), ids=REAL)
-def test_a_draft_copies_no_real_text(tmp_path, source, files, stated, rows):
-    if absent := [file for file in files if not (source / file).exists()]:
-        pytest.skip(f"{absent} is not in PARLEY_SOURCE")
-    name = f"drafted_{next(_numbers)}"
-    (tmp_path / "upstream").mkdir()
-    (tmp_path / "upstream" / name).symlink_to((source / files[0]).parent)
-    dataset, built, _ = drafted(tmp_path, name, [source / file for file in files], **stated)
-    assert {split: len(built.rows("dialogues", split)) for split in rows} == rows
-    texts = {
-        each for split in rows for row in built.rows("dialogues", split) for each in strings(row)
-    }
-    folder = "".join(path.read_text() for path in dataset.folder.rglob("*.*") if path.is_file())
-    assert [text for text in texts if len(text) > 40 and (text in folder)] == []
-    sample = [path.stat().st_size for path in dataset.sample.rglob("*") if path.is_file()]
-    assert sum(sample) < 10_000
-
 
 def test_the_sample_shows_each_branch(tmp_path, upstream):
     values = [{"id": n, "b": n % 2 > 0, "of": [{"x": 1}, {"x": None, "y": 2}] * (n % 3),
@@ -395,13 +350,6 @@ def test_a_failed_draft_leaves_nothing(tmp_path, upstream, files, stated, named)
     assert not [*(tmp_path / "more").glob("*")]
 
 
-def test_a_draft_holds_few_records(tmp_path, upstream, monkeypatch):
-    monkeypatch.setattr("parley.authoring.starting.given._MOST", 5)
-    folder = upstream("tea", {f"{n}.txt": "a\n" * 3 for n in "ab"})
-    with pytest.raises(UsageError):
-        write_draft("tea", tmp_path / "more", [folder])
-
-
 def test_a_draft_reads_no_archive_link_or_fifo(tmp_path, upstream):
     folder = upstream("tea", {"a.json": '[{"id": 1}]', "a.zip": "x"})
     os.mkfifo(folder / "fifo.json")
@@ -413,18 +361,6 @@ def test_a_draft_reads_no_archive_link_or_fifo(tmp_path, upstream):
     made, notes = write_draft("tea", tmp_path / "more", [folder])
     assert [*Dataset("tea", made).pins] == ["a.json"]
     assert "link.json: left out, a link" in notes
-
-
-def test_an_interrupted_draft_leaves_nothing(tmp_path, upstream, monkeypatch):
-    folder = upstream("tea", {"a.json": '[{"id": 1}]'})
-
-    def interrupt(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("parley.authoring.starting.new.renewed_card", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_draft("tea", tmp_path / "more", [folder])
-    assert list((tmp_path / "more").iterdir()) == []
 
 
 def test_the_command_prints_what_it_took(tmp_path, upstream, monkeypatch, run):
