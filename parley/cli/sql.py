@@ -25,7 +25,7 @@ def sql(
     to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask builds a question in SQL: each config is a table, such as casino.strategies.
+    """Ask builds a question in SQL: each config is a table, DATASET.CONFIG.
 
     Class labels are names, and `split` is a column. A file of your own is a table too, by its name
     in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
