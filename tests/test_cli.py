@@ -23,7 +23,7 @@ from parley.base import console
 from parley.building.card import summary
 from parley.building.measurements import FILE
 from parley.building.registry import Dataset, discover, get
-from parley.cli import app
+from parley.cli import app, tables
 from parley.cli.listing import listing
 
 
@@ -122,11 +122,11 @@ def test_list_names_every_config_and_split_and_what_is_only_documented(run):
 def test_a_narrow_terminal_loses_no_word_and_no_cell(width, monkeypatch):
     """The lines of a table may be longer than the terminal, which wraps them."""
     terminal = Console(width=width, force_terminal=True, no_color=True)
-    monkeypatch.setattr("parley.cli.listing.out", terminal)
-    monkeypatch.setattr(console, "out", terminal)
+    for module in ("base.console", "cli.listing", "cli.tables"):
+        monkeypatch.setattr(f"parley.{module}.out", terminal)
     cells = [("official_split", "14,297", "1.2 MB"), ("dialogues", "-0.558", "0.205…0.279")]
     with terminal.capture() as caught:
-        console.print_output(console.table(("config", ">rows", ">Parquet"), cells))
+        console.print_output(tables.table(("config", ">rows", ">Parquet"), cells))
     lines = [line.strip() for line in caught.get().splitlines()]
     for row in cells:
         assert any(re.fullmatch(" +".join(map(re.escape, row)), line) for line in lines), lines
@@ -184,7 +184,7 @@ ERRORS = [
     ("diff nowhere out/casino", 2, "nowhere: not a build"),
     ("diff out/casino out/duo", 2, "not the same dataset"),
     ("diff out out/casino", 2, "Name a build inside it, such as out/casino."),
-    ("show casino --sample --build out", 2, "--sample excludes --build and --source"),
+    ("show casino --sample --build out", 2, "--sample excludes --build"),
     ("show casino --build out --source out", 2, "--build excludes --source"),
     ("build --source nowhere", 2, "--source nowhere: no such folder"),
     ("build casino --source upstream/casino", 2, "--source takes the folder above it"),
@@ -206,7 +206,7 @@ ERRORS = [
     ("export casino csv new --build out --ids long", 2, "has no dialogue 9999"),
     ("pin pipe", 1, "pipe: not a regular file"),
     ("pin /dev/zero", 1, "/dev/zero: not a regular file"),
-    ("new tea . --from pipe.jsonl", 2, "pipe.jsonl: expected a folder or a file"),
+    ("new tea . pipe.jsonl", 2, "pipe.jsonl: not a regular file"),
     ("tasks --update pipe", 2, "--update pipe: not a regular file"),
     *(
         (f"{command} out/casino/new", 1, "casino, which would no longer verify")

@@ -366,7 +366,7 @@ def test_a_draft_reads_no_archive_link_or_fifo(tmp_path, upstream):
 def test_the_command_prints_what_it_took(tmp_path, upstream, monkeypatch, run):
     folder = upstream("tea", {"train.jsonl": talks({"who": "An"}), "dev.jsonl": jsonl({"id": "b"})})
     stated = ("--turns", "said", "--speaker", "who", "--text", "text")
-    given = ("--from", folder / "train.jsonl", folder / "train.jsonl")
+    given = (folder / "train.jsonl", folder / "train.jsonl")
     status, out, err = run("new", "tea", tmp_path / "a b", *given, *stated)
     assert status == 0, err
     first, *_, command, _ = (out + err).splitlines()

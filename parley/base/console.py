@@ -1,4 +1,4 @@
-"""Print tables, progress and text; control characters in a text are escaped."""
+"""Print text, JSON and progress; control characters in a text are escaped."""
 
 import json
 import logging
@@ -6,23 +6,17 @@ import math
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from rich.measure import Measurement
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from parley.base.secret import without_secrets
 
 _EVERY = 10  # seconds between two lines of progress in a log
-_NARROWEST, _BETWEEN = 9, 3  # columns of a terminal: of a column cut to it, between two columns
-_WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
+WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
 
 _AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
 out = Console(**_AS_IT_IS)
@@ -34,7 +28,7 @@ def print_output(renderable: RenderableType, style: str = "") -> None:
     if out.is_terminal:
         out.print(renderable, style=style or None, crop=False)
         return
-    wide = Console(width=_WIDEST, color_system=None, **_AS_IT_IS)
+    wide = Console(width=WIDEST, color_system=None, **_AS_IT_IS)
     with wide.capture() as text:
         wide.print(renderable)
     for line in text.get().splitlines():
@@ -80,11 +74,6 @@ def safe(text: str = "", style: str = "", **how: Any) -> Text:
     return Text(plain(text), style, **how)
 
 
-def indented(text: str, columns: int, style: str = "") -> RenderableType:
-    """Return a text to print that stays indented where a terminal wraps it."""
-    return Padding(safe(text, style=style), (0, 0, 0, columns))
-
-
 def to_json(value: Any) -> str:
     r"""Return indented JSON without secrets, each control character as an escape, `\\u009b`.
 
@@ -110,45 +99,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(inner) for inner in value]
     return value
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
-    """Return a table that fits the terminal, or is wider if cells have no room.
-
-    ">" in a column's name aligns right. Headings wrap, and so do cells below a name with "~".
-    """
-    look: Any = {"box": box.SIMPLE_HEAD, "title_justify": "left"}
-    result = Table(title=plain(title) or None, show_edge=False, pad_edge=False, **look)
-    for number, column in enumerate(columns):
-        heading, wrap = plain(column.strip(">~")), column.endswith("~")
-        cells = [plain(row[number]) for row in rows]
-        parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
-        widest = max(map(len, parts), default=0)
-        justify: Any = "right" if column.startswith(">") else "left"
-        width: Any = {"width": None if wrap else widest, "min_width": widest, "overflow": "fold"}
-        result.add_column(heading, justify=justify, **width)
-    for row in rows:
-        result.add_row(*map(safe, row))
-    least = Measurement.get(out, out.options.update(width=_WIDEST), result).minimum
-    if least > out.width:  # it is the terminal that wraps its lines, and cuts no number
-        result.width = least
-    return result
-
-
-def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table whose widest columns are cut to the terminal, and without those beyond it."""
-    width = out.width if out.is_terminal else _WIDEST
-    lines = [list(map(plain, line[: max(width // _NARROWEST, 1)])) for line in (columns, *rows)]
-    widths = [min(max(map(cell_len, column)), width) for column in zip(*lines, strict=True)]
-    room = width - _BETWEEN * (len(widths) - 1)
-    cap = next((n for n in range(max(widths), 1, -1) if sum(min(w, n) for w in widths) <= room), 1)
-    result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for head, each in zip(lines[0], widths, strict=True):
-        fit: Any = {"no_wrap": True, "overflow": "ellipsis", "width": min(each, cap)}
-        result.add_column(safe(head), **fit)
-    for line in lines[1:]:
-        result.add_row(*map(safe, line))
-    return result
 
 
 def size(count: float) -> str:

@@ -95,15 +95,15 @@ def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context],
 Name = Annotated[str, Argument(metavar="NAME", help="A dataset.", autocompletion=dataset_names)]
 Names = Annotated[
     list[str] | None,
-    Argument(metavar="[NAME]...", help="Datasets [default: all].", autocompletion=dataset_names),
+    Argument(metavar="NAME", help="Datasets [default: all].", autocompletion=dataset_names),
 ]
-_SOURCE = "Upstream files, in one folder per dataset."
-SourceDir = Annotated[
-    Path | None, Option("--source", envvar="PARLEY_SOURCE", metavar="DIR", help=_SOURCE)
-]
+_SOURCE = "Upstream files, a folder per dataset [default: PARLEY_SOURCE, else the cache]."
+SourceDir = Annotated[Path | None, Option("--source", metavar="DIR", help=_SOURCE)]
 BuildDir = Annotated[
     Path, Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
 ]
+_BUILDS = "Builds, in one folder per dataset [default: build]."
+BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_BUILDS)]
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 UNREAD = "Count unreadable predictions as wrong, or drop them: wrong, drop."
@@ -122,19 +122,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def typed(ctx: typer.Context, option: str) -> bool:
-    """Return whether an option was given on the command line, not by the environment."""
-    source = ctx.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def upstream_folder(ctx: typer.Context, source: Path | None) -> Path | None:
-    """Return the folder of upstream files, or raise UsageError if it is not a folder."""
-    from parley.building.sources import source_folder
-
-    return source_folder(source if typed(ctx, "source") else None)
 
 
 def require_file(option: str, path: Path) -> None:
@@ -190,13 +177,13 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
 
 @contextmanager
 def built_or_samples(
-    ctx: typer.Context, folder: Path, sample: bool, names: list[str] | None = None
+    folder: Path | None, sample: bool, names: list[str] | None = None
 ) -> Iterator[Path]:
     """Yield the folder of `--build`, or, with `--sample`, a temporary one of built samples."""
     if not sample:
-        yield folder
+        yield folder or Path("build")
         return
-    if typed(ctx, "folder"):
+    if folder is not None:
         raise UsageError("--sample excludes --build")
     from parley.base.temporary import temporary_folder
     from parley.building.build import build

@@ -16,7 +16,7 @@ _METRIC = "A metric or a group [default: those outside groups, and points]; repe
 
 @app.command()
 def compare(
-    logs: Annotated[list[Path], Argument(metavar="FILE...", help=_LOGS)],
+    logs: Annotated[list[Path], Argument(metavar="FILE", help=_LOGS)],
     folder: BuildDir = Path("build"),
     task: Annotated[str, Option(metavar="T", help=_TASK)] = "",
     metric: Annotated[list[str] | None, Option(metavar="M", help=_METRIC)] = None,

@@ -6,12 +6,12 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from parley.base.console import safe, table
+from parley.base.console import safe
 from parley.base.nested import tree
+from parley.cli.tables import interval, number, table
 from parley.models.compare import Compared, Table
 from parley.tasks.compare import SWAPS, Difference
 from parley.tasks.evaluate import DROP
-from parley.tasks.intervals import Interval
 from parley.tasks.rows import Names
 
 
@@ -74,12 +74,6 @@ def _as_dict(log: Compared) -> dict[str, Any]:
     }
 
 
-def _number(value: float | None, decimals: int) -> str:
-    if value is None:
-        return "–"
-    return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
-
-
 def _task_of(found: Table) -> str:
     options = "".join(f" --set {name}={value}" for name, value in found.options.items())
     return f"{found.dataset} {found.name}{options}"
@@ -113,13 +107,9 @@ def _scores(found: Table, models: Sequence[str], notes: list[str]) -> Iterator[l
 
 
 def _score(log: Compared, name: Names, decimals: int) -> str:
-    shown = _number(log.metrics.get(name), decimals)
+    shown = number(log.metrics.get(name), decimals)
     spread = log.intervals.get(name)
-    return f"{shown} ({_interval(spread, decimals)})" if spread else shown
-
-
-def _interval(spread: Interval | None, decimals: int) -> str:
-    return f"{spread.low:.{decimals}f}…{spread.high:.{decimals}f}" if spread else "–"
+    return f"{shown} ({interval(spread, decimals)})" if spread else shown
 
 
 def _differences(found: Table) -> Iterator[list[str]]:
@@ -137,7 +127,7 @@ def _differences(found: Table) -> Iterator[list[str]]:
 def _difference(by: Difference, decimals: int) -> list[str]:
     value = "undefined" if by.value is None else f"{by.value:+.{decimals}f}"
     ps = ["–" if p is None else f"{p:.3f}" for p in (by.p, by.p_holm)]
-    return [value, _interval(by.interval, decimals), *ps]
+    return [value, interval(by.interval, decimals), *ps]
 
 
 def _logs(found: Table) -> Iterator[list[str]]:

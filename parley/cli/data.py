@@ -105,7 +105,6 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
 
 @app.command()
 def build(
-    ctx: typer.Context,
     names: Names = None,
     source: SourceDir = None,
     sample: Sample = False,
@@ -125,14 +124,14 @@ def build(
     from parley.base.console import print_message, progress
     from parley.building import card
     from parley.building.build import build as build_dataset
-    from parley.building.sources import open_source
+    from parley.building.sources import open_source, source_folder
     from parley.cli.report import build_table
     from parley.tasks.evaluate import measured_scores
     from parley.tasks.in_builds import write_questions
 
-    if sample and (common.typed(ctx, "source") or measure):
+    if sample and (source is not None or measure):
         raise UsageError("--sample excludes --source and --measure")
-    upstream = None if sample else common.upstream_folder(ctx, source)
+    upstream = None if sample else source_folder(source)
     built: list[dict[str, Any]] = []
     messages: list[str] = []
     missing: list[str] = []
@@ -172,7 +171,6 @@ def build(
 
 @app.command()
 def verify(
-    ctx: typer.Context,
     names: Names = None,
     folder: BuildDir = Path("build"),
     source: SourceDir = None,
@@ -183,13 +181,14 @@ def verify(
 
     Exit status 1 if a check fails or a figure is unexplained.
     """
+    chosen, absent = common.select_built(names, folder)  # before what is slow to import
     from parley.base.console import print_message, progress
+    from parley.building.sources import source_folder
     from parley.cli.report import report
     from parley.verifying.verify import Verification, verify_each
 
-    chosen, absent = common.select_built(names, folder)
     with progress() as advance:
-        outcomes = list(verify_each(chosen, folder, common.upstream_folder(ctx, source), advance))
+        outcomes = list(verify_each(chosen, folder, source_folder(source), advance))
     found = [each for each in outcomes if isinstance(each, Verification)]
     named = zip((dataset.name for dataset in chosen), outcomes, strict=True)
     broken = {name: each for name, each in named if isinstance(each, ParleyError)}

@@ -2,35 +2,15 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from parley.base.errors import UsageError
 from parley.cli.common import AsJson, Attempts, Name, Names, app, print_line, print_result, select
 
 
-class New(TyperCommand):
-    """`parley new`, whose --from takes all files after it, as a shell pattern gives them."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments with a --from before each file."""
-        given = iter(args)
-        repeated: list[str] = []
-        for arg in given:
-            repeated.append(arg)
-            if arg == "--from":
-                break
-        for number, arg in enumerate(given):
-            if arg.startswith("-"):
-                repeated += [arg, *given]
-            else:
-                repeated += ["--from", arg] if number else [arg]
-        return super().parse_args(ctx, repeated)
-
-
-@app.command(cls=New)
+@app.command()
 def new(
     name: Name,
     folder: Annotated[
@@ -38,7 +18,7 @@ def new(
     ],
     files: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="FILE...", help="Upstream files or folders."),
+        typer.Argument(metavar="FILE", help="Upstream files or folders to draft from."),
     ] = None,
     turns: Annotated[
         str, typer.Option(metavar="FIELD", help="The field of a record that lists its turns.")
@@ -54,7 +34,7 @@ def new(
         str, typer.Option(metavar="FIELD", help="The dialogue of a row that is a turn.")
     ] = "",
 ) -> None:
-    """Start a dataset: a skeleton to edit, or a draft --from upstream files.
+    """Start a dataset: a skeleton to edit, or a draft from upstream's files.
 
     A draft declares the fields, types, labels and key of the records, has an invented sample,
     passes `parley check`, and builds from the files. Where its dialogues are, you state.
@@ -64,7 +44,7 @@ def new(
 
     stated = Stated(turns, speaker, text, dialogue)
     if not files and stated != Stated():
-        raise UsageError("--turns, --speaker, --text and --dialogue need --from")
+        raise UsageError("--turns, --speaker, --text and --dialogue need files to draft from")
     made, notes = (
         write_draft(name, folder, files, stated) if files else (write_skeleton(name, folder), ())
     )
@@ -80,7 +60,7 @@ def new(
 def pin(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="An upstream file or folder.")],
     url: Annotated[
-        str, typer.Argument(metavar="[URL]", show_default=False, help="Where upstream has it.")
+        str, typer.Argument(metavar="URL", show_default=False, help="Where upstream has it.")
     ] = "",
 ) -> None:
     """Print the line of pins.py for a file or folder: URL, size and hash."""

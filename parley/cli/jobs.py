@@ -82,6 +82,7 @@ def _list_jobs() -> None:
 
 
 def _print_jobs(rows: list[tuple[str, str, str]]) -> None:
-    from parley.base.console import print_output, table
+    from parley.base.console import print_output
+    from parley.cli.tables import table
 
     print_output(table(("dataset", "job", "summary~"), rows))

@@ -5,7 +5,8 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from parley.base.console import out, safe, size, table
+from parley.base.console import out, safe, size
+from parley.cli.tables import table
 
 _NOTE = "* documented, not counted\n–: neither, or not built"
 Descriptions = Mapping[str, Mapping[str, str]]

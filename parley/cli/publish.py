@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Argument, Context, Option
+from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import ParleyError
@@ -13,7 +13,6 @@ from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
 
 @app.command()
 def publish(
-    ctx: Context,
     name: Name,
     repo: Annotated[str, Option(metavar="ORG/NAME", help="The repository to publish to.")],
     folder: BuildDir = Path("build"),
@@ -34,7 +33,7 @@ def publish(
     """
     from parley.base.console import print_logs, print_message
     from parley.building.folder import find_folder
-    from parley.building.sources import at_hand
+    from parley.building.sources import at_hand, source_folder
     from parley.cli.report import publication
     from parley.hub import publish as hub
     from parley.hub.published import Published, note
@@ -45,7 +44,7 @@ def publish(
     dataset = get(name)
     print_logs("huggingface_hub")
     hub.validate_target(repo, dry_run, endpoint)
-    upstream = at_hand(dataset, common.upstream_folder(ctx, source))
+    upstream = at_hand(dataset, source_folder(source))
     built = find_folder(folder, dataset)
     hub.require_publishable(built, permitted)
     hub.require_reachable(built, repo, endpoint)  # before what takes long

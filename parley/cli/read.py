@@ -1,15 +1,15 @@
 """Commands to read dialogues: show, site, browse."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import Interrupted, UsageError
 from parley.building.registry import get
-from parley.cli.common import AsJson, BuildDir, Name, Names, Sample, SourceDir, app
+from parley.cli.common import AsJson, BuildDir, BuildOrOther, Name, Names, Sample, SourceDir, app
 
 if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder
@@ -21,17 +21,16 @@ Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TI
 
 @app.command()
 def show(
-    ctx: typer.Context,
     name: Name,
     id: Annotated[
         str | None,
         Argument(
-            metavar="[ID]",
+            metavar="ID",
             help="A dialogue [default: the first]; with --fields a config [default: all].",
             autocompletion=common.completing(lambda dataset: dataset.configs),
         ),
     ] = None,
-    folder: Annotated[Path | None, Option("--build", metavar="DIR", help="Builds.")] = None,
+    folder: BuildOrOther = None,
     source: SourceDir = None,
     sample: Sample = False,
     fields: Annotated[
@@ -44,14 +43,15 @@ def show(
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
     from parley.building.folder import find_folder
-    from parley.building.sources import open_source
+    from parley.building.sources import open_source, source_folder
     from parley.cli.show import find_dialogue, lay_out, lay_out_fields
     from parley.schema.fields import field_tables
 
     dataset = get(name)
+    excluding = {"--fields": fields, "--sample": sample, "--build": folder, "--source": source}
+    if len(given := [option for option, value in excluding.items() if value]) > 1:
+        raise UsageError(f"{given[0]} excludes {', '.join(given[1:])}")
     if fields:
-        if sample or folder is not None or common.typed(ctx, "source"):
-            raise UsageError("--fields excludes --build, --source and --sample")
         if id is not None:
             dataset.require(id)
         tables = field_tables({id: dataset.configs[id]} if id else dataset.configs)
@@ -59,19 +59,14 @@ def show(
             as_json, lambda: list(map(vars, tables)), lambda: lay_out_fields(tables)
         )
         return
-    if sample and (folder is not None or common.typed(ctx, "source")):
-        raise UsageError("--sample excludes --build and --source")
-    if folder is not None and common.typed(ctx, "source"):
-        raise UsageError("--build excludes --source")
-    if not sample and not common.typed(ctx, "source") and (Path("build") / name).is_dir():
-        folder = folder or Path("build")
     place: BuiltFolder | Sources
     is_fallback = False
-    if folder is not None:
-        place = find_folder(folder, dataset)
+    usual = Path("build")
+    if folder or (not (sample or source) and (usual / name).is_dir()):
+        place = find_folder(folder or usual, dataset)
         origin = f"{place.path}{', a build of the invented sample' if place.is_sample else ''}"
-    elif source is not None and not sample:
-        place = open_source(dataset, common.upstream_folder(ctx, source), allow_missing=True)
+    elif not sample and (source or os.environ.get("PARLEY_SOURCE")):
+        place = open_source(dataset, source_folder(source), allow_missing=True)
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
@@ -120,9 +115,8 @@ def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "
 
 @app.command()
 def browse(
-    ctx: typer.Context,
     names: Names = None,
-    folder: BuildDir = Path("build"),
+    folder: BuildOrOther = None,
     sample: Sample = False,
     catalogue: Catalogue = None,
     port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
@@ -135,7 +129,7 @@ def browse(
     from parley.reading.site.browse import browse as browse_builds
 
     try:
-        with common.built_or_samples(ctx, folder, sample, names) as place:
+        with common.built_or_samples(folder, sample, names) as place:
             folders = _folders(names, place, catalogue)
             kept = not sample
             browse_builds(folders, catalogue, port=port, open_browser=open_, is_kept=kept)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 
-from parley.base.console import indented, safe, size, table
+from parley.base.console import safe, size
 from parley.building.figures import SPREAD
 from parley.building.verdicts import (
     DIFFERS,
@@ -21,6 +21,7 @@ from parley.building.verdicts import (
     Figure,
     tally,
 )
+from parley.cli.tables import first, indented, table
 
 if TYPE_CHECKING:  # each command imports only what it runs
     from parley.hub.publish import Publication
@@ -28,7 +29,6 @@ if TYPE_CHECKING:  # each command imports only what it runs
     from parley.verifying.diff import Difference, SplitDifference
     from parley.verifying.verify import Verification
 
-_MOST = 10  # problems or rows shown of one kind
 # the verdicts, cut so that the table fits 80 columns
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
 
@@ -76,7 +76,7 @@ def checked(found: "Mapping[str, Sequence[Check]]") -> RenderableType:
                 lines.append(safe(f"  –       {name}: {check.skipped}", style="yellow"))
             elif check.failed:
                 lines.append(safe(f"  FAILED  {name}", style="bold red"))
-                lines += [safe(f"    {p}", style="red") for p in _shown(check.problems)]
+                lines += [safe(f"    {p}", style="red") for p in first(check.problems)]
             else:
                 lines.append(safe(f"  ok      {name}"))
     bad = [dataset for dataset, checks in found.items() if any(c.failed for c in checks)]
@@ -119,7 +119,7 @@ def _failures(each: "Verification") -> Iterator[RenderableType]:
     for check in each.checks:
         if check.failed:
             yield indented(f"{check.name}: {check.definition}", 2, "bold red")
-            for problem in _shown(check.problems):
+            for problem in first(check.problems):
                 yield indented(problem, 4, "red")
     yield from _figure_lines(each.figures, (UNEXPLAINED,))
 
@@ -217,7 +217,7 @@ def publication(found: "Publication") -> RenderableType:
     rows = [(change.action, change.path, size(change.size)) for change in found.changed]
     kept = len(found.changes) - len(rows) - len(found.left)
     same = f"{kept} files are there already" if kept else ""
-    left = f"left as they are, since parley did not publish them: {', '.join(_shown(found.left))}"
+    left = f"left as they are, since parley did not publish them: {', '.join(first(found.left))}"
     if found.dry_run:
         new = f"{found.repo} would be made; " if found.is_new else ""
         last = f"a dry run: {new}nothing was written"
@@ -239,19 +239,13 @@ def _split_lines(split: "SplitDifference") -> Iterator[str]:
         yield f"{where}: the rows they share come in another order"
     for what, keys in (("added", split.added), ("removed", split.removed)):
         if keys and None not in (split.old_rows, split.new_rows):
-            yield f"{where} {what}: {', '.join(_shown(keys))}"
+            yield f"{where} {what}: {', '.join(first(keys))}"
     for changed in split.changed[:10]:
         yield f"{where} changed: {changed.key}"
         for path, old, new in changed.fields[:5]:
             yield f"    {path}: {_value(old)} -> {_value(new)}"
     if (more := len(split.changed) - 10) > 0:
         yield f"{where}: and {more:,} more changed rows"
-
-
-def _shown(problems: list[str]) -> list[str]:
-    """Return the first problems, and how many more there are."""
-    more = len(problems) - _MOST
-    return problems[:_MOST] + ([f"and {more:,} more"] if more > 0 else [])
 
 
 def _value(value: Any) -> str:

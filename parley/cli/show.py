@@ -2,15 +2,15 @@
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table as Grid
 
-from parley.base.console import indented, safe, to_json
+from parley.base.console import safe, to_json
 from parley.base.errors import UsageError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
 from parley.building.sources import Sources
+from parley.cli.tables import LABEL, grid, indented, labelled
 from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
-from parley.reading.transcript import Fact, Note, Table, Transcript
+from parley.reading.transcript import Note, Table, Transcript
 from parley.schema.fields import FieldTable
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
@@ -56,10 +56,10 @@ def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
     ]
     return Group(
         safe(transcript.title, style="bold"),
-        _facts([*transcript.before, *private]),
+        labelled([*transcript.before, *private]),
         Padding(_turns(transcript), (1, 0)),
         *(Padding(_table(each), (0, 0, 1, 0)) for each in transcript.tables),
-        _facts([*transcript.after, *judged]),
+        labelled([*transcript.after, *judged]),
         safe(last, style="dim"),
     )
 
@@ -79,38 +79,23 @@ def lay_out_fields(tables: list[FieldTable]) -> RenderableType:
     return Group(*parts)
 
 
-def _facts(facts: list[Fact]) -> Grid:
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, value in facts:
-        grid.add_row(safe(label, style="dim"), safe(value))
-    return grid
+def _table(values: Table) -> RenderableType:
+    heads = [safe(each, style="dim") for each in (values.title, *values.columns)]
+    rows = ([safe(head, style="dim"), *map(safe, cells)] for head, cells in values.rows)
+    return grid([heads, *rows], *[{}] * len(heads))
 
 
-def _table(values: Table) -> Grid:
-    grid = Grid.grid(padding=(0, 2))
-    for _ in range(1 + len(values.columns)):
-        grid.add_column(overflow="fold")
-    grid.add_row(*(safe(h, style="dim") for h in (values.title, *values.columns)))
-    for heading, cells in values.rows:
-        grid.add_row(safe(heading, style="dim"), *(safe(cell) for cell in cells))
-    return grid
-
-
-def _turns(transcript: Transcript) -> Grid:
+def _turns(transcript: Transcript) -> RenderableType:
     colours = {s: _COLOURS[n % len(_COLOURS)] for n, s in enumerate(transcript.speakers)}
-    grid = Grid.grid(padding=(0, 2), expand=False)
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(max_width=72, overflow="fold")
-    grid.add_column(max_width=34, overflow="fold")
-    for turn in transcript.turns:
-        grid.add_row(
+    rows = (
+        (
             safe(turn.speaker, style=f"bold {colours[turn.speaker]}"),
             safe(turn.text, style="italic" if turn.action else ""),
             safe(", ".join(map(_note, turn.notes)), style="dim"),
         )
-    return grid
+        for turn in transcript.turns
+    )
+    return grid(rows, {"justify": "right", **LABEL}, {"max_width": 72}, {"max_width": 34})
 
 
 def _note(note: Note) -> str:

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import UsageError, few
-from parley.cli.common import AsJson, BuildDir, Sample, app
+from parley.cli.common import AsJson, BuildOrOther, Sample, app
 
 _TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
 _MOST = 1000  # rows of a table that no terminal cuts
@@ -18,9 +18,8 @@ _MOST = 1000  # rows of a table that no terminal cuts
 
 @app.command()
 def sql(
-    ctx: typer.Context,
     query: Annotated[str, Argument(metavar="QUERY", help="A statement of DuckDB's SQL.")],
-    folder: BuildDir = Path("build"),
+    folder: BuildOrOther = None,
     sample: Sample = False,
     to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
     as_json: AsJson = False,
@@ -30,13 +29,14 @@ def sql(
     Class labels are names, and `split` is a column. A file of your own is a table too, by its name
     in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
     """
-    from parley.base.console import cut_table, out, print_message, print_output, to_json
+    from parley.base.console import out, print_message, print_output, to_json
+    from parley.cli.tables import cut_table
     from parley.reading.sql import builds_in, connect, explained, statement_of, with_meanings, write
 
     if as_json and to is not None:
         raise UsageError("--to excludes --json")
     with (
-        common.built_or_samples(ctx, folder, sample) as place,
+        common.built_or_samples(folder, sample) as place,
         connect(builds_in(place)) as connection,
         explained(),
     ):

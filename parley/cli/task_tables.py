@@ -5,17 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 
-from parley.base.console import safe, table
+from parley.base.console import safe
 from parley.base.nested import flat
 from parley.building.leaderboard import leaderboard
 from parley.building.registry import Dataset
+from parley.cli.tables import interval, labelled, number, table
 from parley.tasks.asking import EMPTY, TRUNCATED, Asking
 from parley.tasks.evaluate import DROP, WRONG, Result
 from parley.tasks.formats import ANSWER, UNREADABLE
 from parley.tasks.gold import ALL
-from parley.tasks.intervals import Interval
 from parley.tasks.task import Task, Undefined
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
@@ -70,10 +69,7 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
     """Return the properties of tasks, given as (dataset, name, task)."""
     parts: list[RenderableType] = []
     for dataset, name, task in tasks:
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        for label, value in {
+        about = {
             "predicted": task.summary,
             "evaluated_on": task.evaluated_on,
             "inputs": task.inputs,
@@ -82,9 +78,9 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
             **{f"--set {option}": ", ".join(values) for option, values in task.options.items()},
             **({"--subset": ", ".join(task.subsets)} if task.subsets else {}),
             **({"not asked": task.not_asked} if task.not_asked else {}),
-        }.items():
-            grid.add_row(safe(f"  {label}", style="dim"), safe(value))
-        parts += [safe(f"{dataset} {name}", style="bold"), grid]
+        }
+        rows = ((f"  {label}", value) for label, value in about.items())
+        parts += [safe(f"{dataset} {name}", style="bold"), labelled(rows)]
     return Group(*parts)
 
 
@@ -117,16 +113,16 @@ def lay_out_score(found: Result) -> RenderableType:
         stated = {path: cell for path, cell in flat(each.metrics).items() if path in own}
         said = "; ".join(part for part in (each.place, each.note) if part)
         if stated:
-            number = told.setdefault(said, len(told) + 1)
-            shown.append((f"{each.name} [{number}]", "", stated))
+            place = told.setdefault(said, len(told) + 1)
+            shown.append((f"{each.name} [{place}]", "", stated))
     parts: list[RenderableType] = [
         safe(f"{found.dataset} {found.name}{options}: {found.predictions}", style="bold"),
         safe(_SAMPLE * found.is_sample, style="yellow", end=""),
         *([safe(f"only {found.part}", style="yellow")] if found.part != ALL else []),
         safe(f"{task.evaluated_on}: {counts}; unit: {task.unit}; coverage: {found.coverage:.1%}\n"),
     ]
-    measured = {path: _number(value, task.decimals) for path, value in own.items()}
-    spread = {path: _interval(each, task.decimals) for path, each in flat(found.intervals).items()}
+    measured = {path: number(value, task.decimals) for path, value in own.items()}
+    spread = {path: interval(each, task.decimals) for path, each in flat(found.intervals).items()}
     for board in leaderboard([(_OWN, "", measured), (_SPREAD, "", spread), *shown]):
         if len(board.metrics) > _WIDEST and len(board.groups) == 1:
             columns = ["", *(f">{row.who}" for row in board.rows)]
@@ -140,7 +136,7 @@ def lay_out_score(found: Result) -> RenderableType:
             indent = "  " if group else ""
             rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
         parts += [table(["~", *(f">{name}" for name in board.metrics)], rows), safe()]
-    notes = [*_notes(found), *(f"[{number}] {said}" for said, number in told.items())]
+    notes = [*_notes(found), *(f"[{place}] {said}" for said, place in told.items())]
     notes += _proof(found)
     return Group(*parts, *(safe(line) for line in notes))
 
@@ -216,13 +212,3 @@ def _advice(log: Mapping[str, Any]) -> Iterator[str]:
         tries.append(f"{more}, as the limit counts a model's thoughts, too")
     tries.append("a model that follows instructions better")
     yield f"many answers are unreadable; try {'; or '.join(tries)}"
-
-
-def _interval(found: Interval, decimals: int) -> str:
-    return f"{_number(found.low, decimals)}…{_number(found.high, decimals)}"
-
-
-def _number(value: float | Undefined, decimals: int) -> str:
-    if isinstance(value, Undefined):
-        return "undefined"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"

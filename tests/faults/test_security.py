@@ -231,7 +231,7 @@ def test_a_command_starts_no_program_but_its_own(
         pins = f"for each in Tea.sources().values():\n    each.pin['url'] = {url!r}\n"
         script.write_text(f"{script.read_text(encoding='utf-8')}\n\n{pins}", encoding="utf-8")
         commands = [
-            ("new", "talks", clone / "datasets", "--from", clone / "talks.json"),
+            ("new", "talks", clone / "datasets", clone / "talks.json"),
             ("check", "tea"),
             ("fetch", "tea"),
             ("build", "tea", *build, "--measure"),

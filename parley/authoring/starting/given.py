@@ -138,7 +138,9 @@ def _files(path: Path, notes: list[str]) -> Iterator[Path]:
                 yield file
             else:
                 notes.append(f"{name}: left out, unknown format")
-    elif path.suffix in _FORMATS and path.is_file():
+    elif not path.is_file():
+        raise UsageError(f"{path}: not a regular file")
+    elif path.suffix in _FORMATS:
         yield path
     else:
         remedy = "Unpack an archive, and name its folder." if path.suffix == ".zip" else ""

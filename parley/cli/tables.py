@@ -1,0 +1,102 @@
+"""Tables of the terminal: columns under headings, rows without, and the numbers in them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from parley.base.console import WIDEST, out, plain, safe
+from parley.tasks.task import Undefined
+
+if TYPE_CHECKING:
+    from parley.tasks.intervals import Interval
+
+_NARROWEST, _BETWEEN = 9, 3  # columns of a terminal: of a column cut to it, between two columns
+_MOST = 10  # lines shown of one kind
+LABEL = {"no_wrap": True}
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Table:
+    """Return a table that fits the terminal, or is wider if cells have no room.
+
+    ">" in a column's name aligns right. Headings wrap, and so do cells below a name with "~".
+    """
+    look: Any = {"box": box.SIMPLE_HEAD, "title_justify": "left"}
+    result = Table(title=plain(title) or None, show_edge=False, pad_edge=False, **look)
+    for number, column in enumerate(columns):
+        heading, wrap = plain(column.strip(">~")), column.endswith("~")
+        cells = [plain(row[number]) for row in rows]
+        parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
+        widest = max(map(len, parts), default=0)
+        justify: Any = "right" if column.startswith(">") else "left"
+        width: Any = {"width": None if wrap else widest, "min_width": widest, "overflow": "fold"}
+        result.add_column(heading, justify=justify, **width)
+    for row in rows:
+        result.add_row(*map(safe, row))
+    least = Measurement.get(out, out.options.update(width=WIDEST), result).minimum
+    if least > out.width:  # it is the terminal that wraps its lines, and cuts no number
+        result.width = least
+    return result
+
+
+def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table whose widest columns are cut to the terminal, and without those beyond it."""
+    width = out.width if out.is_terminal else WIDEST
+    lines = [list(map(plain, line[: max(width // _NARROWEST, 1)])) for line in (columns, *rows)]
+    widths = [min(max(map(cell_len, column)), width) for column in zip(*lines, strict=True)]
+    room = width - _BETWEEN * (len(widths) - 1)
+    cap = next((n for n in range(max(widths), 1, -1) if sum(min(w, n) for w in widths) <= room), 1)
+    result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for head, each in zip(lines[0], widths, strict=True):
+        fit: Any = {"no_wrap": True, "overflow": "ellipsis", "width": min(each, cap)}
+        result.add_column(safe(head), **fit)
+    for line in lines[1:]:
+        result.add_row(*map(safe, line))
+    return result
+
+
+def grid(rows: Iterable[Sequence[Text]], *columns: dict[str, Any]) -> Table:
+    """Return rows without headings; a column has rich's options, and else folds its texts."""
+    result = Table.grid(padding=(0, 2))
+    for how in columns:
+        result.add_column(**{"overflow": "fold", **how})
+    for row in rows:
+        result.add_row(*row)
+    return result
+
+
+def labelled(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return texts beside their labels."""
+    return grid(((safe(label, style="dim"), safe(text)) for label, text in rows), LABEL, {})
+
+
+def indented(text: str, columns: int, style: str = "") -> RenderableType:
+    """Return a text to print that stays indented where a terminal wraps it."""
+    return Padding(safe(text, style=style), (0, 0, 0, columns))
+
+
+def first(lines: Sequence[str], most: int = _MOST) -> list[str]:
+    """Return the first lines, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"and {more:,} more"] if more > 0 else [])]
+
+
+def number(value: float | Undefined | None, decimals: int) -> str:
+    """Return a number, or why there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, Undefined) or math.isnan(value):
+        return "undefined"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"
+
+
+def interval(found: "Interval | None", decimals: int) -> str:
+    """Return the ends of an interval."""
+    return f"{found.low:.{decimals}f}…{found.high:.{decimals}f}" if found else "–"
