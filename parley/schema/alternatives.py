@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import combinations, islice
 from typing import Any
 
-from parley.base.code import Code, listed
 from parley.base.errors import MOST_PROBLEMS, Problem
 from parley.schema.containers import Mapping, Object
 from parley.schema.conversion import (
@@ -99,9 +98,6 @@ class Alternatives(Node):
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         for option in self.options:
             yield option, list(filter(option.fits, values)), path
-
-    def code(self, meaning: str = "") -> Code:
-        return listed((option.code(meaning) for option in self.options), "()")
 
 
 def _merged(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:

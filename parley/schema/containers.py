@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from parley.base.code import Code, call, listed, literal, mapped
 from parley.base.errors import Problem
 from parley.schema.conversion import Conversion, each, refusal, same
 from parley.schema.nodes import Column, Node, Part, held, show
@@ -50,9 +49,6 @@ class List(Node):
         items = tuple(f"[]{each}" for each in first.null_items) + ("[]",) * first.null
         return [replace(first, path=path, type=kind, null=null, null_items=items), *within]
 
-    def code(self, meaning: str = "") -> Code:
-        return listed([self.item.code(meaning)])
-
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.item, [*chain.from_iterable(values)], f"{path}[]"
 
@@ -94,9 +90,6 @@ class Mapping(Node):
         entries = Column(path, "list of struct", null)
         value, *within = self.item.columns(f"{path}[].value")
         return [entries, key, replace(value, meaning=value.meaning or "its value"), *within]
-
-    def code(self, meaning: str = "") -> Code:
-        return mapped([("str", _field(self.item, meaning))])
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.item, [*chain.from_iterable(map(dict.values, values))], f"{path}.*"
@@ -193,15 +186,3 @@ class Object(Node):
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         for name, node in self.fields.items():
             yield node, [each[name] for each in values if name in each], f"{path}.{name}"
-
-    def code(self, meaning: str = "") -> Code:
-        return mapped(
-            (literal(f"{name}?" if name in self.optional else name), _field(node, meaning))
-            for name, node in self.fields.items()
-        )
-
-
-def _field(node: Node, meaning: str) -> Code:
-    """Return the code of a field, with a meaning unless it is ""."""
-    code = node.code(meaning)
-    return call("Field", code, literal(meaning)) if meaning else code

@@ -1,7 +1,7 @@
 """Nodes: the parts of a parsed shape. Each kind is one class.
 
 A node knows whether a value fits, the problems of one that does not, the column of its row with the
-conversion both ways, the fields of that column, and its Python code.
+conversion both ways, and the fields of that column.
 """
 
 import json
@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from parley.base.code import Code, listed, literal
 from parley.base.errors import Problem, ScriptError
 from parley.schema.conversion import Conversion, refusal
 
@@ -90,10 +89,6 @@ class Node(ABC):
     def conversion(self, path: str = "") -> Conversion:
         """Return the conversion to a column and back, or raise ScriptError."""
 
-    @abstractmethod
-    def code(self, meaning: str = "") -> Code:
-        """Return the Python code of the shape, in which each field has this meaning, if any."""
-
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         """Yield each difference of a value from the shape, with its path in the value."""
         if not self.fits(value):
@@ -140,9 +135,6 @@ class Scalar(Node):
             raise refusal(path, f"{self.kind!r} has no feature")
         return Conversion(_DTYPES[self.kind])
 
-    def code(self, meaning: str = "") -> Code:
-        return self.kind.__name__
-
 
 class Choice(Node):
     """One of some values."""
@@ -176,9 +168,6 @@ class Choice(Node):
         (found,) = super().columns(path, null)
         return [replace(found, values=tuple(sorted(self.values)))]
 
-    def code(self, meaning: str = "") -> Code:
-        return listed(map(literal, sorted(self.values)), "{}")
-
 
 class Null(Node):
     """Null alone, an alternative of others."""
@@ -193,9 +182,6 @@ class Null(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         raise refusal(path, "is always null, and no column type fits")
-
-    def code(self, meaning: str = "") -> Code:
-        return "None"
 
 
 class Function(Node):
@@ -219,9 +205,6 @@ class Function(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         raise refusal(path, f"{self.check!r:.60} has no feature")
-
-    def code(self, meaning: str = "") -> Code:
-        return self.check.__name__
 
 
 class Feature(Node):
@@ -257,9 +240,6 @@ class Feature(Node):
         if self.labels:
             found = replace(found, type="ClassLabel", values=tuple(self.labels))
         return [found]
-
-    def code(self, meaning: str = "") -> Code:
-        return repr(self.feature)
 
 
 def held(names: dict[str, Any], value: Any = None) -> str:

@@ -27,7 +27,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from parley.base.code import Code, call, literal
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.schema.alternatives import Alternatives
 from parley.schema.containers import List, Mapping, Object
@@ -156,9 +155,6 @@ class Around(Node):
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.inner, values, path
 
-    def code(self, meaning: str = "") -> Code:
-        return self.inner.code(meaning)
-
 
 class Field(Around):
     """A shape with a meaning, for the tables of fields in cards and on pages.
@@ -180,10 +176,6 @@ class Field(Around):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = super().columns(path, null)
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
-
-    def code(self, meaning: str = "") -> Code:
-        unit = literal(self.unit) if self.unit else ""
-        return call("Field", self.inner.code(meaning), literal(self.meaning), unit=unit)
 
 
 class Checked(Around):
@@ -258,7 +250,3 @@ class Converted(Around):
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self._column.columns(path, null or self.nullable)
-
-    def code(self, meaning: str = "") -> Code:
-        names = (each.__name__ for each in (self.to_row, self.to_record))
-        return call("Converted", self.inner.code(), self._column.code(), *names)

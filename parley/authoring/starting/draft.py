@@ -5,13 +5,14 @@ Nothing says who speaks in a file, or what a dialogue is: the user states it (`S
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, combinations, groupby
 from pathlib import Path
 from typing import Any
 
 from parley.authoring.starting.given import Given, read_given
-from parley.authoring.starting.shapes import TEXT, Guess, Invention, Notes, guess, keys_are_data
+from parley.authoring.starting.invention import Invention, invent
+from parley.authoring.starting.shapes import Notes, guess, is_object, is_record, keys_are_data
 from parley.base.errors import UsageError, few
 from parley.source.pins import PLACEHOLDER
 
@@ -92,7 +93,7 @@ class Draft:
     """A drafted dataset."""
 
     given: list[Given]  # its sources
-    value: Guess  # the shape of the values of its files, or of their entries if these are records
+    value: Any  # the shape of the values of its files, or of their entries if these are records
     naming: Naming | None  # how values become records, if they are not records
     key: dict[str, type]  # column of the key -> type
     stated: Stated | None  # if dialogues are shown
@@ -106,7 +107,7 @@ class Draft:
     @property
     def example(self) -> Any:
         """An invented record."""
-        value = self.value.invent(Invention(), 0)
+        value = invent(self.value, Invention(), 0)
         if self.stated and (key := self.stated.dialogue):
             return {key: value.pop(key), TURNS: [value]}
         return self.naming.record(("name", 1), value) if self.naming else value
@@ -141,7 +142,7 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
         notes.append("guess: no field or pair of fields is unique; name a key that is")
     kinds = {column: type(records[0][column]) for column in key}
     if not naming and not stated.dialogue:
-        value = replace(value, shape=_ordered(value.shape, key))
+        value = _ordered(value, key)
     shown = stated if stated.turns or stated.text else None
     if shown:
         require_spoken(shown, records)
@@ -152,7 +153,7 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
     return Draft(given, value, naming, kinds, shown, [" ".join(note.split()) for note in notes])
 
 
-def _records_of(given: list[Given], values: list[Any], notes: Notes) -> tuple[Guess, Naming | None]:
+def _records_of(given: list[Given], values: list[Any], notes: Notes) -> tuple[Any, Naming | None]:
     """Return the shape of values, and their naming."""
     format = given[0].format
     if format in ("text", "lines"):
@@ -160,7 +161,7 @@ def _records_of(given: list[Given], values: list[Any], notes: Notes) -> tuple[Gu
         if format == "lines" and (ends := sum(value.endswith("\r") for value in values)):
             notes.append(f"{ends:,} lines end with a carriage return, which stays in their text")
         columns = ("file",) if format == "text" else ("file", "number")
-        return TEXT, Naming(columns, "text")
+        return str, Naming(columns, "text")
     if format == "tsv":
         cells = chain.from_iterable(value.values() for value in values)
         if quoted := sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells):
@@ -169,10 +170,10 @@ def _records_of(given: list[Given], values: list[Any], notes: Notes) -> tuple[Gu
         notes.append("guess: a record is an entry of the objects, with its key as `id`")
         entries = [entry for value in values for entry in value.values()]
         inner = guess(entries, "", notes)
-        spread = inner.is_object and not {"id", "id?"} & inner.shape.keys()
+        spread = is_object(inner) and not {"id", "id?"} & inner.keys()
         return inner, Naming(("id",), "" if spread else "value", entries=True)
     inner = guess(values, "", notes)
-    if inner.is_record:
+    if is_record(inner):
         return inner, None
     notes.append("guess: a record is not an object of columns; it goes into the column `value`")
     return inner, Naming(("file", "number"), "value")
@@ -196,10 +197,10 @@ def _have_entries(values: list[Any], format: str) -> bool:
     return bool(shared) or keys_are_data(counts, max(2, len(values)))
 
 
-def _by_file(given: list[Given], value: Guess) -> Naming:
+def _by_file(given: list[Given], value: Any) -> Naming:
     columns = ("file",) if given[0].format == "json value" else ("file", "number")
     taken = {f"{name}{end}" for name in columns for end in ("", "?")}
-    spread = value.is_object and not taken & value.shape.keys()
+    spread = is_object(value) and not taken & value.keys()
     return Naming(columns, "" if spread else "value")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from parley.base.code import literal
+from parley.authoring.starting.code import literal
 from parley.base.errors import Problem, RecordError, UsageError, few
 from parley.base.regular import open_regular
 from parley.base.strict_json import loads

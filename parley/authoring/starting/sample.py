@@ -10,7 +10,7 @@ import jsonlines
 
 from parley.authoring.starting.draft import Draft
 from parley.authoring.starting.given import Given
-from parley.authoring.starting.shapes import Invention
+from parley.authoring.starting.invention import Invention, branches, invent
 from parley.schema.shapes import parse
 
 _WHOLE = ("json value", "text")  # formats with one value a file
@@ -20,7 +20,7 @@ def write_sample(made: Draft, folder: Path) -> None:
     """Write invented values; those of the first source show each branch of the shape."""
     made_up = Invention()
     for each in made.given:
-        count = max(2, made.value.branches) if each is made.given[0] else 1
+        count = max(2, branches(made.value)) if each is made.given[0] else 1
         values = [_value(made, made_up, number) for number in range(count)]
         if made.stated and (key := made.stated.dialogue):  # two turns of a dialogue, if there are
             values = [value | {key: values[n - n % 2][key]} for n, value in enumerate(values)]
@@ -32,9 +32,9 @@ def write_sample(made: Draft, folder: Path) -> None:
 
 
 def _value(made: Draft, made_up: Invention, number: int) -> Any:
-    value = made.value.invent(made_up, number)
+    value = invent(made.value, made_up, number)
     if made.naming is None and isinstance(value, dict):  # else the key is not in the value
-        fits = parse(made.value.shape).fits
+        fits = parse(made.value).fits
         for column in made.key.keys() & value.keys():
             each = made_up.number()  # unique for each record
             own = {column: each if made.key[column] is int else f"{each}"}

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from parley.authoring.starting.code import Code, call, lay_out, listed, literal, mapped
 from parley.authoring.starting.draft import TURNS, Draft, Stated
 from parley.authoring.starting.given import Given, pin_of
-from parley.base.code import Code, call, lay_out, listed, literal, mapped
 from parley.schema.fields import UNKNOWN
-from parley.schema.shapes import parse
+from parley.schema.shapes import Converted
 from parley.source.formats import BY_SUFFIX
 from parley.source.pins import PLACEHOLDER
 
@@ -86,7 +86,7 @@ def _assign(name: str, code: Code) -> str:
 
 
 def _shapes(made: Draft) -> Iterator[str]:
-    value = parse(made.value.shape).code(UNKNOWN)
+    value = _shape(made.value)
     if made.stated and (key := made.stated.dialogue):
         yield _assign("ROW", value)
         yield f"TURN = {{key: field for key, field in ROW.items() if key != {literal(key)}}}\n"
@@ -106,6 +106,22 @@ def _shapes(made: Draft) -> Iterator[str]:
     yield _assign("RECORD", mapped([*kinds, last]))
 
 
+def _shape(shape: Any, is_json: bool = False) -> Code:
+    """Return the code of a shape; what is no JSON text has fields."""
+    if isinstance(shape, Converted):
+        return call("Converted", _shape(shape.shape, is_json=True), "str", "dumps", "loads")
+    if isinstance(shape, dict):
+        keys = ["str" if key is str else literal(key) for key in shape]
+        inner = (_shape(each, is_json) for each in shape.values())
+        return mapped(zip(keys, inner if is_json else map(_field, inner), strict=True))
+    if isinstance(shape, list | tuple):
+        brackets = "[]" if isinstance(shape, list) else "()"
+        return listed((_shape(each, is_json) for each in shape), brackets)
+    if isinstance(shape, set):
+        return listed(map(literal, sorted(shape)), "{}")
+    return "None" if shape is None else str(shape.__name__)
+
+
 def _field(shape: Code) -> Code:
     return call("Field", shape, literal(UNKNOWN))
 
@@ -113,7 +129,7 @@ def _field(shape: Code) -> Code:
 def _sources(made: Draft, splits: dict[str, list[Given]]) -> Iterator[str]:
     shape: Code = "ROW" if made.stated and made.stated.dialogue else "RECORD"
     if made.naming:
-        shape = "str" if made.value.shape is str else "VALUE"
+        shape = "str" if made.value is str else "VALUE"
         shape = mapped([("str", shape)]) if made.naming.entries else shape
     for split, given in splits.items():
         sources = [_source(each, shape) for each in given]
