@@ -1,4 +1,4 @@
-"""Score the first baseline of every task and print its first metric and its unit.
+"""Score the first baseline of every task and print its primary metric and its unit.
 
     python examples/score_every_task.py build
 

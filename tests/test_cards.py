@@ -208,6 +208,13 @@ def test_fields_are_told_once():
     )
 
 
+def test_a_column_is_within_no_other_that_its_name_begins_with():
+    shape = {"a": Field(str, "it"), "a.b": Field(int, "other"), "c": Field(str, "it")}
+    file = File("a.json", shape, url="https://example.org/a", sha256="0" * 64)
+    (table,) = field_tables({"x": Config("x", "it", {"train": [file]}, key=())})
+    assert [row[0] for row in table.rows] == ["`a`, `c`", "`a.b`"]
+
+
 @pytest.mark.parametrize("text", ["a|b", "`", marks("row")[0], "two\nlines", " ", "../../x", ".x"])
 def test_a_name_or_a_label_ends_no_code_no_cell_and_no_part(text):
     (inner,) = re.fullmatch(r"`([^`|\n]+)`", in_code(text)).groups()

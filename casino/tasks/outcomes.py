@@ -63,7 +63,7 @@ def outcomes_score(
     """Score answers: sides with the right one of five, and how far apart the two answers are."""
     import numpy as np
 
-    metrics: dict[str, Any] = {"mae": {}, "quadratic_kappa": {}}
+    metrics: dict[str, Any] = {name: [] for name in SCALES} | {"mae": {}, "quadratic_kappa": {}}
     for place, (name, scale) in enumerate(SCALES.items()):
         found = [predictions[key].get(name) for key in gold]
         metrics[name] = [each == due[place] for each, due in zip(found, gold.values(), strict=True)]

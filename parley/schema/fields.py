@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from parley.schema.nodes import Column
@@ -73,11 +74,8 @@ def _tree(columns: Sequence[Column], above: str = "") -> tuple[_Field, ...]:
     found = []
     while columns:
         first, *rest = columns
-        inside = 0
-        while inside < len(rest) and rest[inside].path.startswith(
-            (f"{first.path}.", f"{first.path}[")
-        ):
-            inside += 1
+        starts = (f"{first.path}.", f"{first.path}[") if first.type.endswith("struct") else ()
+        inside = sum(1 for _ in takewhile(lambda each: each.path.startswith(starts), rest))
         name = re.sub(r"^(\[\])*\.", "", first.path.removeprefix(above)) if above else first.path
         within, columns = rest[:inside], rest[inside:]
         found.append(_Field(name, replace(first, path=""), _tree(within, first.path)))

@@ -125,7 +125,7 @@ class Task:
         key: The fields that tell predictions apart.
         required: The first fields of the key, which are the keys of `gold`; all unless named.
         example: An invented prediction.
-        metrics: Name of a metric -> its meaning, in a phrase.
+        metrics: Name of a metric -> its meaning, in a phrase; the primary one first, as in scores.
         gold: Build -> the right answers.
         score: Gold, predictions -> the score. An unreadable prediction has the fields of the key
             and `UNREADABLE`, the reason, alone: it is wrong; a metric that no answer can be wrong
