@@ -157,20 +157,11 @@ class BuiltFolder:
             for file in made["files"]
         }
 
-    @property
-    def lost(self) -> list[str]:
-        """The built splits, as "config/split", that have lost a file."""
-        return [
-            f"{config}/{split}"
-            for config, splits in self.made.items()
-            for split, made in splits.items()
-            if not self.files(config, split)
-        ]
-
     def require_whole(self) -> None:
         """Raise OutputError if it has lost a file."""
-        if self.lost:
-            what = f"{self.path}: files are missing: {', '.join(self.lost)}"
+        splits = [(config, split) for config, names in self.made.items() for split in names]
+        if lost := ["/".join(each) for each in splits if not self.files(*each)]:
+            what = f"{self.path}: files are missing: {', '.join(lost)}"
             raise OutputError(what, remedy=f"Run {self.rebuild} again.")
 
     def files(self, config: str, split: str) -> list[Path]:

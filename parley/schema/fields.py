@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from parley.schema.nodes import Column
@@ -75,7 +74,8 @@ def _tree(columns: Sequence[Column], above: str = "") -> tuple[_Field, ...]:
     while columns:
         first, *rest = columns
         starts = (f"{first.path}.", f"{first.path}[") if first.type.endswith("struct") else ()
-        inside = sum(1 for _ in takewhile(lambda each: each.path.startswith(starts), rest))
+        ends = (n for n, each in enumerate(rest) if not each.path.startswith(starts))
+        inside = next(ends, len(rest))
         name = re.sub(r"^(\[\])*\.", "", first.path.removeprefix(above)) if above else first.path
         within, columns = rest[:inside], rest[inside:]
         found.append(_Field(name, replace(first, path=""), _tree(within, first.path)))

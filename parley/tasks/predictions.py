@@ -4,10 +4,8 @@ A file, a pipe or standard input, compressed with gzip or not, which its first b
 is wrong with it is reported at once, each with its line and its key.
 """
 
-import codecs
 import gzip
 import json
-import re
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,13 +21,13 @@ from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
 from parley.tasks.formats import (
     ANSWER,
-    JSON_LINES,
     TREC_RUN,
     UNREADABLE,
     Key,
     Prediction,
     Run,
 )
+from parley.tasks.mistaken import GZIP, mistaken
 from parley.tasks.task import Gold, Task
 
 Fields = Callable[[Key, str], Mapping[str, Any]]
@@ -39,23 +37,6 @@ _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
 _AT_ONCE = 1 << 18  # bytes
-_GZIP = b"\x1f\x8b"
-_KINDS = {  # the first bytes of files given by mistake
-    _GZIP: "compressed twice",
-    b"\xfd7zXZ\0": "compressed with xz",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"\x04\x22\x4d\x18": "compressed with lz4",
-    b"BZh": "compressed with bzip2",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"PK": "a zip archive, as files of Excel, NumPy and PyTorch are",
-    b"PAR1": "Parquet",
-    b"ARROW1": "Arrow data",
-    b"\x93NUMPY": "an array of NumPy",
-    b"\x80": "a pickle of Python",
-    b"SQLite format 3": "a database of SQLite",
-    b"<": "HTML or XML",
-    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"), "in UTF-16 or UTF-32"),
-}
 
 
 def read(
@@ -78,7 +59,7 @@ def read(
         checker = _Checker(task, gold, "line", others, fields)
         try:
             for lines in _lines(stream):
-                if not size and (mistake := _mistaken(lines[0], task)):
+                if not size and (mistake := mistaken(lines[0], task)):
                     checker.stop(mistake)
                 size += sum(map(len, lines)) + len(lines)
                 if size > _LARGEST:
@@ -107,31 +88,6 @@ def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
             break
     if last := b"".join(begun):
         yield [last]
-
-
-def _mistaken(line: bytes, task: Task) -> str:
-    """Return what a file is that holds no predictions, by its first line; else ""."""
-    with suppress(ValueError):
-        if isinstance(task.format.parse(line), dict):
-            return ""
-    kind = next((kind for start, kind in _KINDS.items() if line.startswith(start)), "")
-    cells = re.split(b"[,;\t]", line.removeprefix(codecs.BOM_UTF8))
-    is_object, is_json = line.lstrip().startswith(b"{"), task.format is JSON_LINES
-    if line[257:262] == b"ustar":
-        kind = "a tar archive"
-    elif {name.encode() for name in task.key} <= {cell.strip(b' "\r') for cell in cells}:
-        kind = "CSV"
-    elif is_object and not is_json:
-        kind = "JSON"
-    elif is_json and (line.strip() == b"{" or line.lstrip().startswith(b"[")):
-        kind = "one JSON text"
-    elif is_json and line.split()[1:2] == [b"Q0"]:
-        kind = "a TREC run"
-    elif is_json and not kind and not is_object and len(cells) >= len(task.example):
-        kind = "CSV without names of columns"
-    (example,) = task.format.lines([task.example])
-    taken = f"a line for each prediction, plain or compressed with gzip, such as {example}"
-    return f"it is {kind}; taken is {task.format.name}: {taken}" if kind else ""
 
 
 def validate_predictions(
@@ -371,5 +327,5 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
         raise UsageError("standard input is closed; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
-        is_gzip = raw.peek(len(_GZIP)).startswith(_GZIP)
+        is_gzip = raw.peek(len(GZIP)).startswith(GZIP)
         yield gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[misc]
