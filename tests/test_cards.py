@@ -257,7 +257,7 @@ FIGURES = types.SimpleNamespace(f=f, g=g, h=h, i=i)
 
 
 def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
-    dataset = types.SimpleNamespace(folder=tmp_path, version="1.0.0", figures=FIGURES, configs=())
+    dataset = types.SimpleNamespace(folder=tmp_path, version="1.0.0", figures=FIGURES, configs={})
     found = list(figures(FIGURES, None))
     assert [each.verdict for each in found] == [
         "differs",

@@ -4,11 +4,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
-from parley.authoring.linting.run import RULES, run_rule
+from parley.authoring.linting.run import RULES
 from parley.base.marks import parts_of
 from parley.building.card import parse
 from parley.building.folder import open_folder
 from parley.building.registry import discover
+from parley.verifying.check import run_check
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def folders(tmp_path_factory):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_every_rule_holds(dataset, rule, folders):
-    assert run_rule(rule, folders[dataset.name]).problems == []
+    assert run_check(rule, folders[dataset.name]).problems == []
 
 
 def test_parquet_suits_streaming(dataset, sample_build):

@@ -309,6 +309,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         configs.append(
             {
                 "name": config,
+                "description": about.get("description", ""),  # which 1.0.0 did not record
                 "license": about["licence"],
                 "sizes": sizes,
                 "splits": {split: each.get("rows") for split, each in found.items()},

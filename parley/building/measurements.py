@@ -1,7 +1,8 @@
 """Measured values of a dataset's rows: `measured.json` beside its script.
 
     {"version": "1.1.0",
-     "configs": {"dialogues": {"licence": "cc-by-4.0", "features": "5d41..."}},
+     "configs": {"dialogues": {
+       "description": "a dialogue", "licence": "cc-by-4.0", "features": "5d41..."}},
      "splits": {"dialogues": {
        "train": {"rows": 1030, "digest": "9a03...", "bytes": 1198304, "arrow_bytes": 4120111,
                  "null": []},
@@ -55,7 +56,7 @@ def _require_texts(metrics: Any) -> None:
 
 _SHAPE = {
     "version": str,
-    "configs": {str: {"licence": str, "features": str}},
+    "configs": {str: {"description?": str, "licence": str, "features": str}},
     "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
     "figures": {str: _FIGURE},
     "counted?": {str: (int, float, str, None)},
@@ -68,7 +69,7 @@ class Measured:
     """The measured values of one version; empty for a new dataset."""
 
     version: str = ""  # of the rows
-    # config -> licence, features
+    # config -> description, licence, features
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     splits: Splits = field(default_factory=dict)
     # figure -> value, verdict, and the reason if `figures.py` has none
@@ -118,15 +119,19 @@ def measured_in(content: bytes, path: Path) -> Measured:
 
 
 def descriptions(dataset: "Dataset") -> dict[str, dict[str, str]]:
-    """Return config -> its licence, and the sha256 of its features."""
+    """Return config -> its description, its licence, and the sha256 of its features."""
 
     def features(config: str) -> str:
         text = json.dumps(card_yaml(dataset.configs[config].features))
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
     return {
-        config: {"licence": dataset.builder.licence(config), "features": features(config)}
-        for config in dataset.configs
+        config: {
+            "description": declared.description,
+            "licence": dataset.builder.licence(config),
+            "features": features(config),
+        }
+        for config, declared in dataset.configs.items()
     }
 
 

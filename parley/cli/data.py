@@ -1,7 +1,6 @@
 """Commands from upstream to a verified build: list, fetch, build, verify, diff."""
 
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,15 +20,12 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
     from parley.building.card import summary
     from parley.cli.listing import listing
 
-    found, descriptions, attempt = [], {}, Attempts()
+    found, attempt = [], Attempts()
     for dataset in common.select(names):
         with attempt():
             found.append(summary(dataset))
-            with suppress(ParleyError, ImportError):  # the rest is measured
-                configs = dataset.configs.items()
-                descriptions[dataset.name] = {name: each.description for name, each in configs}
     if found or as_json:
-        common.print_result(as_json, lambda: found, lambda: listing(found, descriptions))
+        common.print_result(as_json, lambda: found, lambda: listing(found))
     attempt.finish()
 
 

@@ -1,6 +1,6 @@
 """Lay out `parley list`: the splits of each dataset with their rows, and its licence."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -9,34 +9,29 @@ from parley.base.console import out, safe, size
 from parley.cli.tables import table
 
 _NOTE = "* documented, not counted\n–: neither, or not built"
-Descriptions = Mapping[str, Mapping[str, str]]
-"""Dataset -> config -> what a row is."""
 
 
-def listing(found: Sequence[dict[str, Any]], descriptions: Descriptions) -> RenderableType:
+def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
     """Return summaries of datasets: on a terminal a table per dataset, else a line per split."""
     if out.is_terminal:
-        parts = [p for each in found for p in _one(each, descriptions.get(each["name"], {}))]
+        parts = [p for each in found for p in _one(each)]
     else:
         columns = ("dataset", "config", "split", ">rows", ">Parquet", "licence", "content")
         lines: list[tuple[str, ...]] = []
         for dataset in found:
-            said = descriptions.get(dataset["name"], {})
             for config in dataset["configs"]:
-                last = (config["license"], said.get(config["name"], ""))
+                last = (config["license"], config["description"])
                 lines += [(dataset["name"], config["name"], *each, *last) for each in _rows(config)]
         parts = [table(columns, lines)]
     some = (rows for d in found for config in d["configs"] for _, rows, _ in _rows(config))
     return Group(*parts, *([safe(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))
 
 
-def _one(dataset: dict[str, Any], descriptions: Mapping[str, str]) -> Iterator[RenderableType]:
+def _one(dataset: dict[str, Any]) -> Iterator[RenderableType]:
     yield safe(dataset["name"], style="bold")
     yield safe(f"licence: {_licences(dataset['configs'])}")
     rows = [
-        (config["name"], *each, descriptions.get(config["name"], ""))
-        if number == 0
-        else ("", *each, "")
+        (config["name"], *each, config["description"]) if number == 0 else ("", *each, "")
         for config in dataset["configs"]
         for number, each in enumerate(_rows(config))
     ]
