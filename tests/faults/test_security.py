@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -38,64 +39,51 @@ ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\x08\r\u202egnp\u200b\x7f\u2066"
 ACTING = set(ESCAPES) - set("]0;owned[2J31mgnp")
 
 
-PREPARE = """
-import datasets, jinja2, markdown_it, pydantic.fields, rich.table  # else each fork imports them
-import parley.building.build, parley.reading.export.export, parley.verifying.diff
-import parley.verifying.verify
-import parley.hub.publish, parley.cli.report, parley.cli.show
-from parley.cli import main
-from parley.building.registry import discover
-for d in discover().values(): d.builder, d.figures, d.checks, d.transcript, d.exports
-"""
 PROGRAM = """
-import json, os, signal, sys, traceback
+import contextlib, io, json, sys
 {prepare}
 from parley.cli import main
-for number, command in enumerate(json.load(sys.stdin)):
-    child = os.fork()
-    if not child:
-        signal.alarm(30)  # a hanging command must end
-        for stream in (1, 2):
-            os.dup2(os.open(f"{{number}}.log", 0o2102), stream)
-        sys.argv = ["parley", *command]
-        status = 0
+found = []
+for command in json.load(sys.stdin):
+    sys.argv, said, status = ["parley", *command], io.StringIO(), 0
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         try: main()
         except SystemExit as end: status = end.code or 0
-        except BaseException: traceback.print_exc(); status = 3
-        sys.stdout.flush(); sys.stderr.flush()
-        os._exit(status)  # quicker than a normal exit
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status), flush=True)
+    found.append((status, said.getvalue()))
+print(json.dumps(found))
 """
 
 
-def run(tmp_path, commands, prepare=PREPARE, **environ):
-    """Run each command in a fork of one process; return exit statuses and outputs.
-
-    Each must end with a message without control characters, never with a traceback.
-    """
-    logs = tmp_path / f"logs-{time.monotonic_ns()}"
-    logs.mkdir()
-    keep = {k: v for k, v in os.environ.items() if k not in OURS}
+def apart(commands, prepare="", **environ):
+    """Run commands in a process of their own; return exit statuses and outputs."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(prepare=prepare)],
         input=json.dumps([list(map(str, command)) for command in commands]),
-        cwd=logs,
-        env=keep | {"PYTHONPATH": str(ROOT)} | environ,
+        env={k: v for k, v in os.environ.items() if k not in OURS} | environ,
         capture_output=True,
         text=True,
-        timeout=400,
     )
-    statuses = list(map(int, done.stdout.split()))
-    assert len(statuses) == len(commands), done.stderr
-    outputs = [(logs / f"{n}.log").read_bytes().decode() for n in range(len(commands))]
-    for command, status, output in zip(commands, statuses, outputs, strict=True):
-        assert status in (0, 1, 2), f"{status}: {command}\n{output}"
-        assert "Traceback" not in output
-        assert "internal error" not in output
-        assert CANARY not in output
-        assert not ACTING & set(output)
-    return list(zip(statuses, outputs, strict=True))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def answers(run):
+    """Run commands here; each must end, in a minute, with a message without control characters."""
+
+    def answers(commands, **environ):
+        found = []
+        for command in commands:
+            signal.alarm(60)
+            done = run(*command, **environ)
+            signal.alarm(0)
+            output = done.stdout + done.stderr
+            assert CANARY not in output
+            assert not ACTING & set(output), command
+            found.append((done.returncode, output))
+        return found
+
+    return answers
 
 
 # Code -----------------------------------------------------------------------------------
@@ -161,25 +149,8 @@ def fork_exec(args, *others, start=_posixsubprocess.fork_exec):
 
 _posixsubprocess.fork_exec = fork_exec
 sys.addaudithook(lambda event, args: note("start", args[:2]) if event in STARTS else None)
-note("process", sys.orig_argv)
+note("listening")
 """
-
-
-@pytest.fixture
-def audit(tmp_path):
-    """Run commands; return the command lines of their processes, and the programs started."""
-
-    def audited(commands, **environ):
-        log, home = tmp_path / "audit.log", tmp_path / "audit"
-        home.mkdir()
-        (home / "sitecustomize.py").write_text(AUDIT.format(log=str(log)))
-        environ["PYTHONPATH"] = f"{home}{os.pathsep}{ROOT}"
-        found = run(tmp_path, commands, **environ)
-        noted = list(map(json.loads, log.read_text().splitlines()))
-        processes = [line for kind, line in noted if kind == "process"]
-        return found, processes, [line for kind, line in noted if kind == "start"]
-
-    return audited
 
 
 CONFIG = """[core]
@@ -211,11 +182,8 @@ def crafted(folder, owned):
     return folder
 
 
-def test_a_command_starts_no_program_but_its_own(
-    audit, hub, sample_build, tmp_path, tally, monkeypatch
-):
-    """Not even in a crafted clone: neither it nor its processes."""
-    monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
+def test_a_command_starts_no_program(hub, sample_build, tmp_path, tally):
+    """Not even in a crafted clone."""
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     clone = crafted(tmp_path / "clone", tmp_path / "owned")
     folder = write_skeleton("tea", clone / "datasets")
@@ -240,10 +208,10 @@ def test_a_command_starts_no_program_but_its_own(
         ]
         environ = hub.environ(clone, "hf_writes") | {"PARLEY_CACHE": str(clone / "cache")}
         environ |= {"PARLEY_DATASETS": str(clone / "datasets")}
-        found, processes, started = audit(commands, **environ)
+        log = tmp_path / "audit.log"
+        found = apart(commands, prepare=AUDIT.format(log=str(log)), **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
-    assert started == []
-    assert len(processes) == 1  # which was listened to
+    assert log.read_text() == '["listening"]\n'
     assert not (tmp_path / "owned").exists()
     tally("command in a crafted clone", len(commands))
 
@@ -272,23 +240,33 @@ BOMBS = {
 }
 
 
+PARSE = """
+import json, resource, sys, yaml
+resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+{without}
+from parley.base.errors import OutputError
+from parley.building.card import parse
+for bomb in json.load(sys.stdin):
+    try: print(parse(f"---\\n{{bomb}}\\n---\\ntext\\n", "README.md"))
+    except OutputError as error: print("refused" if len(str(error)) < 1000 else error)
+"""
+
+
 @pytest.mark.parametrize("without", ["", "del yaml.CSafeLoader, yaml.CSafeDumper"])
-def test_verify_rejects_a_card_that_is_a_bomb_or_a_program(sample_build, tmp_path, without, tally):
-    """With 2 GB of memory, 30 seconds and, or without, libyaml; a program would make `owned`."""
-    commands = []
-    for name, bomb in BOMBS.items():
-        card = tmp_path / name / "casino" / "README.md"
-        card.parent.mkdir(parents=True)
-        card.write_text(f"---\n{bomb.replace('owned', str(tmp_path / 'owned'))}\n---\ntext\n")
-        shutil.copy(sample_build / "casino" / "provenance.json", card.parent)
-        commands.append(("verify", "casino", "--build", card.parents[1]))
-    limit = "import resource, yaml; resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))"
-    prepare = f"{limit}\n{without}\n{PREPARE}"
-    # pyarrow's own pool reserves gigabytes that it does not use
-    found = run(tmp_path, commands, prepare=prepare, ARROW_DEFAULT_MEMORY_POOL="system")
-    assert [status for status, _ in found] == [1] * len(BOMBS)
-    invalid = ["is not valid YAML" in output for _, output in found]
-    assert dict(zip(BOMBS, invalid, strict=True)) == {b: b != "two documents" for b in BOMBS}
+def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without, tally):
+    """With 2 GB of memory and, or without, libyaml; a program would make `owned`."""
+    done = subprocess.run(
+        [sys.executable, "-c", PARSE.format(without=without)],
+        input=json.dumps([*BOMBS.values()]),
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "ARROW_DEFAULT_MEMORY_POOL": "system"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    said = dict(zip(BOMBS, done.stdout.splitlines(), strict=True))
+    assert said.pop("two documents") == "({'a': 1}, 'b: 2\\n---\\ntext\\n')"
+    assert set(said.values()) == {"refused"}, done.stderr
     assert not (tmp_path / "owned").exists()
     tally("card that is a bomb or a program", len(BOMBS))
 
@@ -345,8 +323,9 @@ def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, cap
 # What a person types --------------------------------------------------------------------
 
 
-def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
+def test_any_argument_gets_an_answer(answers, sample_build, tmp_path, monkeypatch, tally):
     """tests/test_cli.py has long paths and wrong names."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "zero").symlink_to("/dev/zero")
@@ -386,7 +365,7 @@ def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
             ("new", text, tmp_path / ":bomb:"),
         )
     ]
-    found = run(tmp_path, commands)
+    found = answers(commands)
     assert all(output.strip() for _, output in found)
     assert not [output for _, output in found if "\N{BOMB}" in output]
     for command, answer in zip(commands, found, strict=True):
@@ -395,9 +374,9 @@ def test_any_argument_gets_an_answer(sample_build, tmp_path, tally):
     tally("command with an odd path, name or number", len(commands))
 
 
-def test_on_windows_one_line_says_where_it_runs(tmp_path):
+def test_on_windows_one_line_says_where_it_runs():
     commands = [("build", "--sample"), ("fetch",), ("export", "casino", "convokit", "x"), ("list",)]
-    *others, listed = run(tmp_path, commands, prepare="sys.modules['fcntl'] = None")
+    *others, listed = apart(commands, prepare="sys.modules['fcntl'] = None")
     for status, output in others:  # other libraries may print before it
         *_, line = output.splitlines()
         assert (status, line) == (1, "parley runs on Linux and macOS; on Windows, use it in WSL")
@@ -443,7 +422,7 @@ def hostile(sample_build, tmp_path):
     return build
 
 
-def test_rows_with_escapes(sample_build, hostile, tmp_path, tally):
+def test_rows_with_escapes(answers, sample_build, hostile, tmp_path, tally):
     commands = []
     for name, dataset in discover().items():
         out = tmp_path / name
@@ -456,7 +435,7 @@ def test_rows_with_escapes(sample_build, hostile, tmp_path, tally):
             *(("export", name, x, out / x, "--build", hostile) for x in [*dataset.exports, "csv"]),
             ("charts", name, out / "charts", "--build", hostile),
         ]
-    found = run(tmp_path, commands)
+    found = answers(commands)
     for (name, *args), (status, output) in zip(commands, found, strict=True):
         if name in ("verify", "diff"):
             assert (status, "\\x1b" in output) == (1, True)
@@ -467,7 +446,7 @@ def test_rows_with_escapes(sample_build, hostile, tmp_path, tally):
     tally("command on rows with terminal escapes", len(commands))
 
 
-def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
+def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path, tally):
     one, two = (tmp_path / name / "casino" for name in ("one", "two"))
     for folder in (one, two):
         shutil.copytree(sample_build / "casino", folder)
@@ -485,14 +464,14 @@ def test_names_and_provenance_with_escapes(sample_build, tmp_path, tally):
         (other / "provenance.json").write_text(json.dumps(what))
         verify, diff = ("verify", "casino", "--build", other.parent), ("diff", one, other)
         commands += [verify, diff, (*verify, "--json"), (*diff, "--json")]
-    verified, differs, *others = run(tmp_path, commands)
+    verified, differs, *others = answers(commands)
     assert (verified[0], "unknown file" in verified[1], "\\x1b" in verified[1]) == (1, True, True)
     assert (differs[0], "more changed rows" in differs[1]) == (1, True)
     assert {status for status, _ in others} <= {1, 2}
     tally("command on names with terminal escapes", len(commands))
 
 
-def test_a_source_and_a_server_with_escapes(tmp_path, tally):
+def test_a_source_and_a_server_with_escapes(answers, tmp_path, monkeypatch, tally):
     """The records break the shape and the server answers nonsense."""
     folder = shutil.copytree(get("casino").folder, tmp_path / "datasets" / "talks")
     script = (folder / "casino.py").read_text(encoding="utf-8")
@@ -511,7 +490,8 @@ def test_a_source_and_a_server_with_escapes(tmp_path, tally):
         more = {"PARLEY_DATASETS": str(tmp_path / "datasets"), "NO_PROXY": "127.0.0.1"}
         more["PARLEY_CACHE"] = str(tmp_path / "cache")
         commands = [("build", "talks", "--sample"), ("fetch", "talks")]
-        built, fetched = run(tmp_path, commands, **more)
+        monkeypatch.chdir(tmp_path)
+        built, fetched = answers(commands, **more)
         assert (built[0], "unknown field" in built[1]) == (1, True)
         assert (fetched[0], "the server answered 404" in fetched[1]) == (1, True)
     tally("command on a source or server with terminal escapes", 2)
@@ -594,7 +574,9 @@ def commands_on(folder, sound, out):
     ]
 
 
-def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside, tmp_path, tally):
+def test_nothing_outside_a_folder_is_read_or_written(
+    answers, hub, sample_build, outside, tmp_path, tally
+):
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
     for folder, place in zip(folders, PLACED.values(), strict=True):
@@ -602,12 +584,13 @@ def test_nothing_outside_a_folder_is_read_or_written(hub, sample_build, outside,
         place(outside, folder / "casino")
         out = tmp_path / "out" / folder.name
         commands += commands_on(folder / "casino", sample_build / "casino", out)
-    commands.append(("publish", "casino", "--repo", "org/casino", "--build", folders[0]))
+    publishing = ("publish", "casino", "--repo", "org/casino", "--build", folders[0])
     restate(folders[0] / "casino", "sample", False)  # a sample would be refused unread
     before = state(outside, *folders)
-    found = run(tmp_path, commands, **hub.environ(tmp_path / "home", "hf_writes"))
-    assert {status for status, _ in found[:-1:6]} == {1}
-    status, output = found[-1]
+    found = answers(commands)
+    assert {status for status, _ in found[::6]} == {1}
+    environ = hub.environ(tmp_path / "home", "hf_writes")
+    ((status, output),) = apart([publishing], **environ)
     assert (status, "`parley verify casino --build " in output) == (1, True)
     assert "` fails; read its output" in output
     assert not hub.repos  # nothing was uploaded, and nothing made
