@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import unverified
 from hub import User
 
 from parley.building.card import with_numbers
@@ -224,7 +225,7 @@ def test_the_collate_function_labels_what_the_assistant_says(sample_build, place
 
 @pytest.mark.slow
 def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
-    """In their order, the Python between them too, logged in by the environment."""
+    """In their order, the Python between them too; test_publish has what is verified before."""
     text = PAGES[PUBLISHING]
     commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
     assert len(commands) == 7
@@ -233,8 +234,10 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     for command in commands:
         if command.startswith("parley verify"):
             apart(SCRIPTS[PUBLISHING], hub, tmp_path)
+        _, *arguments = command.split()
+        program = [unverified.__file__] if "publish" in command else ["-m", "parley"]
         done = subprocess.run(
-            [sys.executable, "-m", *command.split()],
+            [sys.executable, *program, *arguments],
             cwd=tmp_path,
             env=hub.environ(tmp_path / "hf", "hf_writes"),
             capture_output=True,
