@@ -7,7 +7,7 @@ from pathlib import Path
 from parley.base.marks import marks
 from parley.building.card import PARTS
 
-WORD = "w" * 1_000_000
+WORD = "w" * 100_000
 ATTACKS = [
     "<script>window.acted = 1</script>",
     "</script><script>window.acted = 1</script>",

@@ -66,7 +66,7 @@ def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
         assert re.fullmatch(r"[a-z0-9-]+\.svg|SAMPLE\.txt", name)
         if name.endswith(".svg"):
             content = (tmp_path / "charts" / name).read_bytes()
-            assert len(content) < 200_000  # of a word of a megabyte
+            assert len(content) < 60_000  # of a word of 100 kB
             tags = {each.tag.rpartition("}")[2] for each in ElementTree.fromstring(content).iter()}
             drawn = {"rect", "line", "circle", "text", "g"}
             assert tags <= {"svg", "title", "desc", "style", *drawn}
