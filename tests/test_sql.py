@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
+import signal
 import sys
 import tracemalloc
 from pathlib import Path
+from threading import Timer
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,7 +22,7 @@ from rich.console import Console
 import parley
 from parley.base.errors import OutputError, UsageError
 from parley.building.registry import discover
-from parley.reading.sql import write
+from parley.reading.sql import until_interrupted, write
 from parley.schema.features import item_of, labels_of
 from parley.schema.fields import columns_of
 
@@ -253,3 +256,11 @@ def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeyp
     assert done.returncode == 1
     assert "[sql]" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_signal_ends_a_query(sample_build):
+    endless = "select count(*) from range(100_000_000_000) a, range(1000)"
+    with parley.connect(sample_build / "duo") as connection:
+        Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            until_interrupted(connection, lambda: connection.execute(endless))

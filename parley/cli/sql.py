@@ -31,7 +31,15 @@ def sql(
     """
     from parley.base.console import out, print_message, print_output, to_json
     from parley.cli.tables import cut_table
-    from parley.reading.sql import builds_in, connect, explained, statement_of, with_meanings, write
+    from parley.reading.sql import (
+        builds_in,
+        connect,
+        explained,
+        statement_of,
+        until_interrupted,
+        with_meanings,
+        write,
+    )
 
     if as_json and to is not None:
         raise UsageError("--to excludes --json")
@@ -42,18 +50,22 @@ def sql(
     ):
         connection.execute("set python_enable_replacements = false")  # names of our variables
         if to is not None:
-            common.print_line(f"{to}: {write(connection, query, to):,} rows")
-            return
-        found = connection.execute(with_meanings(statement_of(query)))
-        columns = [str(column[0]) for column in found.description]
-        if as_json:
-            if twice := [name for name, times in Counter(columns).items() if times > 1]:
-                raise UsageError(f"two columns are named {few(twice)}: name one with AS")
-            rows = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
-            typer.echo(to_json(rows))
+            count = until_interrupted(connection, lambda: write(connection, query, to))
+            common.print_line(f"{to}: {count:,} rows")
             return
         most = max(out.height - 6, 10) if out.is_terminal else _MOST
-        rows = found.fetchmany(most + 1)
+
+        def ask() -> tuple[list[str], list[Any]]:
+            found = connection.execute(with_meanings(statement_of(query)))
+            columns = [str(column[0]) for column in found.description]
+            return columns, found.fetchall() if as_json else found.fetchmany(most + 1)
+
+        columns, rows = until_interrupted(connection, ask)
+    if as_json:
+        if twice := [name for name, times in Counter(columns).items() if times > 1]:
+            raise UsageError(f"two columns are named {few(twice)}: name one with AS")
+        typer.echo(to_json([dict(zip(columns, row, strict=True)) for row in rows]))
+        return
     laid_out = cut_table(columns, [list(map(_shown, row)) for row in rows[:most]])
     print_output(laid_out)
     cut = [f"the first {most:,} rows"] if len(rows) > most else []

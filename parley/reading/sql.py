@@ -3,10 +3,11 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.replace import writing
@@ -19,6 +20,7 @@ from parley.schema.features import item_of, labels_of
 from parley.schema.fields import columns_of, meaning_of
 from parley.source.pins import problem
 
+T = TypeVar("T")
 _FORMATS = {
     ".csv": "",  # written here, as no other function makes text safe for a spreadsheet
     ".parquet": "format parquet",
@@ -72,6 +74,16 @@ def explained() -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise UsageError(one_line(error)) from error
+
+
+def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
+    """Return what a function returns; end its query on a signal, which DuckDB may not notice."""
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            return thread.submit(ask).result()
+        except BaseException:
+            connection.interrupt()
+            raise
 
 
 def statement_of(query: str) -> str:
