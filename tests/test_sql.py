@@ -197,7 +197,9 @@ def test_a_table_is_cut_to_the_terminal(run, sample_build, monkeypatch):
     for width, height in ((40, 20), (90, 24)):
         screen = io.StringIO()
         size = {"force_terminal": True, "color_system": None, "width": width, "height": height}
-        monkeypatch.setattr("parley.base.console.out", Console(file=screen, **size))
+        screen_of = Console(file=screen, **size)
+        for module in ("base.console", "cli.tables"):
+            monkeypatch.setattr(f"parley.{module}.out", screen_of)
         done = run("sql", "from casino.utterances", "--build", sample_build)
         lines = screen.getvalue().splitlines()
         assert len(lines) < height
