@@ -159,6 +159,20 @@ def test_each_reason_not_to_run_a_command_is_needed():
     assert unused == []
 
 
+NAMED = """
+from collections import Counter
+due = by_pyarrow.to_pylist()
+rows = [name for name, in by_duckdb.fetchall()]
+for found in (by_polars.collect()["action"], by_pandas, rows, by_dask, by_spark):
+    assert list(found) == due
+lists = lists_by_polars.collect()["labels"].to_list()
+assert lists == [labels for labels, in lists_by_duckdb.fetchall()]
+assert {type(label) for labels in lists for label in labels} == {str}
+duckdb.sql(f"create view test as from '{path}'")
+assert dict(duckdb.sql(CONSOLE).fetchall()) == Counter(due)
+"""  # after docs/engines.md: each engine gives the labels the same names
+
+
 def apart(code, hub, place):
     """Run a script in a process of its own, whose Hub is the local one."""
     (place / "section.py").write_text(code, encoding="utf-8")
@@ -193,7 +207,11 @@ def test_the_python_that_needs_its_own_process_runs(page, hub, place, grouped_bu
 
         tiny_model.save(place / "my-model")
         hub.seed("org/casino", grouped_build / "casino")
-    apart(SCRIPTS[page], hub, place)
+    code = SCRIPTS[page]
+    if page == "docs/engines.md":
+        (console,) = re.findall(r"^```sql\n(.*?)^```$", PAGES[page], re.M | re.S)
+        code += NAMED.replace("CONSOLE", repr(console))
+    apart(code, hub, place)
 
 
 def test_the_collate_function_labels_what_the_assistant_says(sample_build, place):
