@@ -1,3 +1,4 @@
+import fcntl
 import os
 import shutil
 import subprocess
@@ -97,16 +98,28 @@ def _its_files_are_there(request):
             pytest.skip(f"nothing of {dataset.name} is in PARLEY_SOURCE")
 
 
+def shared(factory, name, sources):
+    """Return a folder of builds that the first of the test's processes to need it makes."""
+    from parley.building.build import build
+
+    root = factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (root / name).exists():
+            for source in filter(None, sources):
+                build(source, root / f"{name}.part")
+            (root / f"{name}.part").rename(root / name)
+    return root / name
+
+
 @pytest.fixture(scope="session")
 def sample_build(tmp_path_factory):
     """The samples of all datasets, built."""
-    from parley.building.build import build
     from parley.building.sources import open_source
 
-    output = tmp_path_factory.mktemp("sample")
-    for dataset in discover().values():
-        build(open_source(dataset, None, sample=True), output)
-    return output
+    sources = (open_source(each, None, sample=True) for each in discover().values())
+    return shared(tmp_path_factory, "samples", sources)
 
 
 @pytest.fixture(scope="session")
@@ -122,14 +135,10 @@ def grouped_build(sample_build, tmp_path_factory):
 @pytest.fixture(scope="session")
 def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
-    from parley.building.build import build
     from parley.building.sources import at_hand
 
-    output = tmp_path_factory.mktemp("real")
-    for dataset in discover().values():
-        if files := at_hand(dataset, source):
-            build(files, output)
-    return output
+    sources = (at_hand(each, source) for each in discover().values())
+    return shared(tmp_path_factory, "real", sources)
 
 
 class Done(NamedTuple):

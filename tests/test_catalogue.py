@@ -12,7 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from catalogue_files import PRODUCT, REVIEW, hostile
@@ -169,29 +168,6 @@ def test_judged_products_are_looked_up(raw, sample_build, tmp_path, capsys):
     assert "judged.json" not in (tmp_path / "out" / "README.md").read_text()
 
 
-JUDGED = {
-    "no column": pa.table({}),
-    "null for an id": pa.table({"document_id": ["a", None], "type": [1, 1]}),
-    "an object for an id": pa.table({"document_id": [{"a": 1}], "type": [1]}),
-    "a text for a label": pa.table({"document_id": ["a"], "type": ["recommendation"]}),
-    "an unknown label": pa.table({"document_id": ["a"], "type": [99]}),
-    "a negative label": pa.table({"document_id": ["a"], "type": [-1]}),
-    "nothing recommended": pa.table({"document_id": ["a"], "type": [0]}),
-    "half a character": pa.table({"document_id": pa.array([b"\xff"]).view(pa.string())}),
-}
-
-
-@pytest.mark.parametrize("table", JUDGED.values(), ids=list(JUDGED))
-def test_wrong_judgments_are_an_error_before_any_work(table, folder, sample_build, tmp_path):
-    build = shutil.copytree(sample_build / "cosrec", tmp_path / "cosrec")
-    (path,) = (build / "qrels").glob("curated-*.parquet")
-    pq.write_table(table, path)
-    for place in (build, tmp_path):  # which is no build
-        with pytest.raises(OutputError):
-            run(folder, tmp_path / "out", judgments=place)
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_card_has_documented_beside_counted(raw, tmp_path):
     run(raw({"Gift_Cards": ([PRODUCT], [REVIEW] * 3)}), tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text()
@@ -221,19 +197,6 @@ def test_broken_lines_are_named_at_once_or_skipped(line, workers, raw, tmp_path)
     run(folder, tmp_path / "other", workers=workers, skip_broken=True)
     counts = json.loads((tmp_path / "other" / "counts.json").read_text())["C"]["products"]
     assert (counts["read"], counts["broken"], counts["kept"]) == (4, 2, 2)
-
-
-@pytest.mark.parametrize("empty", [0, 1])
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
-def test_an_empty_file_is_an_error_or_skipped(empty, suffix, raw, tmp_path):
-    records = [[PRODUCT], [REVIEW]]
-    records[empty] = []
-    folder = raw({"C": records, "D": ([PRODUCT], [REVIEW])}, suffix)
-    with pytest.raises(RecordError) as caught:
-        run(folder, tmp_path / "out")
-    assert named(caught.value) == [f"{('meta_C', 'C')[empty]}{suffix}"]
-    run(folder, tmp_path / "other", skip_broken=True)
-    assert sorted(json.loads((tmp_path / "other" / "counts.json").read_text())) == ["C", "D"]
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "garbage"])
@@ -302,14 +265,6 @@ def test_input_that_is_not_there(raw, tmp_path):
     path.with_name("meta_C.jsonl.gz").rename(path.with_name("meta_D.jsonl.gz"))
     with pytest.raises(UsageError):
         run(folder, tmp_path / "out")
-
-
-def test_a_category_with_one_file_is_named(raw, tmp_path, capsys):
-    folder = raw({"C": ([PRODUCT], [REVIEW]), "D": ([PRODUCT], [REVIEW])})
-    (folder / "review_categories" / "D.jsonl").unlink()
-    run(folder, tmp_path / "out")
-    assert re.search(r"left out.*: D\n", capsys.readouterr().err)
-    assert {category for category, _ in digests(tmp_path / "out")} == {"C"}
 
 
 # What may happen to the output --------------------------------------------------------------
@@ -387,24 +342,6 @@ def test_upstreams_form_takes_the_place_of_nothing_else(place, folder, tmp_path,
     with pytest.raises(UsageError, match=r"^--jsonl "):
         run(folder, tmp_path / "out", jsonl=Path(place))
     assert states() == before
-
-
-@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
-@pytest.mark.parametrize("price", [1.5, 0.0], ids=["products", "no products"])
-def test_upstreams_form_is_renewed(name, price, raw, tmp_path):
-    run(raw({"C": ([PRODUCT | {"price": price}], [REVIEW])}), tmp_path / "a",
-        jsonl=tmp_path / name)  # fmt: skip
-    folder = raw({"C": ([PRODUCT], [REVIEW])})
-    run(folder, tmp_path / "b", jsonl=tmp_path / name)
-    run(folder, tmp_path / "b", jsonl=tmp_path / f"fresh-{name}")
-    assert (tmp_path / name).read_bytes() == (tmp_path / f"fresh-{name}").read_bytes()
-
-
-@pytest.mark.parametrize("name", ["out[1]", "o*t", "o?t", "[", "it's", "o{u,t}"])
-def test_a_name_that_is_a_pattern_is_a_name(name, folder, tmp_path):
-    run(folder, tmp_path / name)
-    (row,) = pq.read_table(tmp_path / name / "products" / "C-00000-of-00001.parquet").to_pylist()
-    assert row["review_count"] == 1
 
 
 @pytest.mark.parametrize("name", ["a\\b", "\udcff"])

@@ -1,6 +1,5 @@
 """The command line as a person uses it, from another folder."""
 
-import hashlib
 import json
 import os
 import re
@@ -16,15 +15,12 @@ from types import SimpleNamespace
 
 import pytest
 import typer
-from rich.console import Console
 from server import Page, Server, pinned
 
 from parley.base import console
-from parley.building.card import summary
 from parley.building.measurements import FILE
 from parley.building.registry import Dataset, discover, get
-from parley.cli import app, tables
-from parley.cli.listing import listing
+from parley.cli import app
 
 
 @pytest.fixture(autouse=True)
@@ -116,26 +112,6 @@ def test_list_names_every_config_and_split_and_what_is_only_documented(run):
         assert config["splits"][split] is None
         assert re.search(rf" {split} +{rows:,}\*", text)
     assert "\n* documented, not counted" in text
-
-
-@pytest.mark.parametrize("width", [20, 50, 80])
-def test_a_narrow_terminal_loses_no_word_and_no_cell(width, monkeypatch):
-    """The lines of a table may be longer than the terminal, which wraps them."""
-    terminal = Console(width=width, force_terminal=True, no_color=True)
-    for module in ("base.console", "cli.listing", "cli.tables"):
-        monkeypatch.setattr(f"parley.{module}.out", terminal)
-    cells = [("official_split", "14,297", "1.2 MB"), ("dialogues", "-0.558", "0.205…0.279")]
-    with terminal.capture() as caught:
-        console.print_output(tables.table(("config", ">rows", ">Parquet"), cells))
-    lines = [line.strip() for line in caught.get().splitlines()]
-    for row in cells:
-        assert any(re.fullmatch(" +".join(map(re.escape, row)), line) for line in lines), lines
-    for dataset in map(summary, discover().values()):
-        with terminal.capture() as caught:
-            console.print_output(listing([dataset]))
-        words = {word.rstrip(";") for word in caught.get().split()}
-        for config in dataset["configs"]:
-            assert {config["name"], *config["splits"], *config["license"].split()} <= words
 
 
 def test_build_and_show_every_sample(tmp_path, run):
@@ -285,38 +261,6 @@ def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch)
         run("list")
 
 
-def test_where_there_is_no_home_a_cache_must_be_named(sample_build, run, monkeypatch):
-    """As in a container: no HOME, and a user id without an entry."""
-
-    def no_home():
-        raise RuntimeError("no home")
-
-    for name in ("PARLEY_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", no_home)
-    done = run("build", "duo")
-    assert (done.returncode, "Set PARLEY_CACHE" in done.stderr) == (2, True)
-    assert run("verify", "duo", "--build", sample_build).returncode == 0
-
-
-def test_a_damaged_build_is_a_message(sample_build, tmp_path, run):
-    folder = shutil.copytree(sample_build / "casino", tmp_path / "build" / "casino")
-    (folder / "dialogues" / "train-00000-of-00001.parquet").write_bytes(b"PAR1")
-    for args in (["show", "casino"], ["export", "casino", "convokit", tmp_path / "x"]):
-        done = run(*args)
-        assert (done.returncode, "unreadable Parquet file" in done.stderr) == (1, True)
-
-
-def test_missing_sources_are_listed_and_stop_only_their_dataset(tmp_path, source, run):
-    (tmp_path / "source").mkdir()
-    (tmp_path / "source" / "casino").symlink_to(source / "casino")
-    command = ("build", "duo", "casino", "--source", tmp_path / "source")
-    done = run(*command)
-    assert done.returncode == 1
-    assert (tmp_path / "build/casino/provenance.json").is_file()
-    assert "source/duo/ed/en: missing" in done.stderr
-
-
 def test_control_characters_do_not_reach_the_terminal(run):
     assert (
         console.plain("a\x1b[2Jb\x07c\x9bd\u202ee\u200bf\rg\u2066h")
@@ -327,22 +271,6 @@ def test_control_characters_do_not_reach_the_terminal(run):
     done = run("build", "casino", "--source", "no\x1b[2Jwhere")
     assert "\x1b" not in done.stderr
     assert "no\\x1b[2Jwhere" in done.stderr
-
-
-def test_fetch_says_which_mirror_it_took_and_why(tmp_path, run, monkeypatch):
-    dataset = get("craigslist_bargains")
-    content = (dataset.sample / "test.json").read_bytes()
-    with Server() as server:
-        server.pages["/mirror/test.json"] = Page(content)
-        pin = {"sha256": hashlib.sha256(content).hexdigest()}
-        mirror = {"url": server.url("/mirror/test.json"), **pin}
-        source = {"url": server.url("/lost"), **pin, "mirrors": [mirror]}
-        monkeypatch.setattr(type(dataset), "pins", {"test.json": source})
-        done = run("fetch", "craigslist_bargains", PARLEY_CACHE=tmp_path / "cache")
-    assert done.returncode == 0, done.stderr
-    assert f"test.json comes from the mirror {mirror['url']}, since test.json: " in done.stderr
-    assert "404" in done.stderr
-    assert (tmp_path / "cache/craigslist_bargains/test.json").read_bytes() == content
 
 
 FREE = [

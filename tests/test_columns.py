@@ -1,25 +1,22 @@
 """The columns that a shape gives for many records are those of their rows, or none."""
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-import generate
 import pytest
 from hub import contents
 from mutations import nodes
 
 from parley import Checked, Converted
-from parley.base.errors import RecordError
 from parley.building.build import build
 from parley.building.plan import plan
-from parley.building.registry import discover, get
+from parley.building.registry import discover
 from parley.building.rows import write
 from parley.building.rows.arrow import to_batch
 from parley.building.rows.columns import batch_of, has_columns, to_columns
-from parley.building.sources import Sources, at_hand, open_source
+from parley.building.sources import at_hand, open_source
 from parley.schema.shapes import parse
 
 TRIED = 5_000  # damaged records
@@ -99,33 +96,6 @@ def test_a_build_without_columns_writes_the_same_bytes(tmp_path, monkeypatch):
         build(source, tmp_path / folder)
         monkeypatch.setattr(write, "has_columns", lambda plan: False)
     assert contents(tmp_path / "fast") == contents(tmp_path / "slow")
-
-
-DAMAGES = {
-    "a line that is no JSON": {40: "{]"},
-    "a record of another shape": {3: '{"id": 5}', 65: '{"id": "no turn"}'},
-    "an id that comes twice": {69: json.dumps(next(generate.conversations(1)))},
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_build_with_columns_names_what_is_wrong_as_one_without(damage, tmp_path, monkeypatch):
-    (path := tmp_path / "source" / generate.RAW).parent.mkdir(parents=True)
-    lines = [*map(json.dumps, generate.conversations(70))]
-    for number, line in DAMAGES[damage].items():
-        lines[number] = line
-    path.write_text("".join(f"{line}\n" for line in lines))
-    cosrec = get("cosrec")
-    source = Sources(cosrec, tmp_path / "source", missing=[*{*cosrec.sources} - {generate.RAW}])
-    errors = []
-    for _ in range(2):
-        with pytest.raises(RecordError) as error:
-            build(source, tmp_path / "build")
-        errors.append(str(error.value))
-        assert list((tmp_path / "build").iterdir()) == []
-        monkeypatch.setattr(write, "has_columns", lambda plan: False)
-    assert errors[0] == errors[1]
-    assert all(f"line {number + 1}" in errors[0] for number in DAMAGES[damage])
 
 
 def test_a_checked_shape_gives_no_columns_that_would_pass_by_its_check():

@@ -1,19 +1,14 @@
 """The examples run and print the output that their README shows."""
 
-import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
-from catalogue_files import PRODUCT, REVIEW
 
-from parley.building.folder import open_folder
-from parley.building.registry import discover, get
-from parley.tasks.evaluate import score
+from parley.building.registry import discover
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(
@@ -74,48 +69,3 @@ def test_examples_run_after_the_demo_with_and_without_builds(run, sample_build, 
         _, *lines = run(command, build).splitlines()
         assert {line.split()[0] for line in lines} == {*discover()}
         assert "not built" not in "".join(lines)
-
-
-@pytest.fixture
-def catalogue(tmp_path):
-    """A catalogue of invented products: one judged as relevant, two that are not judged."""
-    pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
-    pytest.importorskip("bm25s", reason="the newest extra `examples` is not installed")
-    texts = {
-        "B0INVENT02": "Round iron pot with a lid for baking bread with a crisp crust",
-        "B0OTHER001": "Garden hose of ten metres",
-        "B0OTHER002": "Pot for plants",
-    }
-    products = [
-        PRODUCT | {"parent_asin": id, "title": id, "description": [text]}
-        for id, text in texts.items()
-    ]
-    reviews = [REVIEW | {"parent_asin": "B0INVENT02"}]
-    files = {"meta/meta_Home": products, "review/Home": reviews}
-    for name, records in files.items():
-        path = tmp_path / "raw" / f"{name}.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    get("cosrec").jobs["catalogue"].run(tmp_path / "raw", tmp_path / "catalogue", workers=0)
-
-
-@pytest.mark.slow
-def test_product_retrieval_ranks_the_judged_product_first(catalogue, run, sample_build, tmp_path):
-    printed = run("product_retrieval.py build/cosrec catalogue run.txt", sample_build)
-    first, *lines = printed.splitlines()
-    qrels = pq.read_table(sample_build / "cosrec" / "qrels").to_pylist()
-    judged = {row["document_id"] for row in qrels}
-    judged = {name for name in judged if not name.startswith("msmarco")}
-    assert first == f"3 products; {len(judged) - 1} judged ones are not among them"
-    assert [line.strip() for line in lines[:5]] == sorted(judged - {"B0INVENT02"})[:5]
-    found = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
-    assert {(document, rank) for _, _, document, rank, _, _ in found} >= {("B0INVENT02", "1")}
-    for query in {line[0] for line in found}:
-        own = [(int(rank), float(score)) for name, _, _, rank, score, _ in found if name == query]
-        assert [rank for rank, _ in own] == list(range(1, len(own) + 1))
-        assert own == sorted(own, key=lambda each: -each[1])
-    built = open_folder(sample_build / "cosrec")
-    options = {"topics": "recommendation"}
-    result = score(built, "retrieval", options, file=str(tmp_path / "run.txt")).score
-    assert 0 < result.metrics["recommendation"]["nDCG@10"] < 1
-    assert 0 < result.metrics["recommendation"]["judged"] < 1

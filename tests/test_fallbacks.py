@@ -109,21 +109,3 @@ def test_learnt_lists_that_change_an_act_of_upstream_fail_the_build(
     with pytest.raises(RecordError, match=TRACKER):
         built(dataset, upstream, tmp_path)
     assert not (tmp_path / NAME).exists()
-
-
-def test_without_train_too_the_acts_are_missing(dataset, upstream, tmp_path):
-    for file in (TRACKER, "train.json"):
-        (upstream / NAME / file).unlink()
-    with pytest.raises(SourceError, match=TRACKER):
-        open_source(dataset, upstream)
-    source = open_source(dataset, upstream, allow_missing=True)
-    assert source.splits("dialogue_acts") == []
-    assert source.splits("negotiations") == ["validation", "test"]
-
-
-def test_files_that_make_no_split_are_nothing_at_hand(dataset, upstream):
-    """Else a build of the word lists alone would replace a good folder by an empty one."""
-    for split in FILES:
-        (upstream / NAME / f"{split}.json").unlink()
-    with pytest.raises(SourceError, match=r"train\.json"):
-        open_source(dataset, upstream, allow_missing=True)

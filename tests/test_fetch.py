@@ -182,15 +182,6 @@ def test_a_file_is_brought_and_then_left_alone(server, pin, run, steps, kind, si
     assert folder.stat().st_mtime_ns == before  # the cache may be read-only
 
 
-def test_a_broken_connection_is_resumed(server, pin, run):
-    # More breaks than tries: each brings something new, so none counts.
-    server.pages["/a"] = Page(BODY, drop=[40_000] * 4)
-    assert (run({"a": pin}) / "a").read_bytes() == BODY
-    starts = [int(str(wanted or "0").strip("bytes=-")) for wanted in server.ranges("/a")]
-    assert len(starts) == 5
-    assert starts == sorted(set(starts))
-
-
 PART, RESUMED = BODY[:1000], "bytes=1000-"
 
 

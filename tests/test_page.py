@@ -474,23 +474,6 @@ def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
     page.keyboard.press("ArrowLeft")
     assert field(page, "points", "at most").input_value() == str(at_most - 1)
 
-    page = open_page(page_of(real, "craigslist_bargains", "max.deal+price+over+list+price=0.5"))
-    ratio = page.locator(".filtered .facts div", has_text="deal price over list price")
-    assert float(ratio.locator(".chosen").inner_text()) <= 0.5
-    assert page.locator(".where bdi").count() == 0
-    page.get_by_role("button", name="Clear").click()
-    prices = [row["list_price"] for row in table(real.build, "craigslist_bargains", "outcomes")]
-    for end, key, passes in (("at least", "ArrowRight", min), ("at most", "ArrowLeft", max)):
-        page.get_by_role("slider", name=f"list price, {end}", exact=True).focus()
-        seen = set()
-        for _ in range(25):  # across ranges that widen, each step is another whole number
-            page.keyboard.press(key)
-            number = int(field(page, "list price", end).input_value())
-            seen.add(number)
-            assert counted(page)[0] == sum(passes(price, number) == number for price in prices)
-        assert len(seen) == 25
-        page.get_by_role("button", name="Clear").click()
-
 
 # Addresses and keys -----------------------------------------------------------------------
 
@@ -649,7 +632,7 @@ def test_a_turn_gives_its_address_and_quote(sample, open_page):
     assert not again.locator("#unknown").is_visible()
 
 
-def test_a_print_holds_the_whole_dialogue(sample, real, open_page):
+def test_a_print_holds_the_whole_dialogue(real, open_page):
     said = Counter(id for id, _ in utterances(real.build, "cosrec"))
     ((longest, turns),) = said.most_common(1)
     page = open_page(page_of(real, "cosrec", f"id={longest}"))
@@ -662,14 +645,6 @@ def test_a_print_holds_the_whole_dialogue(sample, real, open_page):
     assert not page.locator("#list").is_visible()
     pane = page.locator("#dialogue")
     assert pane.evaluate("pane => pane.scrollHeight") == pane.evaluate("pane => pane.clientHeight")
-    page = open_page(page_of(sample, "casino"))  # without a chosen dialogue, the open one
-    page.pdf()  # as wide as paper
-    due = state(page)["title"]
-    assert due
-    page.set_viewport_size({"width": 700, "height": 900})
-    page.emulate_media(media="print")
-    page.locator("#dialogue .turn").nth(2).wait_for()
-    assert page.locator("#dialogue h2").all_inner_texts() == due
 
 
 def test_judged_queries_stand_in_their_conversation(real, open_page):

@@ -65,14 +65,6 @@ def test_no_module_replaces_a_function_of_the_same_name():
     assert all(callable(getattr(parley, name)) for name in USER)
 
 
-@pytest.mark.parametrize(
-    "code",
-    ["from parley.cli import main", "import parley.cli", "parley.cli", "from parley import Task"],
-)
-def test_private_names_are_noticed(code):
-    assert private(code)
-
-
 def test_datasets_examples_and_pages_use_only_public_names():
     for home in HOMES:
         files = [path for path in (ROOT / home).rglob("*.py") if "__pycache__" not in path.parts]

@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from http.client import HTTPConnection
@@ -26,9 +25,7 @@ from hub import contents
 from parley.base.errors import OutputError
 from parley.building.card import is_licensed, parse
 from parley.building.folder import open_folder
-from parley.building.measurements import measured
 from parley.building.registry import discover
-from parley.building.verdicts import tally
 from parley.hub.published import Published, note, published
 from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data, write_script
@@ -278,23 +275,6 @@ def test_a_page_shows_the_licence_or_its_absence(site, dataset):
         assert value in page
 
 
-def test_figures_have_verdict_and_reason(source, real_build, tmp_path, dataset):
-    write_site([open_folder(real_build / dataset.name)], tmp_path / "site")
-    page = text_of(tmp_path / "site" / dataset.name / "index.html")
-    stated = measured(dataset).figures(dataset)
-    assert stated
-    for figure in stated:
-        assert figure.name in page
-        assert figure.reason.replace("`", "") in page
-    said = tally(figure.verdict for figure in stated)
-    for each in (page, text_of(tmp_path / "site" / "index.html")):  # the same on both
-        assert str(len(stated)) in each
-        assert said in each
-    shown = Links(tmp_path / "site" / dataset.name / "index.html").tags
-    verdicts = [attrs["data-verdict"] for _, attrs in shown if "data-verdict" in attrs]
-    assert verdicts == [figure.verdict for figure in stated]
-
-
 def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
     shutil.copytree(sample_build / "duo", tmp_path / "my builds" / "duo")
     write_site([open_folder(tmp_path / "my builds" / "duo")], tmp_path / "site")
@@ -460,21 +440,6 @@ def test_the_server_refuses_other_pages(site, capfd, status, path, headers):
         assert answer.status == status
         assert ("DUO" in answer.read().decode()) == (status == 200)
         connection.close()
-    assert capfd.readouterr().err == ""
-
-
-def test_a_disconnected_browser_prints_nothing(tmp_path, capfd):
-    (tmp_path / "large").write_bytes(bytes(1 << 24))
-    with serving(tmp_path) as url:
-        address = urlsplit(url)
-        for linger in (b"\0" * 8, b"\1\0\0\0" + b"\0" * 4):  # closed, and reset
-            with socket.create_connection((address.hostname, address.port)) as browser:
-                browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-                text = f"GET {address.path}large HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n"
-                browser.sendall(text.encode())
-                assert browser.recv(1000).startswith(b"HTTP/1.0 200")
-        assert httpx2.get(f"{url}large", timeout=20).status_code == 200
-    time.sleep(0.2)  # let the writing threads end
     assert capfd.readouterr().err == ""
 
 

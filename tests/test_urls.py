@@ -2,13 +2,12 @@
 
 import io
 import zipfile
-from itertools import islice
 
 import pytest
 from datasets.exceptions import DatasetGenerationError
 from server import Page, Server, blob, pinned
 
-from parley.base.errors import ScriptError, SourceError
+from parley.base.errors import SourceError
 from parley.building.folder import open_folder
 from parley.source.pins import git_tree
 
@@ -57,19 +56,6 @@ def test_builders_read_from_urls(dataset, upstream, sample_build, tmp_path):
             stream = builder.as_streaming_dataset(split=split)
             assert [list(stream), list(stream)] == [rows, rows], "a stream can be read again"
     assert upstream.requests
-
-
-def test_a_builder_alone_refuses_a_file_that_is_left_before_its_end(dataset, tmp_path, monkeypatch):
-    def records(sources):
-        return islice(next(iter(sources.values())), 1)
-
-    base = getattr(dataset.configs[dataset.default], "of", "") or dataset.default
-    monkeypatch.setitem(vars(dataset.configs[base]), "records", records)
-    sample = str(dataset.sample)
-    builder = dataset.builder(data_dir=sample, cache_dir=str(tmp_path))
-    with pytest.raises(DatasetGenerationError) as error:
-        builder.download_and_prepare()
-    assert isinstance(error.value.__cause__, ScriptError)
 
 
 @pytest.mark.parametrize("way", ["prepared", "streamed"])

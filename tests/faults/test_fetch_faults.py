@@ -71,13 +71,6 @@ def test_a_drop_at_any_tenth(server, tmp_path, tally, pin, size, length, ranges)
     tally("connection dropped at each tenth of the file", 11)
 
 
-def test_a_slow_server_is_waited_for(server, tmp_path, pin):
-    # takes longer than QUICK waits for one block
-    server.pages["/a"] = Page(BODY, pause=0.1)
-    assert survives(tmp_path, server, {"a": pin}, {"a": BODY}) is None
-    assert len(server.requests) == 1
-
-
 STATUSES = {  # requests
     **dict.fromkeys((408, 429, 500, 502, 503, 504), 3),
     **dict.fromkeys((400, 401, 403, 404, 410, 418, 451, 501, 505), 1),
