@@ -23,10 +23,10 @@ out = Console(**_AS_IT_IS)
 err = Console(stderr=True, **_AS_IT_IS)
 
 
-def print_output(renderable: RenderableType, style: str = "") -> None:
+def print_output(renderable: RenderableType) -> None:
     """Print to standard output, fitted to the width of a terminal; a pipe gets whole lines."""
     if out.is_terminal:
-        out.print(renderable, style=style or None, crop=False)
+        out.print(renderable, crop=False)
         return
     wide = Console(width=WIDEST, color_system=None, **_AS_IT_IS)
     with wide.capture() as text:

@@ -82,10 +82,10 @@ def indented(text: str, columns: int, style: str = "") -> RenderableType:
     return Padding(safe(text, style=style), (0, 0, 0, columns))
 
 
-def first(lines: Sequence[str], most: int = _MOST) -> list[str]:
+def first(lines: Sequence[str]) -> list[str]:
     """Return the first lines, and how many more there are."""
-    more = len(lines) - most
-    return [*lines[:most], *([f"and {more:,} more"] if more > 0 else [])]
+    more = len(lines) - _MOST
+    return [*lines[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def number(value: float | Undefined | None, decimals: int) -> str:
