@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -30,11 +30,11 @@ def loads(text: str | bytes) -> Any:
     if text.startswith("\ufeff"):
         raise json.JSONDecodeError("unexpected BOM, a byte order mark,", text, 0)
     try:
+        value = _DECODER.decode(text)
         try:
-            value = _DECODER.decode(text)
-            orjson.dumps(value)  # refuses lone surrogates faster than a search
-        except (_Surprise, orjson.JSONEncodeError):
-            for problem in _problems(_LENIENT.decode(text), ""):
+            orjson.dumps(value)  # which finds a refused value or lone surrogate in less time
+        except orjson.JSONEncodeError:
+            for problem in _problems(value, ""):
                 raise ValueError(problem) from None
     except RecursionError:
         raise json.JSONDecodeError("nested too deeply", text, _too_deep(text)) from None
@@ -64,10 +64,6 @@ def _plain(text: str | bytes) -> Any:
     return None
 
 
-class _Surprise(Exception):
-    """A value must be refused; parsing again finds its path."""
-
-
 class _Refused:
     """Placeholder for a refused value."""
 
@@ -75,43 +71,36 @@ class _Refused:
         self.problem = problem
 
 
-def _decoder(refuse: Callable[[str], Any]) -> json.JSONDecoder:
-    """Return a decoder that replaces a bad value by the result of `refuse(problem)`."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> Any:
-        found = dict(pairs)
-        if len(found) == len(pairs):
-            return found
-        counts = Counter(key for key, _ in pairs)
-        twice = next(key for key, count in counts.items() if count > 1)
-        return refuse(f"{_step(twice)}: the key {twice!a} appears twice in one object")
-
-    def whole(number: str) -> Any:
-        if len(number) <= 20 and -(2**63) <= int(number) < 2**63:
-            return int(number)
-        return refuse(f": the number {number:.30} is too large")
-
-    def fraction(number: str) -> Any:
-        value = float(number)
-        if math.isinf(value):
-            return refuse(f": the number {number:.30} is too large")
-        if value == 0 and re.match("-?[0.]*[1-9]", number):
-            return refuse(f": the number {number:.30} is too small")
-        return value
-
-    return json.JSONDecoder(
-        object_pairs_hook=unique,
-        parse_constant=lambda name: refuse(f": {name} is not JSON"),
-        parse_int=whole,
-        parse_float=fraction,
-    )
+def _unique(pairs: list[tuple[str, Any]]) -> Any:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    counts = Counter(key for key, _ in pairs)
+    twice = next(key for key, count in counts.items() if count > 1)
+    return _Refused(f"{_step(twice)}: the key {twice!a} appears twice in one object")
 
 
-def _surprise(problem: str) -> Any:
-    raise _Surprise(problem)
+def _whole(number: str) -> Any:
+    if len(number) <= 20 and -(2**63) <= int(number) < 2**63:
+        return int(number)
+    return _Refused(f": the number {number:.30} is too large")
 
 
-_DECODER, _LENIENT = _decoder(_surprise), _decoder(_Refused)
+def _fraction(number: str) -> Any:
+    value = float(number)
+    if math.isinf(value):
+        return _Refused(f": the number {number:.30} is too large")
+    if value == 0 and re.match("-?[0.]*[1-9]", number):
+        return _Refused(f": the number {number:.30} is too small")
+    return value
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_constant=lambda name: _Refused(f": {name} is not JSON"),
+    parse_int=_whole,
+    parse_float=_fraction,
+)
 
 
 def _too_deep(text: str) -> int:
