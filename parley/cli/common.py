@@ -47,18 +47,9 @@ class _Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands, a section for each group."""
         for heading, names in _GROUPS.items():
-            commands = [self.get_command(ctx, name) for name in names.split()]
-            with formatter.section(heading):
-                formatter.write_dl([(each.name, each.short_help) for each in commands])
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command whose summary in the list of commands is wrapped, not cut."""
-        command = super().get_command(ctx, cmd_name)
-        if cmd_name == "ask":
-            raise UsageError("Type `inspect eval parley/NAME_TASK --model MODEL` to ask a model.")
-        if command is not None and command.help:
-            command.short_help = command.help.split("\n")[0]
-        return command
+            commands: dict[str, Any] = {name: self.get_command(ctx, name) for name in names.split()}
+            with formatter.section(heading):  # each with its whole first line, not cut
+                formatter.write_dl([(n, each.help.split("\n")[0]) for n, each in commands.items()])
 
 
 app = typer.Typer(

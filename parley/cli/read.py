@@ -1,6 +1,5 @@
 """Commands to read dialogues: show, site, browse."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,8 +64,8 @@ def show(
     if folder or (not (sample or source) and (usual / name).is_dir()):
         place = find_folder(folder or usual, dataset)
         origin = f"{place.path}{', a build of the invented sample' if place.is_sample else ''}"
-    elif not sample and (source or os.environ.get("PARLEY_SOURCE")):
-        place = open_source(dataset, source_folder(source), allow_missing=True)
+    elif not sample and (upstream := source_folder(source)):
+        place = open_source(dataset, upstream, allow_missing=True)
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
