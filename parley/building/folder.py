@@ -239,10 +239,8 @@ class BuiltFolder:
         import pyarrow.parquet as pq
 
         for path in self._there(config, split):
-            with _readable(path):
-                file = pq.ParquetFile(path, **_CHECKED)
-                (column, *_) = file.schema_arrow.names
-                yield from file.read([column]).column(0).to_pylist()
+            with _readable(path), pq.ParquetFile(path, **_CHECKED) as file:
+                yield from file.read(file.schema_arrow.names[:1]).column(0).to_pylist()
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order; they are read once, kept, and cannot change.

@@ -11,7 +11,11 @@ def frozen(value: Any) -> Any:
     They equal the given ones. `copy.deepcopy` and pickle make dicts and lists of them that change.
     """
     if type(value) is dict:
-        return _Dict({k: frozen(v) if type(v) in _KINDS else v for k, v in value.items()})
+        made = _Dict(value)
+        for key, each in value.items():
+            if type(each) in _KINDS:
+                dict.__setitem__(made, key, frozen(each))
+        return made
     if type(value) is list:
         return _List([frozen(each) if type(each) in _KINDS else each for each in value])
     return value

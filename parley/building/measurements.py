@@ -108,14 +108,8 @@ def measured_in(content: bytes, path: Path) -> Measured:
         raise OutputError(f"{path}: cannot be read: {error}", remedy=_RENEW) from error
     if wrong := list(problems(found, _SHAPE)):
         raise OutputError(f"{path}: not in parley's format", *wrong, remedy=_RENEW)
-    return Measured(
-        found["version"],
-        found["configs"],
-        found["splits"],
-        found["figures"],
-        found.get("counted", {}),
-        found.get("scores", {}),
-    )
+    parts = ("configs", "splits", "figures", "counted", "scores")
+    return Measured(found["version"], *(found.get(part, {}) for part in parts))
 
 
 def descriptions(dataset: "Dataset") -> dict[str, dict[str, str]]:
