@@ -8,7 +8,7 @@ of tests/planted.py that `verify` or `publish` lets stand; all others must be re
 environment loads every split and compares it row by row, and streams it through its script: before
 datasets 4 a loading script, later an imported class. A process that reads one streamed row must
 exit cleanly. Another build or a damaged file never gives rows of this one, where docs/using.md says
-so.
+so. If PARLEY_SOURCE is set, each environment loads the real builds, too.
 """
 
 import importlib
@@ -36,6 +36,11 @@ def main():
         folder = Path(folder)
         hub.tokens["hf_compat"] = User("compat", orgs=("org",))
         job = build(folder)
+        real = folder / "real"
+        if os.environ.get("PARLEY_SOURCE"):
+            command = [sys.executable, "-m", "parley", "build", "--allow-missing", "--build", real]
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            subprocess.run(command, check=True, **quiet)
         plant(folder, hub)
         # publish without the checks of the command, which refuses samples
         environ = hub.environ(folder / "home", "hf_compat")
@@ -49,7 +54,7 @@ def main():
                 "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
                 "PYTHONPATH": str(HOME),  # scripts import parley
             }
-            subprocess.run([python, __file__, "check", job], check=True, env=environ)
+            subprocess.run([python, __file__, "check", job, real], check=True, env=environ)
             print(f"datasets {version}: {time.perf_counter() - start:.0f} s", flush=True)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # processes do the work
@@ -140,7 +145,7 @@ def publish(folder):
         publish_folder(built, built.hashes(), f"org/{path.name}")
 
 
-def check(job_file):
+def check(job_file, real):
     """Compare all splits; runs in an environment of `environment`."""
     import datasets
     import yaml
@@ -159,7 +164,21 @@ def check(job_file):
                 compare(list(loaded), rows, f"{folder} {config}/{split} by {way}")
         loads_what_was_recorded(datasets, *job["splits"][0])
         one_streamed_row(*job["splits"][0][:3])
-    print(f"datasets {datasets.__version__}: {len(job['splits'])} splits equal", flush=True)
+        rows = sum(loads_real_rows(datasets, path, cache) for path in Path(real).glob("*/*/*-of-*"))
+    equal = f"{len(job['splits'])} splits of samples and {rows:,} real rows"
+    print(f"datasets {datasets.__version__}: {equal} are equal", flush=True)
+
+
+def loads_real_rows(datasets, path, cache):
+    """Load a split of one shard, and return the number of its rows."""
+    import pyarrow.parquet as pq
+
+    folder, config, split = path.parents[1], path.parent.name, path.name.split("-")[0]
+    loaded = datasets.load_dataset(str(folder), config, split=split, cache_dir=cache)
+    found = loaded.with_format("arrow")[:].replace_schema_metadata()
+    if not found.equals(pq.read_table(path).replace_schema_metadata()):
+        sys.exit(f"{path}: other rows")
+    return len(loaded)
 
 
 def ways(datasets, folder, config, split, script, cache):
@@ -270,8 +289,8 @@ def one_streamed_row(*split):
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["check", job]:
-            check(job)
+        case ["check", job, real]:
+            check(job, real)
         case ["publish", folder]:
             publish(folder)
         case _:
