@@ -13,10 +13,10 @@ from parley.schema.shapes import Checked, Converted, parse
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
 # shape of a field, its feature, and (value, value in the row)
+# fmt: off
 CASES = {
     "integers of one of several objects": (
-        ({"a": float}, {"a": int, "b": str}),
-        {"a": "float64", "b": "string"},
+        ({"a": float}, {"a": int, "b": str}), {"a": "float64", "b": "string"},
         [({"a": 1, "b": ""}, {"a": 1.0, "b": ""}), ({"a": 0.5}, {"a": 0.5, "b": None})],
     ),
     "a string": (str, "string", [("x", "x"), ("", "")]),
@@ -30,11 +30,9 @@ CASES = {
     "a list or null": (([{"a?": str}], None), [{"a": "string"}], [(None, None), ([], [])]),
     "an object": ({"a": str}, {"a": "string"}, [({"a": "x"}, {"a": "x"})]),
     "an optional key": (
-        {"a?": str, "b?": {"c?": int}},
-        {"a": "string", "b": {"c": "int64"}},
+        {"a?": str, "b?": {"c?": int}}, {"a": "string", "b": {"c": "int64"}},
         [
-            ({}, {"a": None, "b": None}),
-            ({"a": "x"}, {"a": "x", "b": None}),
+            ({}, {"a": None, "b": None}), ({"a": "x"}, {"a": "x", "b": None}),
             ({"b": {}}, {"a": None, "b": {"c": None}}),
             ({"b": {"c": 0}}, {"a": None, "b": {"c": 0}}),
         ],
@@ -79,14 +77,14 @@ CASES = {
         [({"a": {}}, {"a": [], "b": None}), ({}, {"a": None, "b": None})],
     ),
     "any keys": (
-        {str: [int]},
-        [{"key": "string", "value": ["int64"]}],
+        {str: [int]}, [{"key": "string", "value": ["int64"]}],
         [({}, []), ({"b": [1], "a": []}, [{"key": "b", "value": [1]}, {"key": "a", "value": []}])],
     ),
     "a checked part": (Checked([str], len), ["string"], [(["x"], ["x"])]),
     "another form": (CUT, ["string"], [("a/b", ["a", "b"]), ("", [""])]),
     "another form, which may be null": ((CUT, None), ["string"], [(None, None), ("a", ["a"])]),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("name", CASES)

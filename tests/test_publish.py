@@ -380,55 +380,36 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
     assert ("done" in outcomes) is not forever
 
 
-AGAIN, LATER = "run the same command again: it completes the upload", "Nothing was written"
-
-
 @pytest.mark.parametrize(
-    ("pattern", "how", "says"),
-    [
-        ("/api/datasets/org/tea$", 500, LATER),
-        ("/commit/", 500, AGAIN),
-        ("/commit/", 403, "may not write there"),
-        ("/tag/", 409, "Somebody else tagged it"),
-        ("/validate-yaml", 400, "Invalid metadata"),
-    ],
+    ("pattern", "how"),
+    [("/tea$", 500), ("/commit/", 500), ("/commit/", 403), ("/tag/", 409), ("/validate-yaml", 400)],
 )
-def test_what_the_hub_answers_is_explained(hub, folder, pattern, how, says):
+def test_what_the_hub_answers_is_an_error_without_the_token(hub, folder, pattern, how):
     hub.fail("*", pattern, how, times=-1)
-    with pytest.raises(PublishError, match=says) as raised:
-        put(hub, folder)
-    assert TOKEN not in str(raised.value)
-    assert (AGAIN in str(raised.value)) <= (says != LATER)
-
-
-def test_a_dry_run_that_fails_has_begun_nothing(hub, folder):
-    hub.fail("*", "", 500, times=-1)
-    hub.headers["X-Error-Message"] = f"x {TOKEN} y"  # a token in a message is hidden
-    with pytest.raises(PublishError, match=f"x … y(?s:.)*{LATER}") as raised:
-        put(hub, folder, dry_run=True)
-    assert "completes" not in str(raised.value)
+    hub.headers["X-Error-Message"] = f"x {TOKEN} y"
+    for dry_run in (True, False) if pattern == "/tea$" else (False,):
+        with pytest.raises(PublishError) as raised:
+            put(hub, folder, dry_run=dry_run)
+        assert TOKEN not in str(raised.value)
 
 
 # Names and tokens -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("repo", "says"),
+    ("repo", "instead"),
     [
-        ("tea", r"tea: .* found a name alone\. Write --repo ORG/tea, with"),
-        ("org/-", "org/-: "),
-        ("org/tea/train", "org/tea/train: expected org/name"),
-        ("datasets/org/a", r"expected org/name, found a URL or path\. Write --repo org/a\."),
-        ("hf://datasets/org/tea", r"Write --repo org/tea\."),
-        ("huggingface.co/datasets/org/tea", r"Write --repo org/tea\."),
-        (f"https://a:{TOKEN}@hub/datasets/org/x-y/tree/main?b", r"Write --repo org/x-y\."),
-        (f"https://a:{TOKEN}@huggingface.co/org/tea", "expected org/name, found a URL$"),
+        *(("tea", "ORG/tea"), ("org/-", ""), ("org/tea/train", ""), ("datasets/org/a", "org/a")),
+        *((f"{at}/org/tea", "org/tea") for at in ("hf://datasets", "huggingface.co/datasets")),
+        (f"https://a:{TOKEN}@hub/datasets/org/x-y/tree/main?b", "org/x-y"),
+        (f"https://a:{TOKEN}@huggingface.co/org/tea", ""),
     ],
 )
-def test_names_of_repositories(repo, says):
-    with pytest.raises(UsageError, match=f"^--repo.*{says}") as raised:
+def test_names_of_repositories(repo, instead):
+    with pytest.raises(UsageError) as raised:
         validate_target(repo, dry_run=True)
     assert TOKEN not in str(raised.value)
+    assert not instead or f"--repo {instead}" in str(raised.value)
 
 
 def test_a_hub_without_a_token_in_its_url():
@@ -536,22 +517,17 @@ def test_a_card_that_leaves_figures_out_is_refused(source, real_build, tmp_path,
 # The command line -------------------------------------------------------------------------
 
 
-def command(hub, home, *arguments, token=TOKEN, program=("-m", "parley"), environ=None):
-    return subprocess.Popen(
+def run(hub, home, *arguments, token=TOKEN, program=("-m", "parley"), environ=None):
+    done = subprocess.run(
         [sys.executable, *program, *map(str, arguments)],
         env=hub.environ(home, token) | {"COLUMNS": "100"} | (environ or {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
+        timeout=120,
     )
-
-
-def run(*arguments, **options):
-    process = command(*arguments, **options)
-    stdout, stderr = process.communicate(timeout=120)
-    assert "Traceback" not in stderr
-    assert TOKEN not in stdout + stderr
-    return process.returncode, stdout, stderr
+    assert "Traceback" not in done.stderr
+    assert TOKEN not in done.stdout + done.stderr
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_offline_it_says_so_before_it_verifies(sample_build, run, hub, monkeypatch):
@@ -623,17 +599,16 @@ def test_a_trusted_publisher(hub, folder):
 
 
 @pytest.mark.parametrize(
-    ("environ", "expected", "says"),
+    ("environ", "expected"),
     [
-        ({"HF_OIDC_RESOURCE": "datasets/org/other"}, 2, "expected datasets/org/tea, found"),
-        ({"ACTIONS_ID_TOKEN_REQUEST_URL": ""}, 1, "`id-token: write`"),
-        ({"GITHUB_ACTIONS": "", "HF_OIDC_ID_TOKEN": "another-proof"}, 1, "Trusted Publisher"),
+        ({"HF_OIDC_RESOURCE": "datasets/org/other"}, 2),
+        ({"ACTIONS_ID_TOKEN_REQUEST_URL": ""}, 1),
+        ({"GITHUB_ACTIONS": "", "HF_OIDC_ID_TOKEN": "another-proof"}, 1),
     ],
 )
-def test_who_is_no_trusted_publisher(hub, folder, environ, expected, says):
+def test_who_is_no_trusted_publisher(hub, folder, environ, expected):
     status, _, stderr = publish_trusted(hub, folder, **environ)
-    assert (status, says in stderr) == (expected, True), stderr
-    assert "another-proof" not in stderr
+    assert (status, "another-proof" in stderr) == (expected, False), stderr
     assert len(hub.commits("org/tea")) == 1
 
 
@@ -716,12 +691,9 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
         result.score.metrics["exact_order"],
     )
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
-    run_facts = {"asking": "2", "schema": False, "epochs": 3}
-    noted = eval_results(replace(result, run={**run_facts, "prompt": "abc", "shots": 2}), built)
-    assert all(
-        each in noted
-        for each in ("questions 2", "without schema", "prompt abc", "shots 2", "3 epochs")
-    )
+    facts = {"asking": "2", "schema": False, "epochs": 3, "prompt": "abc", "shots": 2}
+    noted = eval_results(replace(result, run=facts), built)
+    assert all(each in noted for each in ("questions 2", "prompt abc", "shots 2", "3 epochs"))
     refused = {"baseline": "guesses"}, {"is_sample": True}, {"policy": "drop"}
     for part in (*refused, {"part": Part("kwon2024")}, {"part": Part(limit=2)}):
         with pytest.raises(UsageError):

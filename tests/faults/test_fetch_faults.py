@@ -4,6 +4,7 @@ The next fetch completes. tests/test_fetch.py has the faults with a message of t
 """
 
 import gzip
+import itertools
 import json
 import os
 import random
@@ -51,9 +52,9 @@ def survives(cache, server, sources, right):
 # The server -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [True, False], ids=["size pinned", "no size"])
-@pytest.mark.parametrize("length", [True, False], ids=["length", "no length"])
-@pytest.mark.parametrize("ranges", [True, False], ids=["ranges", "no ranges"])
+@pytest.mark.parametrize(
+    ("size", "length", "ranges"), [*itertools.product([True, False], repeat=3)]
+)
 def test_a_drop_at_any_tenth(server, tmp_path, tally, pin, size, length, ranges):
     if not size:
         del pin["size"]
