@@ -1,10 +1,9 @@
 """A small Hub on 127.0.0.1, for the real clients to talk to.
 
 It answers what huggingface_hub and datasets ask huggingface.co when a dataset is read or published
-by `parley publish`, and takes the files of a Space, and refuses what the Hub refuses. Unlike the
-Hub it sends LFS files itself, where the Hub redirects to a CDN, has one branch, gives every list as
-one page, checks no card, shows no Space, knows a repository by its name, whatever its type, and a
-CI's proof of itself by `trusted`, where the Hub checks a signature.
+by `parley publish`, and refuses what the Hub refuses. Unlike the Hub it sends LFS files itself,
+where the Hub redirects to a CDN, has one branch, gives every list as one page, checks no card, and
+knows a CI's proof of itself by `trusted`, where the Hub checks a signature.
 
     with Hub() as hub:
         hub.tokens["hf_ana"] = User("ana", orgs=("org",))
@@ -214,7 +213,7 @@ class Call:
 
 ROUTES: list[tuple[str, re.Pattern[str], Callable[..., object]]] = []
 PARTS = {
-    "kind": "(?:datasets|spaces)",
+    "kind": "datasets",
     "id": "(?P<id>[^/]+/[^/]+?)",
     "revision": "(?P<revision>[^/]+)",
     "path": "(?P<path>.+)",
@@ -327,10 +326,8 @@ def create(call):
     if call.user and call.user.only:
         raise Refusal(403, "This token is for one repository")
     call.require_writer(repo_id, f'You cannot create a dataset under the namespace "{org}"')
-    if wanted["type"] not in ("dataset", "space"):
-        raise Refusal(400, "There are only datasets and Spaces here")
-    if wanted["type"] == "space" and wanted.get("sdk") not in ("static", "docker", "gradio"):
-        raise Refusal(400, "A Space needs an SDK")
+    if wanted["type"] != "dataset":
+        raise Refusal(400, "There are only datasets here")
     where = {"url": f"{call.hub.endpoint}/datasets/{repo_id}", "name": repo_id}
     if repo_id in repos:  # clients take the answer for one, if they may
         return 409, {}, json.dumps(where).encode()

@@ -1,7 +1,6 @@
 """What a build refuses, and what it leaves behind: on the samples, damaged on purpose."""
 
 import json
-import random
 import shutil
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,6 @@ from parley.building.folder import COLUMNS, BuiltFolder, open_folder
 from parley.building.provenance import CARD, EVAL, PROVENANCE, read_provenance
 from parley.building.registry import Dataset, get
 from parley.building.rows import parquet
-from parley.building.rows.arrow import to_batch
 from parley.building.rows.parquet import row_groups
 from parley.building.sources import Sources, at_hand, open_source
 from parley.source.pins import UNREADABLE
@@ -245,30 +243,6 @@ def test_row_groups(rows, bytes_a_row, sizes):
     values = (pa.array(["x" * (bytes_a_row - 4)] * min(500, rows - n)) for n in range(0, rows, 500))
     cut = list(row_groups(pa.record_batch({"text": array}) for array in values))
     assert [table.num_rows for table in cut] == sizes
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_row_groups_are_the_same_however_the_rows_come(seed):
-    schema = pa.schema({"a": pa.string(), "b": pa.list_(pa.struct({"c": pa.int64()}))})
-    draw = random.Random(seed)
-
-    def seldom(value):
-        return None if draw.random() < 0.0008 else value
-
-    rows = [
-        {"a": seldom("x" * draw.randrange(9)), "b": seldom([{"c": seldom(number)}])}
-        for number in range(3200)
-    ]
-    groups = []
-    for cut in (lambda: 50, lambda: draw.randint(1, 50)):
-        batches, start = [], 0
-        while start < len(rows):
-            end = start + cut()
-            batches.append(to_batch(rows[start:end], schema))
-            start = end
-        groups.append(list(row_groups(batches)))
-    assert groups[0] == groups[1]
-    assert [group.nbytes for group in groups[0]] == [group.nbytes for group in groups[1]]
 
 
 def test_no_shard_is_larger_than_it_may_be(tmp_path, monkeypatch):

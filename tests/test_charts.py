@@ -6,7 +6,6 @@ import re
 import string
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from typing import Any
 
 import hostile
 import pytest
@@ -18,7 +17,6 @@ from parley.building.registry import discover, get
 from parley.building.sources import open_source
 from parley.reading.charts import Bar, Bars, Dots, Heatmap, own_charts
 from parley.reading.dialogues import dialogues
-from parley.reading.site.draw import shown
 from parley.reading.transcript import Note, Transcript, Turn
 
 pictures = pytest.importorskip(
@@ -125,47 +123,6 @@ def test_grades_are_those_of_the_parquet(real_build):
     assert len(grades.bars) == 268
     for bar in grades.bars:
         assert bar.values == tuple(due[bar.label, grade] for grade in (2, 1, 0))
-
-
-def holds(bar, filter, value):
-    """Tell whether a bar holds a value, by its label, or by the range that it opens."""
-    if isinstance(value, bool | str):
-        return bar.label == {True: "yes", False: "no"}.get(value, value)
-    number = re.sub(r"below | and more|,", "", bar.label)
-    if bar.label.startswith("below "):
-        return value < float(number)
-    if bar.label.endswith(" and more"):
-        return value >= float(number)
-    least, most = bar.where.get(filter, (1, 0))
-    assert not bar.where or bar.label == (shown((least, most)) if least < most else shown(least))
-    return least <= value <= most
-
-
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("name", discover())
-def test_a_bar_counts_the_sides_or_dialogues_that_its_label_names(request, name, data):
-    built = open_folder(request.getfixturevalue(data) / name)
-    beside = getattr(built.dataset.transcript, "BESIDE", {})
-    due: dict[tuple[str, str], list[list[Any]]] = {}  # filter, counted -> values of each owner
-    for dialogue in dialogues(built):
-        kind = dialogue.config if dialogue.config in beside else "dialogues"
-        for filter, facet in dialogue.facets.items():
-            sides = facet.values() if isinstance(facet, dict) else [facet]
-            for side in sides:
-                values = side if isinstance(side, list) else [side]
-                place = filter, "sides" if isinstance(facet, dict) else kind
-                due.setdefault(place, []).append([each for each in values if each is not None])
-    counts = counts_of(built)
-    charts = [chart for chart in counts.charts().values() if isinstance(chart, Bars)]
-    drawn = {(chart.of, *chart.series) for chart in charts}
-    assert drawn >= {place for place in due if place[0] in counts.filters and any(due[place])}
-    for chart in charts:
-        if len(chart.series) > 1 or chart.of not in counts.filters:
-            continue
-        of = due[chart.of, chart.series[0]]
-        for bar in chart.bars:
-            held = sum(any(holds(bar, chart.of, value) for value in values) for values in of)
-            assert bar.values == (held,), (chart.title, bar.label)
 
 
 def drawn_shares(marks):

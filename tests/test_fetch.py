@@ -15,14 +15,11 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from server import BODY, QUICK, Page, Server, archive, blob, pinned
 
-from parley.base.errors import FetchError, SourceError, UsageError
-from parley.building.sources import open_source
-from parley.source import pins
+from parley.base.errors import FetchError, UsageError
 from parley.source.archive import ArchiveError, open_archive
 from parley.source.fetch import cache_folder, fetch
 from parley.source.pins import git_tree, problem, taken, whence
@@ -137,27 +134,6 @@ def test_what_a_mirror_has_is_recognised(tmp_path):
         file.write_bytes(content)
         assert taken(file, pin) is place
         assert (problem(file, pin) is None) == (place is not None)
-
-
-def test_a_damaged_file_is_read_once_and_replaced(server, tmp_path, pin, run, monkeypatch):
-    """By a fetch, which looks again when it is its turn to write, and by a build."""
-    read = []
-    hashed = pins.hash_file
-    monkeypatch.setattr(
-        pins, "hash_file", lambda path, *a: [read.append(path), hashed(path, *a)][1]
-    )
-    del pin["size"]
-    pin["mirrors"] = [pinned("http://b/file", b"b"), pinned("http://c/file", b"c")]
-    del pin["mirrors"][0]["size"]
-    (tmp_path / "talks").mkdir()
-    (tmp_path / "talks/a").write_bytes(WRONG)
-    dataset = SimpleNamespace(name="talks", pins={"a": pin}, sources={"a": None})
-    with pytest.raises(SourceError) as error:
-        open_source(dataset, tmp_path)
-    assert [each.place for each in error.value.problems] == [str(tmp_path / "talks/a")]
-    assert read == [tmp_path / "talks/a"]
-    assert (run({"a": pin}) / "a").read_bytes() == BODY
-    assert read == [tmp_path / "talks/a"] * 2 + [tmp_path / "talks/a.parley-part"]
 
 
 # Files ----------------------------------------------------------------------------------

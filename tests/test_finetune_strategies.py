@@ -7,7 +7,6 @@ import importlib.util
 import json
 import re
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,6 @@ sklearn = pytest.importorskip("sklearn", reason="not installed, but comes with t
 EXAMPLE = Path(__file__).parent.parent / "examples" / "finetune_strategies.py"
 LABELS = ["no-need", "elicit-pref", "uv-part", "vouch-fair", "self-need", "other-need"]
 LABELS += ["small-talk"]
-FULL = list(range(7))
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +62,6 @@ def utterances(example, table, tokenizer):
     names = table.features["labels"].feature.names
     truth = [[names.index(label) in row["labels"] for label in LABELS] for row in table]
     return example.Utterances(table.to_list(), np.array(truth, np.float32), tokenizer)
-
-
-@pytest.fixture
-def args(encoder, sample_build, tmp_path):
-    """What the command line gives, quick."""
-    off = ("freeze", "no_attention", "no_features", "oversample", "pretrain", "start_at_rates")
-    return Namespace(
-        dataset=str(sample_build / "casino"), encoder=str(encoder), output=tmp_path, model="full",
-        pretraining_epochs=3, learning_rate=1e-3, batch_size=8, rows_at_once=4, steps=6,
-        eval_every=2, seed=0, bf16=False, **dict.fromkeys(off, False),
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -171,51 +158,7 @@ def test_the_models_have_the_weights_of_table_11(example):
     assert weights(1, attention=False, features=False) == 109_590_529
 
 
-def test_an_attention_layer_is_a_bert_of_one_layer(example):
-    """With the same weights it gives what the BERT gives."""
-    small = {"vocab_size": 1, "hidden_size": 16, "intermediate_size": 64}
-    small |= {"num_hidden_layers": 1, "num_attention_heads": 1}
-    torch.manual_seed(1)
-    bert = transformers.BertModel(transformers.BertConfig(**small)).eval()
-    mine = example.Attention(16).eval()
-    words, layer = bert.embeddings, bert.encoder.layer[0]
-    torch.nn.init.zeros_(words.token_type_embeddings.weight)
-    parts = [layer.attention.self.query, layer.attention.self.key, layer.attention.self.value]
-    for norm in (words.LayerNorm, layer.attention.output.LayerNorm):
-        torch.nn.init.normal_(norm.weight)
-    with torch.no_grad():
-        mine.positions.copy_(words.position_embeddings.weight[: example.TOKENS])
-        mine.attention.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
-        mine.attention.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
-    own = [*mine.norms, mine.attention.out_proj, mine.inner[0], mine.inner[2], mine.pooler[0]]
-    theirs = [words.LayerNorm, layer.attention.output.LayerNorm, layer.output.LayerNorm]
-    theirs += [layer.attention.output.dense, layer.intermediate.dense, layer.output.dense]
-    for one, other in zip(own, [*theirs, bert.pooler.dense], strict=True):
-        one.load_state_dict(other.state_dict())
-    vectors, mask = torch.randn(3, 9, 16), torch.arange(9) < torch.tensor([[9], [5], [1]])
-    with torch.no_grad():
-        expected = bert(inputs_embeds=vectors, attention_mask=mask.long()).pooler_output
-        assert torch.allclose(mine(vectors, ~mask), expected, atol=1e-6)
-
-
 # The options ---------------------------------------------------------------------------------
-
-
-def trained(example, utterances, tokenizer, args, columns=FULL, rows=8):
-    """Return a model that was trained on the first rows, and its predictions of them."""
-    model, rows = example.model_of(len(columns), tokenizer, None, args), list(range(rows))
-    file = args.output / "state.pt"
-    _, _, tested = example.fine_tune(model, utterances, columns, (rows, rows, rows), file, args)
-    file.unlink(missing_ok=True)
-    return model, tested
-
-
-@pytest.mark.parametrize(("kind", "columns"), [("full", FULL), ("ft", [LABELS.index("self-need")])])
-def test_a_few_rows_are_learnt_by_heart(example, utterances, tokenizer, args, kind, columns):
-    args.model, args.steps, args.eval_every, args.learning_rate = kind, 60, 20, 3e-3
-    truth = utterances.truth[:8, columns].numpy() == 1
-    assert 0 < truth.mean() < 1
-    assert (trained(example, utterances, tokenizer, args, columns)[1] == truth).all()
 
 
 # The whole -----------------------------------------------------------------------------------

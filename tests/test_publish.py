@@ -484,9 +484,8 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
             verify_for_upload(open_folder(folder), files, permitted)
         return str(raised.value)
 
-    for name in ("casino", "duo"):
-        built = open_folder(real_build / name)
-        verify_for_upload(built, at_hand(get(name), source), permitted=False)
+    built = open_folder(real_build / "duo")
+    verify_for_upload(built, at_hand(get("duo"), source), permitted=False)
     folder = Path(shutil.copytree(real_build / "duo", tmp_path / "a build" / "duo"))
     restate(folder, "built_with.pyarrow", "1.0.0")
     assert "1.0.0" in refused(folder)
@@ -546,7 +545,8 @@ def test_the_command_line(hub, source, tmp_path):
     folder = tmp_path / "build"
     build(at_hand(get("duo"), source), folder, questions=write_questions)
     common = ("publish", "duo", "--repo", "org/duo", "--build", folder)
-    status, stdout, stderr = run(hub, tmp_path, *common, "--dry-run", token=None)
+    how = {"program": UNVERIFIED}  # the second is verified
+    status, stdout, stderr = run(hub, tmp_path, *common, "--dry-run", token=None, **how)
     assert status == 0, stderr
     assert "org/duo would be made; nothing was written" in stdout
     assert not hub.repos
@@ -557,7 +557,7 @@ def test_the_command_line(hub, source, tmp_path):
     assert found["commit"] == hub.commits("org/duo")[-1]
     assert published(hub, "org/duo") == contents(folder / "duo")
     assert EVAL in published(hub, "org/duo")
-    status, stdout, stderr = run(hub, tmp_path, *common)
+    status, stdout, stderr = run(hub, tmp_path, *common, **how)
     assert status == 0, stderr
     assert f"no change: commit {found['commit']}, read back and equal" in stdout
     assert f'load_dataset("org/duo", ..., revision="{found["commit"]}")' in stdout

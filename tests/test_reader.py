@@ -160,16 +160,6 @@ def test_a_file_written_just_now_is_checked_again(tmp_path, reader):
     assert checked == [1, 1]
 
 
-def test_a_failed_or_partly_read_file_is_checked_again(tmp_path, reader, later):
-    path = tmp_path / "file.json"
-    path.write_text('[{"n": 1}, {"n": "2"}]')
-    source = declared(NUMBER)
-    next(reader.read(source))
-    for _ in range(2):
-        with pytest.raises(RecordError):
-            records(reader, source)
-
-
 ANY = (str, int, None, [str], {str: (str, int)})
 READ = {  # format, content, records
     "a JSON list": ("json", b'["a", 1, null]', ["a", 1, None]),

@@ -11,7 +11,7 @@ import pytest
 
 from parley.base.errors import RowError
 from parley.building.rows import parquet
-from parley.building.rows.arrow import AT_ONCE, MOST_AT_ONCE, Nulls, to_batch, to_batches
+from parley.building.rows.arrow import Nulls, to_batch, to_batches
 from parley.building.rows.digest import Digest, same
 from parley.schema.features import arrow_schema
 
@@ -203,18 +203,6 @@ def test_a_digest_tells_columns_apart():
     assert len(found) == len(schemas)
     with pytest.raises(RowError, match="date32"):
         Digest(pa.schema({"x": pa.date32()}))
-
-
-@pytest.mark.parametrize("length", [0, 5_000, AT_ONCE, 2 * AT_ONCE])
-def test_batches_have_the_right_size_and_lose_no_row(length):
-    rows = [{"text": f"{number}{'x' * length}"} for number in range(2400 if length == 0 else 60)]
-    batches = list(to_batches(iter(rows), pa.schema({"text": pa.string()})))
-    assert [row for batch in batches for row in batch.to_pylist()] == rows
-    _, *later, _ = [batch.num_rows for batch in batches]
-    if length == 0:
-        assert later == [40, 160, 290, *[MOST_AT_ONCE] * 3]
-    else:
-        assert set(later) == {max(1, AT_ONCE // (length + 14))}
 
 
 def test_errors_count_rows_across_batches():

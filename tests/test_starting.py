@@ -121,11 +121,6 @@ FORMATS = {
         {"turns": "said"},
         ({"train": 9}, ("id",)),
     ),
-    "lines of one entry": (
-        {"all.jsonl": jsonl({"x-1": {"said": ["Oh."]}}, {"x-2": {"said": [], "b": "c"}})},
-        {"turns": "said"},
-        ({"train": 2}, ("id",)),
-    ),
     "texts in a folder": (
         {f"talks/q{n}ec.txt": "g\tgo up\nf\tokay\n" for n in range(6)},
         {},
@@ -141,30 +136,12 @@ FORMATS = {
         SAID | {"speaker": "who"},
         ({"train": 5}, ("id",)),
     ),
-    "a table, as it is": (
-        {f"{split}.csv": "Is it sure?,said\n" + "yes,a\n" * 6 for split in ("train", "test")},
-        {},
-        ({"train": 6, "test": 6}, ("file", "number")),
-    ),
     "a table of a spreadsheet": (
         {"a.csv": f"\ufeff{TABLE}"},
         {},
         ({"train": 6}, ("conv_id", "idx")),
     ),
     "a table whose rows are turns": ({"a.csv": TABLE}, ROWS, ({"train": 3}, ("conv_id",))),
-    "rows of turns with odd fields, and numbers": (
-        {
-            "a.jsonl": jsonl(
-                *(
-                    {"conv_id": n // 2, "said": "Oh.", "who": n % 2, "more": [{"x": None}]}
-                    for n in range(6)
-                ),
-                {"conv_id": 9, "said": "Oh.", "who": 7},
-            )
-        },
-        ROWS,
-        ({"train": 4}, ("conv_id",)),
-    ),
     "JSON Lines of what is not the same everywhere": (
         {
             "all.jsonl": jsonl(
@@ -181,11 +158,6 @@ FORMATS = {
         {},
         ({"train": 3}, ()),
     ),
-    "lists of lists": (
-        {"all.json": '[[{"a": 1}], [{"a": 2}], []]'},
-        {},
-        ({"train": 3}, ("file", "number")),
-    ),
     "a JSON value a file, in two folders": (
         {
             f"{split}/{n}.json": json.dumps({"said": [{"who": 1, "text": "oh no"}], "n": 1})
@@ -199,11 +171,6 @@ FORMATS = {
         {"all.jsonl": jsonl(*({"texts": ["Oh hi."], "whose": ["An"], "n": n} for n in range(3)))},
         BESIDE,
         ({"train": 3}, ("n",)),
-    ),
-    "a column named like that of its number": (
-        {"all.jsonl": jsonl(*({"number": n} for n in ("a", "a", None)))},
-        {},
-        ({"train": 3}, ("file", "number")),
     ),
     "keys and labels that no column or card can have": (
         {

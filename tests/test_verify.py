@@ -827,23 +827,6 @@ def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(d
     assert (split.added, split.removed, path, new) == ([], [], "turns[0].text", "changed")
 
 
-def test_columns_of_other_values_or_none_are_not_taken_for_another(difference):
-    def change(table):
-        table = table.rename_columns({"raters": "other"})  # null throughout
-        ids = pa.array([f"{id}x" for id in table["dialogue_id"].to_pylist()])
-        return table.set_column(0, "id", ids)
-
-    _, splits = difference("cosrec", lambda f: retable(parquet(f, "messages", "raw"), change))
-    (split,) = splits.values()
-    assert sorted(split.schema) == [
-        "dialogue_id: string -> absent",
-        "id: absent -> string",
-        "other: absent -> double",
-        "raters: double -> absent",
-    ]
-    assert (split.changed, split.added, split.removed) == ([], [], [])
-
-
 def test_figures_that_moved_are_named(sample_build):
     built = open_folder(sample_build / "casino")
     built.provenance["sample"] = False  # so that its figures are computed
