@@ -1,6 +1,6 @@
 """Build, check, load and score dialogue datasets.
 
-For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `select`, `connect`, and
+For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `connect`, and
 `browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
 The other files of a dataset take their words from `parley.tasks`, `parley.questions`,
@@ -12,7 +12,7 @@ import builtins
 import importlib
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from parley.building.builder import Builder
     from parley.building.configs import Config, View
     from parley.building.folder import BuiltFolder
-    from parley.reading.site.select import Choice
     from parley.schema.chats import CHAT, chat_of
     from parley.schema.features import ClassLabel, Value
     from parley.schema.shapes import (
@@ -55,7 +54,7 @@ _MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
 __all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
 __all__ += ["build", "chat_of", "connect", "dataset", "fetch", "list", "load", "open"]
-__all__ += ["problems", "score", "select", "verify"]
+__all__ += ["problems", "score", "verify"]
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 
@@ -289,40 +288,6 @@ def score(
     given: Any = predictions
     how: Any = {"part": part, "policy": unreadable}
     return evaluate(built, task, options, baseline=baseline, found=given, **how)
-
-
-def select(
-    folder: "BuiltFolder | str | Path",
-    chosen: "Mapping[str, Choice] | None" = None,
-    *,
-    every: Collection[str] = (),
-    together: bool = True,
-    words: Collection[str] = (),
-    around: bool = False,
-) -> set[str]:
-    """Return the ids of the dialogues that filters and words choose on the page.
-
-    >>> sorted(parley.select("build/casino", {"deal": ["no"]}))
-    ['2003']
-
-    Args:
-        folder: A build, or its path.
-        chosen: Facet -> a list of labels, one of which a dialogue must have; or a tuple of the
-            least and the greatest number, each or None: `{"deal": ["yes"], "points": (None, 14)}`.
-        every: The chosen facets of which a dialogue must have all labels.
-        together: Whether one side must pass all filters of a side.
-        words: Words and phrases that one utterance must have.
-        around: Whether they may also be in the texts around the utterances.
-
-    Raises:
-        UsageError: the dialogues have no such facet or label, or a choice is no list or tuple.
-        ScriptError: the dataset's transcript.py fails on a row.
-        OutputError: the folder is no build, or a file of it is not readable Parquet.
-    """
-    from parley.reading.site.select import selected
-
-    built = _opened(folder)
-    return selected(built, chosen or {}, every, together, words, around)
 
 
 def connect(*folders: "BuiltFolder | str | Path") -> Any:

@@ -6,6 +6,7 @@ import csv
 import functools
 import io
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
-from urllib.parse import quote_plus, unquote_plus
+from urllib.parse import quote_plus, unquote_plus, urlencode
 
 import hostile
 import pyarrow as pa
@@ -894,26 +895,84 @@ def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monk
         assert sorted(int(row["dialogue_id"]) for row in csv.DictReader(file)) == due
 
 
-def test_the_python_of_a_selection_selects_the_same(real, open_page, tmp_path, monkeypatch):
-    (tmp_path / "build").symlink_to(real.build)
-    monkeypatch.chdir(tmp_path)
-    two = "is.strategies=uv-part&is.strategies=no-need"
-    for name, chosen in (
-        ("casino", two),
-        ("casino", f"{two}&all=strategies"),
-        ("casino", f"{two}&all=strategies&apart=1"),
-        ("casino", "min.points=21.5&max.age=30&is.deal=yes&q=fire%20%22need%20the%22"),
-        ("casino", "q=submits+cold&around=1"),
-        ("craigslist_bargains", "q=offers+bike&around=1&is.split=test"),
-        ("cosrec", "is.split=curated/curated&q=grade&around=1"),
-        ("duo", "q=I&apart=1"),
+TRIED = 100  # random filters of each dataset
+
+
+def random_filters(page, rng, texts):
+    """Return the address of some filters and words."""
+    every = "page.filters.map((f) => [f.name, f.labels, f.labels ? null : [...f.values]])"
+    said = []
+    for name, labels, numbers in rng.sample(
+        found := page.evaluate(every), rng.randint(0, min(3, len(found)))
     ):
-        page = open_page(page_of(real, name, chosen))
-        due = page.evaluate("new Selection(page).ids()")
-        assert 0 < len(due) < len(ids(real.build, name))
+        if labels:
+            some = rng.sample(labels, rng.randint(1, min(3, len(labels))))
+            said += [(f"is.{name}", label) for label in some]
+            said += [("all", name)] * rng.randint(0, 1)
+        else:
+            ends = sorted(rng.choices(numbers, k=2))
+            said += [
+                (f"{end}.{name}", n)
+                for end, n in zip(("min", "max"), ends, strict=True)
+                if rng.random() < 0.7
+            ]
+    if rng.random() < 0.5:
+        words = rng.choice(texts).split()
+        said.append(("q", " ".join(rng.sample(words, min(2, len(words))))))
+    said += [(flag, 1) for flag in ("around", "apart") if rng.random() < 0.3]
+    return f"#{urlencode(said)}"
+
+
+@DATA
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_sql_of_a_selection_finds_the_same(request, open_page, data, name):
+    place, rng = request.getfixturevalue(data), random.Random(name)
+    page = open_page(page_of(place, name))
+    page.wait_for_function("page.loaded === page.parts.length")
+    texts = [text for _, text in utterances(place.build, name) if text.split()]
+    found = Counter()
+    with parley.connect(place.build / name) as connection:
+        for _ in range(TRIED):
+            address = random_filters(page, rng, texts)
+            go = "(to) => { history.replaceState(null, '', to); page.restore(); const made = "
+            go += "new Selection(page); return [made.ids(), made.sql()]; }"
+            ids, sql = page.evaluate(go, address)
+            assert [id for (id,) in connection.execute(sql).fetchall()] == ids, (address, sql)
+            found["some" if 0 < len(ids) < page.evaluate("page.size") else "all or none"] += 1
+        page.evaluate(go, "#q=the")
         scope = {"parley": parley}
+        build_of = {"path": str(place.build / name)}
+        page.evaluate("(load) => Object.assign(page.index.load, load)", build_of)
         exec(page.evaluate("new Selection(page).selecting()"), scope)
-        assert scope["ids"] == set(due), chosen
+        assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
+    assert found["some"] > (20 if data == "real" else 5)
+
+
+def test_a_query_chooses_the_dialogues_and_their_order(
+    served, sample_build, open_page, run, monkeypatch
+):
+    query = "select dialogue_id from casino.participants order by points_scored, dialogue_id; "
+    given = {}
+    monkeypatch.setattr("parley.reading.site.browse.browse", lambda *a, **more: given.update(more))
+    done = run("browse", "casino", "--build", sample_build, "--where", query)
+    rows = sorted(
+        table(sample_build, "casino", "participants"),
+        key=lambda r: (r["points_scored"], r["dialogue_id"]),
+    )
+    due = list(dict.fromkeys(str(row["dialogue_id"]) for row in rows))
+    assert done.stderr.split()[0] == str(len(due))
+    place, folder = served[0] / "asked", find_folder(sample_build, get("casino"))
+    place.mkdir()
+    made = site.Site([folder], asked=given["asked"])
+    made.write_assets(place)
+    made.write_dataset(place, "casino", lambda *_: None)
+    page = open_page(f"{served[1]}asked/casino/dialogues.html")
+    assert [page.evaluate("page.index.ids")] == [due]
+    page.evaluate("page.restore({ ...page.state, query: 'food' })")
+    ids, sql = page.evaluate("[new Selection(page).ids(), new Selection(page).sql()]")
+    assert 0 < len(ids) < len(due)
+    with parley.connect(sample_build / "casino") as connection:
+        assert {id for (id,) in connection.execute(sql).fetchall()} == set(ids)
 
 
 def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatch):

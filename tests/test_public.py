@@ -18,7 +18,7 @@ import parley
 from parley.reading.site import serve
 
 ROOT = Path(__file__).parent.parent
-USER = ["list", "load", "open", "fetch", "build", "verify", "score", "select", "browse"]
+USER = ["list", "load", "open", "fetch", "build", "verify", "score", "connect", "browse"]
 WORDS = ["tasks", "questions", "figures", "views", "jobs", "errors"]  # public modules
 HOMES = ["examples", "parley/authoring/skeleton"]
 HOMES += [path.parent.name for path in ROOT.glob("*/*.py") if path.stem == path.parent.name]

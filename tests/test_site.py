@@ -408,6 +408,22 @@ def test_browse_reads_a_dataset_when_its_page_is_first_asked_for(sample_build, t
     assert not any((tmp_path / "tmp").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("names", "query"),
+    [
+        (("casino",), "select 12345"),
+        (("casino",), "select null"),
+        (("casino",), "select 1 where false"),
+        (("casino",), "selec"),
+        ((), "select dialogue_id from casino.dialogues"),
+    ],
+)
+def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, names, query):
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    done = run("browse", *names, "--no-open", "--build", sample_build, "--where", query)
+    assert done.returncode == 2
+
+
 def fetched(mode, site):
     return {"Sec-Fetch-Dest": mode, "Sec-Fetch-Site": site}
 

@@ -13,8 +13,12 @@ from parley.cli.common import AsJson, BuildDir, BuildOrOther, Name, Names, Sampl
 if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder
     from parley.building.sources import Sources
+    from parley.reading.site.data import Asked
 
 _TITLES = "A folder with the titles of judged documents."
+_WHERE = (
+    "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
+)
 Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TITLES)]
 
 
@@ -112,11 +116,27 @@ def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "
     return [find_folder(folder, dataset) for dataset in chosen]
 
 
+def _asked(query: str, place: Path, folders: "list[BuiltFolder]") -> "Asked":
+    """Return a query with the ids that it finds, and say how many."""
+    from parley.base.console import print_message
+    from parley.reading.site.data import Asked
+    from parley.reading.sql import builds_in, connect, ids
+
+    if len(folders) != 1:
+        raise UsageError("--where takes the name of one dataset: parley browse NAME --where QUERY")
+    with connect(builds_in(place)) as connection:
+        asked = Asked(query.strip().rstrip(";"), ids(connection, query))
+    asked.require(folders[0])
+    print_message(f"{len(asked.ids):,} dialogues")
+    return asked
+
+
 @app.command()
 def browse(
     names: Names = None,
     folder: BuildOrOther = None,
     sample: Sample = False,
+    where: Annotated[str | None, Option("--where", metavar="QUERY", help=_WHERE)] = None,
     catalogue: Catalogue = None,
     port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
@@ -130,7 +150,10 @@ def browse(
     try:
         with common.built_or_samples(folder, sample, names) as place:
             folders = _folders(names, place, catalogue)
+            asked = None if where is None else _asked(where, place, folders)
             kept = not sample
-            browse_builds(folders, catalogue, port=port, open_browser=open_, is_kept=kept)
+            browse_builds(
+                folders, catalogue, port=port, open_browser=open_, is_kept=kept, asked=asked
+            )
     except Interrupted:
         return

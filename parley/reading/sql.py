@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +28,16 @@ _FORMATS = {
     ".json": "format json, array true",
     ".jsonl": "format json",
 }
+FILTERS = "filters"  # the table of what the page filters by, beside the configs of a dataset
+_SIDES = {
+    "id": ("varchar", "the id of the dialogue, as text"),
+    "place": ("bigint", "the place of the dialogue on the page, from 0"),
+    "side": ("varchar", "a side of the dialogue; null for a dialogue without sides"),
+    "labels": ("map(varchar, varchar[])", "filter -> its values, of the side or the dialogue"),
+    "numbers": ("map(varchar, double[])", "filter -> its numbers, of the side or the dialogue"),
+    "said": ("varchar[]", "the utterances, NFKC in lower case"),
+    "around": ("varchar", "the texts around the utterances, NFKC in lower case"),
+}
 _AT_ONCE = 1000  # rows in memory
 _SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which reaches the network
 
@@ -45,6 +56,10 @@ def connect(folders: Iterable[BuiltFolder]) -> Any:
 
     connection = duckdb.connect(config=_SETTINGS)
     attached: dict[str, BuiltFolder] = {}
+    kind = f"struct({', '.join(f'{name} {kind}' for name, (kind, _) in _SIDES.items())})[]"
+    sides = partial(_sides, attached, {})
+    how: dict[str, Any] = {"type": "arrow", "side_effects": True}  # else it is called while planned
+    connection.create_function("parley_sides", sides, ["varchar"], kind, **how)
     with temporary_folder("sql") as place:
         for built in folders:
             name = built.dataset.name
@@ -109,6 +124,18 @@ def with_meanings(statement: str) -> str:
     )
 
 
+def ids(connection: Any, query: str) -> list[str]:
+    """Return the first column of a result as text, each value once; UsageError if it has none."""
+    statement = statement_of(query)
+    with explained():
+        rows = until_interrupted(connection, lambda: connection.execute(statement).fetchall())
+    if not rows or any(row[0] is None for row in rows):
+        raise UsageError(
+            "", Problem("the query", "ids in its first column", "null" if rows else "no row")
+        )
+    return list(dict.fromkeys(str(row[0]) for row in rows))
+
+
 def write(connection: Any, query: str, path: Path) -> int:
     """Write the result of a query to a file in the format of its suffix; return the rows.
 
@@ -147,6 +174,22 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _sides(attached: Mapping[str, BuiltFolder], kept: dict[str, Any], names: Any) -> Any:
+    """Return the rows of `filters` of datasets, which are read when a query first needs them."""
+    import pyarrow as pa
+
+    from parley.reading.site.sides import sides
+
+    texts, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
+    types = {"labels": pa.map_(pa.string(), texts), "numbers": pa.map_(pa.string(), numbers)}
+    types |= {"said": texts, "place": pa.int64()}
+    row = pa.struct([(name, types.get(name, pa.string())) for name in _SIDES])
+    for name in (asked := names.to_pylist()):
+        if name not in kept:
+            kept[name] = pa.array([list(sides(attached[name]))], pa.list_(row))
+    return pa.concat_arrays([kept[name] for name in asked])
+
+
 def _require_recorded(built: BuiltFolder) -> None:
     """Raise OutputError unless the files are those of the provenance: DuckDB compares nothing."""
     built.require_whole()
@@ -175,6 +218,14 @@ def _views(built: BuiltFolder) -> Iterator[str]:
         yield f"comment on view {view} is {text(config.description + kind)}"
         for column, meaning in _meanings(config).items():
             yield f"comment on column {view}.{quoted(column)} is {text(meaning)}"
+
+    if FILTERS not in built.dataset.configs:
+        name = built.dataset.name
+        rows = f"(select unnest(parley_sides({text(name)})) as row)"
+        yield f"create view {name}.{FILTERS} as select row.* from {rows}"  # noqa: S608
+        yield f"comment on view {name}.{FILTERS} is 'a side of a dialogue, as the page filters it'"
+        for column, (_, meaning) in _SIDES.items():
+            yield f"comment on column {name}.{FILTERS}.{column} is {text(meaning)}"
 
 
 def _file(path: Path) -> str:

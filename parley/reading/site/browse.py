@@ -8,6 +8,7 @@ from parley.base.console import plain, print_output, progress
 from parley.base.errors import Interrupted
 from parley.base.temporary import temporary_folder
 from parley.building.folder import BuiltFolder
+from parley.reading.site.data import Asked
 from parley.reading.site.serve import Parts, serving
 from parley.reading.site.write import Site
 
@@ -19,15 +20,16 @@ def browse(
     port: int = 0,
     open_browser: bool = True,
     is_kept: bool = True,
+    asked: Asked | None = None,
 ) -> None:
     """Serve the pages of builds, and print their address.
 
     A dataset is read when its first page is asked for. `is_kept` tells whether the builds stay, so
-    that the pages may name them in code.
+    that the pages may name them in code; `asked` names the dialogues to show, by default all.
     """
     try:
         with temporary_folder("browse") as pages:
-            writer = Site(folders, catalogue, is_kept=is_kept)
+            writer = Site(folders, catalogue, is_kept=is_kept, asked=asked)
 
             def make(name: str) -> None:
                 with progress("dialogues") as advance:

@@ -7,13 +7,15 @@ hold the text of the dialogues. The tables are configs as CSV, loaded only when 
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from parley.base.errors import UsageError, few
 from parley.building.folder import BuiltFolder
-from parley.reading.dialogues import Dialogue, dialogues
+from parley.reading.dialogues import Dialogue, dialogues, places
 from parley.reading.export.export import explained
 from parley.reading.export.tables import csv_lines
 from parley.reading.site.pictures import Counts
@@ -23,25 +25,48 @@ _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads
 _OPENING = 140  # characters of the first utterance in the list, at most
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The dialogues to show: the query that found them, and their ids in its order."""
+
+    query: str
+    ids: list[str]
+
+    def require(self, built: BuiltFolder) -> None:
+        """Raise UsageError, which names some, unless a build has all of the dialogues."""
+        there = places(built.dataset, built)
+        known = {str(id) for place in there for id in built.ids(*place)}
+        if unknown := [id for id in self.ids if id not in known]:
+            of = f"{len(unknown):,} of the {len(self.ids):,} ids that the query finds"
+            raise UsageError(f"{built.path} has no dialogue {few(unknown)}: {of}")
+
+    def of(self, built: BuiltFolder) -> Iterator[Dialogue]:
+        """Yield the dialogues in the order of the query."""
+        wanted = set(self.ids)
+        found = {each.id: each for each in dialogues(built) if each.id in wanted}
+        return map(found.__getitem__, self.ids)
+
+
 def write_data(
     built: BuiltFolder,
     folder: Path,
     load: dict[str, Any],
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
     catalogue: Path | None = None,
+    asked: Asked | None = None,
 ) -> tuple[dict[str, int], Counts]:
     """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
 
     `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
     takes the dataset's name and the number of dialogues written. `catalogue` is the folder with the
-    titles of judged documents.
+    titles of judged documents; `asked` names the dialogues to write, by default all.
     Return the numbers of dialogues, utterances and, by config, other rows; and the charts.
     """
     folder.mkdir()
     index = _Index(built, catalogue)
     size = 0
     part: list[bytes] = []
-    for dialogue in dialogues(built):
+    for dialogue in asked.of(built) if asked else dialogues(built):
         transcript = transcript_of(dialogue)
         index.add(dialogue, transcript)
         part.append(orjson.dumps(_laid_out(transcript)))
@@ -55,7 +80,8 @@ def write_data(
     for config in index.tables:
         _write_table(built, config, folder)
     any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
-    data = orjson.dumps(index.as_dict() | {"load": any_path})
+    where = {"where": asked.query} if asked else {}
+    data = orjson.dumps(index.as_dict() | where | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
     return index.counts, index.counted
 

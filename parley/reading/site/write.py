@@ -16,7 +16,7 @@ from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder, typed
-from parley.reading.site.data import write_data
+from parley.reading.site.data import Asked, write_data
 from parley.reading.site.describe import Description
 from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.reading.site.draw import shown as shorten
@@ -80,6 +80,7 @@ class Site:
     """The parts of a site of builds, each to be written into its folder.
 
     `is_kept` tells whether the builds stay. If not, the code of the page says how to build them.
+    `asked` names the dialogues to show, by default all.
     The errors are those of `write_site`.
     """
 
@@ -88,12 +89,14 @@ class Site:
         folders: Sequence[BuiltFolder],
         catalogue: Path | None = None,
         is_kept: bool = True,
+        asked: Asked | None = None,
     ) -> None:
         for built in folders:
             built.require_whole()
         self.datasets = {built.dataset.name: _described(built, is_kept) for built in folders}
         self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
         self._catalogue = catalogue
+        self._asked = asked
         self._pages = _templates()
 
     def write_assets(self, site: Path) -> None:
@@ -108,7 +111,7 @@ class Site:
         each, folder = self.datasets[name], site / name
         folder.mkdir()
         self._counts[name], charts = write_data(
-            each.built, folder / "data", _code(each), on_dialogues, self._catalogue
+            each.built, folder / "data", _code(each), on_dialogues, self._catalogue, self._asked
         )
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(

@@ -212,9 +212,11 @@ class Labels extends Filter {
     return this.codes.map((code) => this.labels[code]).join(this.widens ? " or " : " and ");
   }
 
-  /** Return the choice as Python. */
-  python() {
-    return `[${this.codes.map((code) => python(this.labels[code])).join(", ")}]`;
+  /** Return the choice as conditions of SQL. */
+  sql() {
+    const labels = this.codes.map((code) => sqlText(this.labels[code]));
+    const has = (some) => `list_has_any(labels[${sqlText(this.name)}], [${some}])`;
+    return this.widens ? [has(labels.join(", "))] : labels.map(has);
   }
 
   show() {
@@ -329,10 +331,12 @@ class Numbers extends Filter {
     return max === null ? `at least ${inEnglish(min)}` : `${inEnglish(min)} to ${inEnglish(max)}`;
   }
 
-  /** Return the choice as Python. */
-  python() {
+  /** Return the choice as conditions of SQL. */
+  sql() {
     const { min, max } = this.choice;
-    return `(${min ?? "None"}, ${max ?? "None"})`;
+    const ends = [min === null ? "" : `x >= ${min}`, max === null ? "" : `x <= ${max}`];
+    const passes = ends.filter(Boolean).join(" and ");
+    return [`len(list_filter(numbers[${sqlText(this.name)}], lambda x: ${passes})) > 0`];
   }
 
   show() {

@@ -392,7 +392,8 @@ class Page {
     const words = wordsOf(this.state.query).map((word) => `“${visible(word)}”`);
     const where = this.state.around ? "the text" : "an utterance";
     const found = words.length ? [`${where} has ${words.join(" and ")}`] : [];
-    return sentence(this.chosen, !this.state.apart, ...found);
+    const asked = this.index.where ? " that your query finds" : "";
+    return asked + sentence(this.chosen, !this.state.apart, ...found);
   }
 
   tell() {

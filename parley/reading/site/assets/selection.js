@@ -173,28 +173,46 @@ class Selection {
     return `${top}${isPart ? ids : ""}rows = ${loaded}\n`;
   }
 
-  /** Return the Python that selects their ids by the same search and filters, if there are any. */
-  selecting() {
+  /** Return the SQL that finds the same dialogues, in their order. */
+  sql() {
     const { index, page } = this;
     const { around, apart, query } = page.state;
-    const words = wordsOf(query);
-    if (!words.length && !page.chosen.length) return "";
+    const table = `${index.dataset.name}.filters`;
+    const of = (condition) => (apart ? `id in (select id from ${table} where ${condition})` : condition);
+    const conditions = page.chosen.flatMap((filter) => filter.sql()).map(of);
+    const words = wordsOf(query).map(fold);
+    const has = (text) => words.map((word) => `contains(${text}, ${sqlText(word)})`).join(" and ");
+    const said = `len(list_filter(said, lambda text: ${has("text")})) > 0`;
+    if (words.length) conditions.push(around ? `(${said} or ${has("around")})` : said);
+    if (index.where) conditions.push("id in (select id::text from chosen)");
+    if (page.unknown.length) conditions.push("false");
+    const lines = index.where ? [`with chosen(id) as (`, index.where, ")"] : [];
+    lines.push(`select id from ${table}`);
+    conditions.forEach((each, place) => lines.push(`${place ? "    and" : "where"} ${each}`));
+    return [...lines, "group by id order by min(place)"].join("\n");
+  }
+
+  /** Return the Python that selects their ids by this SQL, if there is anything to select by. */
+  selecting() {
+    const { index, page } = this;
+    if (!page.state.query.trim() && !page.chosen.length && !index.where) return "";
     const { path, revision } = index.load;
     const folder = python(revision ? `copy/${index.dataset.name}` : path);
-    const facets = page.chosen.map((filter) => `${python(filter.name)}: ${filter.python()}`);
-    const every = page.chosen.filter((filter) => !filter.widens);
-    const lines = [folder];
-    if (facets.length) lines.push(`{${facets.join(", ")}}`);
-    if (every.length) lines.push(`every=[${every.map(({ name }) => python(name)).join(", ")}]`);
-    if (apart) lines.push("together=False");
-    if (words.length) lines.push(`words=[${words.map(python).join(", ")}]`);
-    if (words.length && around) lines.push("around=True");
     const copied = revision
       ? `huggingface_hub.snapshot_download(\n    ${python(path)}, repo_type="dataset", ` +
         `revision=${python(revision)}, local_dir=${folder}\n)\n`
       : "";
-    const said = `# ${visible(this.said).replace(/\s+/g, " ")}\n`;
-    return `${said}${copied}ids = parley.select(\n${lines.map((each) => `    ${each},\n`).join("")})\n`;
+    const lines = this.sql().split("\n").map((line) => `    ${python(line)},\n`);
+    return (
+      `# ${this.comment()}\n${copied}query = [\n${lines.join("")}]\n` +
+      `with parley.connect(${folder}) as connection:\n` +
+      `    ids = {id for (id,) in connection.execute("\\n".join(query)).fetchall()}\n`
+    );
+  }
+
+  /** Return what it is a selection of, as one line. */
+  comment() {
+    return visible(this.said).replace(/\s+/g, " ");
   }
 
   show() {
@@ -211,6 +229,7 @@ class Selection {
     const imports = `${this.index.load.revision ? "import huggingface_hub\n" : ""}import parley\n`;
     byId("code-all").textContent = this.python(this.numbers, this.selecting(), imports);
     byId("code-command").textContent = this.command;
+    byId("code-sql").textContent = `-- ${this.comment()}\n${this.sql()}\n`;
     byId("code-one-part").hidden = page.open < 0;
     const ids = page.open < 0 ? "" : `ids = {${python(this.index.ids[page.open])}}\n`;
     byId("code-one").textContent = ids && this.python([page.open], ids);
@@ -236,6 +255,15 @@ class Selection {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   }
 }
+
+/** Return text as a literal of SQL, or as texts and the numbers of control characters. */
+function sqlText(text) {
+  const part = (each) => `'${each.replaceAll("'", "''")}'`;
+  const shown = text.split(CONTROL_SIGN).map((each, n) => (n % 2 ? `chr(${each.codePointAt(0)})` : part(each)));
+  return shown.length > 1 ? `(${shown.join(" || ")})` : shown[0];
+}
+
+const CONTROL_SIGN = new RegExp(`(${CONTROL.source}|[\\t\\n])`);
 
 /** Return text as an ASCII Python string in double quotes. */
 function python(text) {
