@@ -42,7 +42,7 @@ _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
-_SIZES = (
+SIZES = (
     *((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")),
     *((1e7, "1M<n<10M"), (1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B")),
 )  # rows below a number -> the Hub's name of the size
@@ -222,7 +222,7 @@ def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
         each.get("rows", each.get("documented"))
         for each in splits.get(dataset.default, {}).values()
     ]
-    size = [name for most, name in _SIZES if sum(each or 0 for each in rows) < most]
+    size = [name for most, name in SIZES if sum(each or 0 for each in rows) < most]
     found: dict[str, Any] = {
         "license": named[0] if len(named) == 1 else named,
         "language": list(dataset.builder.LANGUAGES),

@@ -11,17 +11,11 @@ from huggingface_hub import DatasetCard
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.errors import few
 from parley.base.marks import parts_of, with_parts, without_parts
-from parley.building.card import PARTS, parse, renewed_card
+from parley.building.card import PARTS, SIZES, parse, renewed_card
 from parley.building.measurements import measured
 from parley.schema.fields import UNKNOWN, columns_of
 from parley.verifying.check import NotChecked
 
-HEADINGS = (
-    "Splits", "How to load", "What a row looks like", "Before you use it", "Fields",
-    "How it was collected", "Annotation", "Personal and sensitive information",
-    "Biases and impact", "What we changed", "Known limits", "Figures", "Tasks",
-    "Citation", "Licence",
-)  # fmt: skip
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
 # The Hub's text tasks, July 2026
@@ -31,13 +25,7 @@ TASKS = (
     "feature-extraction", "text-generation", "fill-mask", "sentence-similarity",
     "text-retrieval", "text-ranking", "tabular-regression", "other",
 )  # fmt: skip
-# Sections that the card of `parley new` only describes, and its other texts to replace
-TO_WRITE = (
-    "Before you use it", "How it was collected", "Annotation", "Personal and sensitive information",
-    "Biases and impact", "Known limits", "Licence",
-)  # fmt: skip
 TO_REPLACE = ("Describe the dataset", "describe the dataset in a line", "The Title of the Paper")
-_SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"
 # The Hub's ids of licences, November 2026
 LICENCES = (
     "afl-3.0", "agpl-3.0", "apache-2.0", "apple-amlr", "apple-ascl", "artistic-2.0",
@@ -55,7 +43,20 @@ LICENCES = (
     "other", "pddl", "postgresql", "unknown", "unlicense", "wtfpl", "zlib",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|code|multilingual")
-SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
+
+
+def _sections(body: str) -> dict[str, str]:
+    """Return heading -> text of the second-level sections."""
+    titles = (each.partition("\n") for each in body.split("\n## ")[1:])
+    return {title: text.strip() for title, _, text in titles}
+
+
+_SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"
+GIVEN = _sections(_SKELETON.read_text(encoding="utf-8"))
+"""Heading -> text of the sections of `parley new`: those that every card has, in order."""
+# what it only describes; it has the generated parts, and no changes
+TO_WRITE = [each for each, text in GIVEN.items() if "<!--" not in text]
+TO_WRITE.remove("What we changed")
 
 
 def card_can_be_read(folder: DatasetFolder) -> Iterator[str]:
@@ -69,11 +70,11 @@ def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
     """The card has the required headings in order."""
     _, body = folder.card
     found = re.findall(r"^## (.*)$", body, re.MULTILINE)
-    if found != [*HEADINGS]:
-        lacking, unknown = set(HEADINGS) - set(found), set(found) - set(HEADINGS)
+    if found != [*GIVEN]:
+        lacking, unknown = GIVEN.keys() - set(found), set(found) - GIVEN.keys()
         problem = f"lacks {', '.join(sorted(lacking))}" if lacking else "has another order"
         problem = f"has the unknown {', '.join(sorted(unknown))}" if unknown else problem
-        yield f"README.md: {problem}; let its second-level headings be {', '.join(HEADINGS)}"
+        yield f"README.md: {problem}; let its second-level headings be {', '.join(GIVEN)}"
     for unfinished in re.findall("TODO|More Information Needed", body):
         yield f"README.md: contains {unfinished}; write the missing text"
 
@@ -112,8 +113,8 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     left = [
         f"{file}: {each}" for file, text in texts.items() for each in TO_REPLACE if each in text
     ]
-    own, given = _sections(body), _sections(_SKELETON.read_text(encoding="utf-8"))
-    left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == given[title]]
+    own = _sections(body)
+    left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == GIVEN[title]]
     columns = (column for each in dataset.configs.values() for column in columns_of(each))
     if unknown := len({column.path for column in columns if column.meaning == UNKNOWN}):
         left.append(f"{dataset.name}.py: the meaning of {unknown} fields")
@@ -124,12 +125,6 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     yield from (f"{each}: the text of `parley new` is still there; write your own" for each in left)
 
 
-def _sections(body: str) -> dict[str, str]:
-    """Return heading -> text of the second-level sections."""
-    titles = (each.partition("\n") for each in body.split("\n## ")[1:])
-    return {title: text.strip() for title, _, text in titles}
-
-
 def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
     """Script and front matter name licence, languages, tasks and size as the Hub does."""
     front, _ = folder.card
@@ -138,7 +133,7 @@ def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
     for key in _KEYS:
         if not front.get(key):
             yield f"README.md: the front matter lacks {key}; add it"
-    for key, known in (("task_categories", TASKS), ("size_categories", SIZES)):
+    for key, known in (("task_categories", TASKS), ("size_categories", dict(SIZES).values())):
         stated = front.get(key) or []
         for value in stated if isinstance(stated, list) else [stated]:
             if value not in known:

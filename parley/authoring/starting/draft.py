@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.authoring.starting.given import Given, read_given
-from parley.authoring.starting.invention import Invention, invent
+from parley.authoring.starting.invention import Ends, Invention, invent
 from parley.authoring.starting.shapes import Notes, guess, is_object, is_record, keys_are_data
 from parley.base.errors import UsageError, few
 from parley.source.pins import PLACEHOLDER
@@ -98,6 +98,7 @@ class Draft:
     key: dict[str, type]  # column of the key -> type
     stated: Stated | None  # if dialogues are shown
     notes: list[str]  # what was taken and guessed, a line each
+    ends: Ends  # of its numbers
 
     @property
     def format(self) -> str:
@@ -107,7 +108,7 @@ class Draft:
     @property
     def example(self) -> Any:
         """An invented record."""
-        value = invent(self.value, Invention(), 0)
+        value = invent(self.value, Invention(self.ends), 0)
         if self.stated and (key := self.stated.dialogue):
             return {key: value.pop(key), TURNS: [value]}
         return self.naming.record(("name", 1), value) if self.naming else value
@@ -150,7 +151,9 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
     else:
         said = "no dialogues: state --turns, --speaker and --text, or --dialogue for rows of turns"
     notes += [said, f"to do: licence, languages, citation, and the URLs for {PLACEHOLDER}"]
-    return Draft(given, value, naming, kinds, shown, [" ".join(note.split()) for note in notes])
+    return Draft(
+        given, value, naming, kinds, shown, [" ".join(note.split()) for note in notes], notes.ends
+    )
 
 
 def _records_of(given: list[Given], values: list[Any], notes: Notes) -> tuple[Any, Naming | None]:

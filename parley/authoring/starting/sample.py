@@ -18,7 +18,7 @@ _WHOLE = ("json value", "text")  # formats with one value a file
 
 def write_sample(made: Draft, folder: Path) -> None:
     """Write invented values; those of the first source show each branch of the shape."""
-    made_up = Invention()
+    made_up = Invention(made.ends)
     for each in made.given:
         count = max(2, branches(made.value)) if each is made.given[0] else 1
         values = [_value(made, made_up, number) for number in range(count)]

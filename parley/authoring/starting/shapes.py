@@ -26,6 +26,10 @@ class Notes(list[str]):
 
     speaker = ""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: dict[tuple[str, type], tuple[Any, Any]] = {}  # path and type -> least and most
+
 
 def is_object(shape: Any) -> bool:
     """Tell whether a shape is an object with plain known keys."""
@@ -62,6 +66,9 @@ def guess(values: Sequence[Any], path: str, notes: Notes) -> Any:
         return [guess(items, f"{path}[]", notes) if items else str]
     if kinds == {str}:
         return _guess_text(values, path, notes)
+    for kind in kinds & {int, float}:
+        numbers: list[Any] = [value for value in values if type(value) is kind]
+        notes.ends[path, kind] = min(numbers), max(numbers)
     if kinds in ({bool}, {int}, {float}):
         return kinds.pop()
     if kinds == {int, float} and all(float(value) == value for value in values):
