@@ -24,8 +24,6 @@ pictures = pytest.importorskip(
 )
 from parley.reading.site.write import write_site  # noqa: E402 - needs the extra
 
-DATA = ["sample_build", pytest.param("real_build", marks=pytest.mark.slow)]
-
 
 def counts_of(built):
     counts = pictures.Counts(built)
@@ -135,10 +133,8 @@ def drawn_shares(marks):
     return [each / max(found) for each in found]
 
 
-@pytest.mark.parametrize("data", DATA)
-def test_the_bars_on_the_page_add_up_to_what_the_chart_says_that_it_counts(request, tmp_path, data):
-    folder = request.getfixturevalue(data)
-    builts = [open_folder(folder / name) for name in discover() if (folder / name).is_dir()]
+def test_the_bars_on_the_page_add_up_to_what_the_chart_says_that_it_counts(sample_build, tmp_path):
+    builts = [open_folder(sample_build / name) for name in discover()]
     write_site(builts, tmp_path / "site")
     for built in builts:
         page = (tmp_path / "site" / built.dataset.name / "index.html").read_text(encoding="utf-8")

@@ -228,23 +228,6 @@ def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compare
         assert run("compare", *given, "--build", whole.parent)[0] == 2, given
 
 
-def test_logs_of_one_model_are_told_apart(logged, compared, sample_build, run):
-    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Undecided"})
-    first = logged("casino outcomes", "one", camp)
-    alike = first.with_name("again.eval")
-    alike.write_bytes(first.read_bytes())
-    warm = logged("casino outcomes", "one", camp, "warm", temperature=1, schema=False)
-    labels = [each["label"] for each in compared(first, alike)[0]["logs"]]
-    assert labels == ["mockllm/one (one.outcomes)", "mockllm/one (again)"]
-    same, other = (compared(first, each)[0]["logs"][1] for each in (alike, warm))
-    assert same["settings"] == same["differs"] == other["differs"] == []
-    names = [each.partition(":")[0] for each in other["settings"]]
-    assert names == ["temperature", "schema"]
-    assert other["differences"]["likeness"]["value"] == 0
-    shown = run("compare", first, warm, "--build", sample_build).stdout
-    assert "other settings: temperature: 1.0, but 0.0 in" in shown
-
-
 def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_readable_ones(
     logged, compared, sample_build, run
 ):

@@ -295,20 +295,6 @@ def test_scenarios_and_their_people(built):
     assert list(DATASET.tasks["deals"].gold(built)) == [(third["scenario_id"],)]
 
 
-def test_probabilities_of_deals(built, scored):
-    """The sample's dialogues of test, of which the first and the last are deals."""
-    found = scored("deal", 0.5, 0.4999, 1, 0)  # a half is a yes
-    # two told right of four; of the four pairs of a deal with none, one is in order
-    assert found.metrics == {"auc": 0.25, "accuracy": 0.5, "macro_f1": 0.5}
-    assert found.counts == {"dialogues": 4, "deals": 2}
-    for deal in (True, False):
-        for row in built.rows("outcomes", "test"):
-            row["deal"] = deal
-        found = scored("deal", 1.0, 1.0, 1.0, 1.0)
-        assert found.metrics["auc"] == Undefined("all end alike")
-        assert found.metrics["accuracy"] == deal
-
-
 @pytest.mark.parametrize(
     ("task", "values"),
     [("deal", (1.01, -1, True, None)), ("deals", (-0.5, 1e300, "$50"))],

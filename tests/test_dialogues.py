@@ -230,29 +230,9 @@ def held(facet):
     return set(facet) if isinstance(facet, list) else {facet} - {None}
 
 
-@pytest.mark.parametrize("build", ["sample_build", "real_build"])
-def test_facets_of_a_side_are_those_of_its_rows(build, request):
-    """Strategies by the speaker of the utterance, outcomes and person by the participant's row."""
-    built = find_folder(request.getfixturevalue(build), get("casino"))
-    of = {"points": "points_scored", "satisfaction": "satisfaction", "age": "age"}
-    of |= {"education": "education", "social value orientation": "svo"}
-    due = {}
-    for id, side, *values in column(built, "participants", "dialogue_id", "speaker", *of.values()):
-        due[id, side] = {**dict(zip(of, values, strict=True)), "strategies": set()}
-    for id, side, labels in column(built, "strategies", "dialogue_id", "speaker", "labels"):
-        due[id, side]["strategies"] |= set(labels)
-    found = {}
-    for each in dialogues(built):
-        for side in each.row["participant_info"]:
-            mine = {name: each.facets[name][side] for name in (*of, "strategies")}
-            found[int(each.id), side] = mine | {"strategies": set(mine["strategies"])}
-    assert found == due
-
-
-@pytest.mark.parametrize("build", ["sample_build", "real_build"])
 @pytest.mark.parametrize("name", sorted({name for name, *_ in FACETS}))
-def test_facets_count_what_the_other_configs_say(name, build, request):
-    built = find_folder(request.getfixturevalue(build), get(name))
+def test_facets_count_what_the_other_configs_say(name, sample_build):
+    built = find_folder(sample_build, get(name))
     found = {}  # facet -> value -> how many dialogues have it
     for each in dialogues(built):
         for facet, value in each.facets.items():

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from folders import in_memory
 
@@ -196,16 +195,3 @@ def test_the_others_rate_some_dialogues_alone(built):
         assert found.metrics["others"][group]["pearson"] == Undefined(
             "one dialogue alone has ratings"
         )
-
-
-def test_scores_are_correlated_as_scipy_correlates_them():
-    """With ties."""
-    stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
-    random = np.random.default_rng(1)
-    correlations = dataset.load_module("tasks").agreement.correlations
-    functions = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
-    for _ in range(20):
-        scores, rated = random.integers(0, 4, (2, 9)).astype(float)
-        due = [each(scores, rated).statistic for each in functions]
-        found = correlations([*zip(scores, rated, strict=True)])
-        assert [*found.values()] == pytest.approx(due, abs=1e-12)

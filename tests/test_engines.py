@@ -150,7 +150,7 @@ def shards(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("builds", ["sample_build", "real_build", "shards"])
+@pytest.mark.parametrize("builds", ["sample_build", "shards"])
 def test_every_split_has_the_rows_that_were_written(read, builds, request):
     folder = request.getfixturevalue(builds)
     found = list(splits(folder))

@@ -29,7 +29,7 @@ from parley.building.folder import open_folder
 from parley.building.measurements import measured
 from parley.building.provenance import CARD, EVAL, PROVENANCE, QUESTIONS
 from parley.building.registry import Dataset, get
-from parley.building.sources import Sources, at_hand, open_source
+from parley.building.sources import Sources, at_hand
 from parley.hub.publish import (
     publish,
     validate_target,
@@ -651,22 +651,6 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(hub, folder, odd, sai
     assert said in stderr
     assert "passw0rd" not in stdout + stderr
     assert "\x1b" not in stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "task", "options"),
-    [("casino", "outcomes", {}), ("duo", "agreement", {"aspect": "empathy"})],
-)
-def test_an_entry_has_the_id_of_a_task_in_eval_yaml(name, task, options, tmp_path, monkeypatch):
-    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
-    build(open_source(get(name), None, sample=True), tmp_path, questions=write_questions)
-    built = open_folder(tmp_path / name)
-    keep_note(built.hashes(), Published("org/it", "a" * 40))
-    (baseline, *_) = built.dataset.task(task).baselines
-    result = parley.score(built, task, baseline=baseline, **options)
-    (entry,) = yaml.safe_load(eval_results(replace(result, baseline="", is_sample=False), built))
-    tasks = yaml.safe_load((built.path / EVAL).read_text())["tasks"]
-    assert entry["dataset"]["task_id"] in [each["id"] for each in tasks]
 
 
 def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run, monkeypatch):

@@ -22,7 +22,6 @@ import pytest
 from folders import restate
 from hub import contents
 
-from parley.base.errors import OutputError
 from parley.building.card import is_licensed, parse
 from parley.building.folder import open_folder
 from parley.building.registry import discover
@@ -241,18 +240,6 @@ def test_every_page_marks_missing_sources(sample_build, tmp_path):
     write_site([open_folder(tmp_path / "casino")], tmp_path / "site")
     for page in (tmp_path / "site").rglob("*.html"):
         assert "built without <b>gone</b>.json" in text_of(page)
-
-
-def test_a_build_that_lost_files_is_refused(sample_build, tmp_path):
-    folder = shutil.copytree(sample_build / "casino", tmp_path / "a b" / "casino")
-    shutil.rmtree(folder / "strategies")
-    (file,) = (folder / "speakers").glob("*.parquet")
-    file.unlink()
-    with pytest.raises(OutputError) as error:
-        write_site([open_folder(folder)], tmp_path / "site")
-    assert "speakers/train, strategies/train" in str(error.value)
-    assert f"`parley build casino --build '{folder.parent}'`" in str(error.value)
-    assert not (tmp_path / "site").exists()
 
 
 def test_queries_are_counted_apart_and_the_site_is_a_static_space(site, sample_build):

@@ -15,7 +15,6 @@ from folders import parquet, reseal, restate, retable, rewrite
 from mutations import DROP, InMemory, found_by, swap
 
 from parley.authoring.starting.new import write_skeleton
-from parley.base.console import print_output
 from parley.base.errors import OutputError, UsageError
 from parley.base.marks import marks, parts_of, with_parts
 from parley.building.build import build as build_files
@@ -28,8 +27,7 @@ from parley.building.provenance import text_of
 from parley.building.registry import Dataset, discover, get
 from parley.building.rows import parquet as parquet_files
 from parley.building.sources import Sources, open_source
-from parley.building.verdicts import NO_LONGER, UNEXPLAINED, Figure, figures
-from parley.cli.report import report
+from parley.building.verdicts import UNEXPLAINED, Figure, figures
 from parley.reading.export.export import export
 from parley.schema.features import arrow_schema
 from parley.tasks.in_builds import write_questions
@@ -546,24 +544,6 @@ def test_a_figure_of_a_split_that_there_is_not_fails(sample_build, read):
     assert "no config 'dialogue'; " in figure.reason
 
 
-def test_of_figures_that_differ_the_cells_can_be_pasted(capsys):
-    found = [
-        Figure("t.a.mean", "3.47", "paper", "", "3.50", UNEXPLAINED, "differs"),
-        Figure("t.a.sd", "1.31", "paper", "", "1.31", "matches"),
-        Figure("f.x", 5, "paper", "", 6, UNEXPLAINED, "differs"),
-        Figure("g", 5, "paper", "", 5, UNEXPLAINED, f"was known to differ, {NO_LONGER}"),
-        Figure("h", 5, "paper", "", None, UNEXPLAINED, "the computation failed"),
-        Figure("i", "nothing", "paper", "", 5, UNEXPLAINED, "the document states no such value"),
-        Figure("j", 5, "paper", "", 6, "differs", "known"),
-    ]
-    print_output(report([Verification("x", figures=found)]))
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert [line for line in lines if "Differs(" in line] == [
-        't.a: Differs("3.47 ± 1.31", "3.50 ± 1.31", "...")',
-        'f.x: Differs(5, 6, "...")',
-    ]
-
-
 def test_one_broken_folder_does_not_hide_the_others(build, run):
     (build("casino") / "provenance.json").write_text("{}")
     command = ("verify", "--build", build("duo").parent)
@@ -745,23 +725,6 @@ def test_rows_without_a_key_are_aligned_by_content(difference):
     (split,) = splits.values()
     assert (split.removed, split.added, split.reordered) == (["row 0"], [], False)
     assert [(row.key, row.fields[0][0]) for row in split.changed] == [("row 2", "utterance[0]")]
-
-
-def test_keys_that_look_alike_are_told_apart(sample_build):
-    built = open_folder(sample_build / "cosrec")
-
-    def difference(place, columns, *both):
-        first, *_ = built.rows(*place.split("/"))
-        rows = ([first | dict(zip(columns, key, strict=True)) for key in keys] for keys in both)
-        found = compare(*(in_memory(built, {place: each}) for each in rows))
-        (split,) = (split for split in found.splits if split.differs)
-        return split.removed, split.added, split.changed
-
-    one, other = [["a"], ["a"], ["a (2)"]], [["a"], ["a (2)"], ["a (2)"]]
-    assert difference("prompts/prompts", ["name"], one, other) == (["a (2)"], ["a (2) (2)"], [])
-    one, other = [("x y", "z"), ("a", "b")], [("x", "y z"), ("a", "b")]
-    found = difference("qrels/curated", ["query_id", "document_id"], one, other)
-    assert found == (["'x y' z"], ["x 'y z'"], [])
 
 
 def test_a_config_too_many_and_another_provenance_are_named(difference):

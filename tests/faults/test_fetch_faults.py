@@ -8,16 +8,13 @@ import itertools
 import json
 import os
 import random
-import shutil
 import signal
 import time
-import zipfile
 
 import pytest
 from server import BODY, QUICK, Page, archive
 
 from parley.base.errors import FetchError
-from parley.source.archive import extract
 from parley.source.fetch import fetch
 
 
@@ -149,24 +146,6 @@ def test_an_odd_answer(server, tmp_path, tally, pin, answer):
     tally("answer that is no HTTP, or a redirect to nowhere", 1)
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_flipped_bits_of_an_archive(tmp_path, tally, method):
-    members = {"0.json": b"zero, one, two " * 40, "é.json": b"one"}
-    body, tree = archive(members, method=method)
-    pin, target = {"member": "x-1/en", "git_tree": tree}, tmp_path / "en"
-    for bit in random.Random(17).sample(range(8 * len(body)), 150):
-        damaged = bytearray(body)
-        damaged[bit // 8] ^= 1 << bit % 8
-        (tmp_path / "x.zip").write_bytes(damaged)
-        with (tmp_path / "x.zip").open("rb") as file:
-            wrong = extract(file, pin, target)
-        if wrong is None:  # a bit of no meaning, as of a time
-            assert {path.name: path.read_bytes() for path in target.iterdir()} == members
-            shutil.rmtree(target)
-        assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
-    tally("bit of an archive flipped", 150)
-
-
 # The process ----------------------------------------------------------------------------
 
 PREPARE = "import json; from pathlib import Path; from parley.source.fetch import fetch"
@@ -186,7 +165,7 @@ def talks(server, pin):
     return json.dumps(sources), {**right, "a": BODY, "b": BODY}
 
 
-@pytest.mark.parametrize(("trials", "kill"), [(1, False), (20, True)])
+@pytest.mark.parametrize(("trials", "kill"), [(1, False), (8, True)])
 def test_two_fetches_at_once(server, tmp_path, forks, talks, tally, trials, kill):
     sources, right = talks
     first, second = forks(PREPARE, JOB), forks(PREPARE, JOB)
