@@ -110,34 +110,6 @@ def test_parsing_takes_what_python_takes(line):
     )
 
 
-@pytest.mark.parametrize("line", [
-    b"", b"\n", b"{", b"01", b"\xef\xbb\xbf{}", b'"\xff"', b'"\xed\xa0\x80"', b'"\x01"', b"{}{}",
-    b"'a'", b"1" * 5000, b"[" * 100_000,
-])  # fmt: skip
-def test_parsing_refuses_what_python_refuses(line):
-    with pytest.raises(rules.BrokenError):
-        rules.parse(line)
-
-
-def test_real_records(source):
-    """The documented run of upstream's script on the real records at hand."""
-
-    def sifted(sift, place):
-        lines = (source / "amazon_reviews_2023/raw" / place).read_bytes().splitlines()
-        return sift(lines, range(len(lines)), USUAL)
-
-    metas = "meta_categories/meta_Health_and_Personal_Care.sample1714.jsonl"
-    found = sifted(sift.sift_products, metas)
-    assert found.counts == {"description": 1294, "categories": 419, "details": 1}
-    found = sifted(sift.sift_products, "meta_categories/five_records.jsonl")
-    assert found.counts["kept"] == 1
-    (row,) = found.rows.to_pylist()
-    assert (row["parent_asin"], row["price"]) == ("B0751M85FV", 69.0)
-    rows = sifted(sift.sift_reviews, "review_categories/two_records.jsonl").rows.to_pylist()
-    found = [(row["rule"], row["star"], row["verified_purchase"]) for row in rows]
-    assert found == [(None, 5, True), (None, 5, False)]
-
-
 # Sources ------------------------------------------------------------------------------------
 
 

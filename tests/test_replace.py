@@ -175,17 +175,6 @@ def test_a_build_of_another_dataset_is_not_replaced(here, run):
     assert content(here) == before
 
 
-def test_a_full_disk(tmp_path):
-    fill(tmp_path / "out", "one")
-    with (
-        pytest.raises(OutputError, match=r"the disk is full\. What stood in .* is unchanged"),
-        replacing(tmp_path / "out", ours),
-        open("/dev/full", "w") as full,
-    ):
-        full.write("no room" * 10_000)
-    assert (tmp_path / "out" / MARK).read_text() == "one"
-
-
 CUT = """
 import os, pathlib, signal, sys
 from parley.base import replace

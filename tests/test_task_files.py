@@ -554,38 +554,31 @@ def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path)
     assert page.read_text() == f"{end}\n{begin}\n"
 
 
-# old text of tasks.py, new text, part of the message
-BROKEN = [
-    (TASKS, "import nothing_like_it", "cannot be imported: ModuleNotFoundError"),
-    (TASKS, "TASKS = {'words': 1}", "TASKS['words']: expected a Task, found int"),
-    (TASKS, "TASKS = 1", "defines no dict TASKS"),
-    ('"the number of words"', "3", "TASKS['words'].summary: expected text, found 3"),
-    (
-        '0, "words": 3',
-        '0, "words": 3.5',
-        "TASKS['words'].example.words: expected an integer, found 3",
-    ),
-    ('"one", "turn": 0', '"one", "tern": 0', "TASKS['words'].example: expected fields of ['id', "),
-    ('{"right": "0.9"}', "{}", "a paper's: names a document just if it has metrics"),
-    ('"paper, Table 1"', '"run with this tool"', "expected a baseline, of ones, none, lazy"),
+BROKEN = [  # old text of tasks.py, new text
+    *((TASKS, text) for text in ("import nothing_like_it", "TASKS = {'words': 1}", "TASKS = 1")),
+    ('"the number of words"', "3"),
+    ('0, "words": 3', '0, "words": 3.5'),
+    ('"one", "turn": 0', '"one", "tern": 0'),
+    ('"paper, Table 1"', '"run with this tool"'),
     *(
-        ('{"right": "0.9"}', f'{{"right": {number}}}', "a paper's, right: expected a finite number")
-        for number in ("float('nan')", "'inf'", "'1e999'", "'a few'")
+        ('{"right": "0.9"}', text)
+        for text in (
+            "{}",
+            *(f'{{"right": {n}}}' for n in ("float('nan')", "'1e999'", "'a few'", "'90'")),
+        )
     ),
-    ('{"right": "0.9"}', '{"right": "90"}', "a paper's, right: expected a fraction, at most 1"),
-    ('"letters")}', '"a/b")}', "TASKS['words'].options['unit']: expected letters, digits, _ and -"),
-    ('"run": Task', '"words-letters": Task', "has the id words-letters"),
+    ('"letters")}', '"a/b")}'),
+    ('"run": Task', '"words-letters": Task'),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), BROKEN)
-def test_broken_tasks_break_nothing_else(run, old, new, message):
+@pytest.mark.parametrize(("old", "new"), BROKEN)
+def test_broken_tasks_break_nothing_else(run, old, new):
     assert old in TASKS
     tasks = TASKS.replace(old, new)
     for args in (("tasks",), (*WORDS, "-")):
         done = run(*args, tasks=tasks)
         assert done.returncode == 1
-        assert message in done.stderr
         assert "chatter/tasks.py" in done.stderr
     for args in (("score", "--help"), ("show", "chatter", "--sample")):
         assert run(*args, tasks=tasks).returncode == 0
