@@ -22,6 +22,7 @@ import hostile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from folders import reseal
 
 import parley
 from parley.base.console import plain
@@ -895,6 +896,12 @@ def test_files_python_and_command_of_a_selection(real, open_page, tmp_path, monk
         assert sorted(int(row["dialogue_id"]) for row in csv.DictReader(file)) == due
 
 
+STATE = """(to) => {
+    history.replaceState(null, "", to);
+    page.restore();
+    const made = new Selection(page);
+    return [made.ids(), made.sql()];
+}"""  # from an address to the selection
 TRIED = 100  # random filters of each dataset
 
 
@@ -934,18 +941,30 @@ def test_the_sql_of_a_selection_finds_the_same(request, open_page, data, name):
     with parley.connect(place.build / name) as connection:
         for _ in range(TRIED):
             address = random_filters(page, rng, texts)
-            go = "(to) => { history.replaceState(null, '', to); page.restore(); const made = "
-            go += "new Selection(page); return [made.ids(), made.sql()]; }"
-            ids, sql = page.evaluate(go, address)
+            ids, sql = page.evaluate(STATE, address)
             assert [id for (id,) in connection.execute(sql).fetchall()] == ids, (address, sql)
             found["some" if 0 < len(ids) < page.evaluate("page.size") else "all or none"] += 1
-        page.evaluate(go, "#q=the")
+        page.evaluate(STATE, "#q=the")
         scope = {"parley": parley}
         build_of = {"path": str(place.build / name)}
         page.evaluate("(load) => Object.assign(page.index.load, load)", build_of)
         exec(page.evaluate("new Selection(page).selecting()"), scope)
         assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
     assert found["some"] > (20 if data == "real" else 5)
+
+
+def test_the_sql_holds_a_hostile_label_as_a_text(attacked, open_page, tmp_path):
+    folder = shutil.copytree(attacked.build / "hostile", tmp_path / "hostile")
+    reseal(folder)
+    page = open_page(page_of(attacked, "hostile"))
+    labels = page.evaluate("page.filters.flatMap((f) => (f.labels ?? []).map((l) => [f.name, l]))")
+    assert any("\u202e" in label for _, label in labels)
+    with parley.connect(folder) as connection:
+        for name, label in labels:
+            address = f"#{urlencode({f'is.{name}': label, 'q': label})}"
+            ids, sql = page.evaluate(STATE, address)
+            assert "\u202e" not in sql
+            assert [id for (id,) in connection.execute(sql).fetchall()] == ids, sql
 
 
 def test_a_query_chooses_the_dialogues_and_their_order(

@@ -89,6 +89,26 @@ def test_a_label_is_a_name_that_describe_lists(sample_build):
         assert "'train'" in kinds["split"]
 
 
+def test_a_side_has_its_own_values_and_those_of_its_dialogue(sample_build):
+    rows = parley.open(sample_build / "casino").rows("participants")
+    with parley.connect(sample_build) as connection:
+        for deal, label in ((True, "yes"), (False, "no")):
+            found = connection.execute(
+                "select id, side, numbers['points'][1] from casino.filters "
+                "where list_has_any(labels['deal'], [?]) order by all",
+                [label],
+            )
+            due = [
+                (str(r["dialogue_id"]), r["speaker"], r["points_scored"])
+                for r in rows
+                if r["deal"] == deal
+            ]
+            assert found.fetchall() == sorted(due)
+        alone = "select count(*), count(distinct id), count(side) from duo.filters"
+        dialogues = len(parley.open(sample_build / "duo").rows("dialogues"))
+        assert connection.execute(alone).fetchone() == (dialogues, dialogues, 0)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -59,6 +59,7 @@ def connect(folders: Iterable[BuiltFolder]) -> Any:
     kind = f"struct({', '.join(f'{name} {kind}' for name, (kind, _) in _SIDES.items())})[]"
     sides = partial(_sides, attached, {})
     how: dict[str, Any] = {"type": "arrow", "side_effects": True}  # else it is called while planned
+    connection.execute("set enable_progress_bar = false")  # among what a command prints
     connection.create_function("parley_sides", sides, ["varchar"], kind, **how)
     with temporary_folder("sql") as place:
         for built in folders:
@@ -69,14 +70,14 @@ def connect(folders: Iterable[BuiltFolder]) -> Any:
             attached[name] = built
             _require_recorded(built)
             file = text(str(place / name))
-            connection.execute(f"attach {file} as {name}")
             try:
+                connection.execute(f"attach {file} as {name}")
                 connection.execute("begin; " + "; ".join(_views(built)) + "; commit")
+                # DuckDB refuses any change of what is attached so, and keeps the file open
+                connection.execute(f"detach {name}; attach {file} as {name} (read_only)")
             except duckdb.Error as error:
-                what = f"{built.path}: cannot be read: {one_line(error)}"
+                what = f"{built.path}: cannot be connected: {one_line(error)}"
                 raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
-            # DuckDB refuses any change of a database that is attached so; the file is not needed
-            connection.execute(f"detach {name}; attach {file} as {name} (read_only)")
     return connection
 
 
