@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley import select
-from parley.base.errors import OutputError, ScriptError, UsageError
+from parley.base.errors import OutputError, ScriptError
 from parley.building.folder import find_folder
 from parley.building.registry import Dataset, get
 from parley.cli.show import find_dialogue
@@ -251,33 +250,3 @@ def test_facets_count_what_the_other_configs_say(name, sample_build):
             assert found[f"{aspect.replace('_', ' ')}, own"][score] == count
         rated = {id for id, _, by, _ in ratings if by == "objective"}
         assert found["rated by others"]["yes"] == len(rated)
-
-
-def test_a_selection_by_an_unknown_facet_names_the_known_ones(sample_build):
-    with pytest.raises(UsageError, match=r"'colour'.*points"):
-        select(sample_build / "casino", {"colour": ["red"]})
-
-
-@pytest.mark.parametrize(
-    ("given", "field", "named"),
-    [
-        ({"chosen": {"strategies": "uv-part"}}, "'strategies'", "no-need"),
-        ({"chosen": {"strategies": []}}, "'strategies'", "no-need"),
-        ({"chosen": {"strategies": ["uv-part", "x"]}}, "'strategies'", "'x'"),
-        ({"chosen": {"strategies": (None, 3)}}, "'strategies'", "uv-part"),
-        *(
-            ({"chosen": {"points": wrong}}, "'points'", "from 5 to")
-            for wrong in ([14], 14, ("14", None), (math.nan, None), (1, 2, 3), (20, 10))
-        ),
-        ({"chosen": {"points": (1, 2)}, "every": "points"}, "every", "'points'"),
-        ({"every": ["points"]}, "every", "'points'"),
-        ({"words": "good deal"}, "words", "'good deal'"),
-        ({"words": [1]}, "words", "[1]"),
-    ],
-)
-def test_a_choice_that_is_none_names_the_values_that_there_are(sample_build, given, field, named):
-    with pytest.raises(UsageError) as error:
-        select(sample_build / "casino", **given)
-    (problem,) = error.value.problems
-    assert problem.place == field
-    assert named in str(problem)
