@@ -48,7 +48,8 @@ def sql(
         connect(builds_in(place)) as connection,
         explained(),
     ):
-        connection.execute("set python_enable_replacements = false")  # names of our variables
+        no_names = "set python_enable_replacements = false"  # of our variables, as tables
+        until_interrupted(connection, lambda: connection.execute(no_names))
         if to is not None:
             count = until_interrupted(connection, lambda: write(connection, query, to))
             common.print_line(f"{to}: {count:,} rows")

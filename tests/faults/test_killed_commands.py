@@ -44,6 +44,7 @@ COMMANDS = {
     "browse": "browse casino --sample --no-open",
     "tasks": "tasks casino --update tasks.md",
     "score": "score casino deals --baseline people --save-predictions kept.jsonl --build built",
+    "sql": "sql select(1) --to asked.csv --build built",
     "publish": "publish casino --repo org/casino --build built",
     "catalogue": "run cosrec catalogue --input raw --output made/catalogue --workers 2 "
     "--jsonl made/all.jsonl",
@@ -263,8 +264,8 @@ def require_undamaged(now, before, after):
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists the processes of a session")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ended_at_a_random_moment(name, workplace, processes, tally):
-    if name == "catalogue":
-        pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
+    if name in ("catalogue", "sql"):
+        pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     workplace.reset()
     before = workplace.content()
     command = Command(processes, workplace, COMMANDS[name])
