@@ -62,31 +62,32 @@ def connect(folders: Iterable[BuiltFolder]) -> Any:
             both = f"{attached[name].path} and {built.path}"
             raise UsageError(f"{both} are both builds of {name}: connect to one of them")
         attached[name] = built
-    with temporary_folder("sql") as place:
-        until_interrupted(connection, partial(_attach, connection, attached, place))
-    return connection
-
-
-def _attach(connection: Any, attached: Mapping[str, BuiltFolder], place: Path) -> None:
-    """Attach a read-only database of views for each build, by way of a file in a folder."""
-    import duckdb
-
-    connection.execute("set enable_progress_bar = false")  # among what a command prints
     kind = f"struct({', '.join(f'{name} {kind}' for name, (kind, _) in _SIDES.items())})[]"
     sides = partial(_sides, attached, {})
     how: dict[str, Any] = {"type": "arrow", "side_effects": True}  # else it is called while planned
     connection.create_function("parley_sides", sides, ["varchar"], kind, **how)
-    for name, built in attached.items():
-        _require_recorded(built)
-        file = text(str(place / name))
-        try:
-            connection.execute(f"attach {file} as {name}")
-            connection.execute("begin; " + "; ".join(_views(built)) + "; commit")
+    # in threads, as DuckDB turns a signal in the main one into an error of its own
+    with temporary_folder("sql") as place, ThreadPoolExecutor() as threads:
+        threads.submit(connection.execute, "set enable_progress_bar = false").result()
+        list(threads.map(partial(_attach, connection, place), attached.values()))
+    return connection
+
+
+def _attach(connection: Any, place: Path, built: BuiltFolder) -> None:
+    """Attach a read-only database of the views of a build, by way of a file in a folder."""
+    import duckdb
+
+    _require_recorded(built)
+    name, file = built.dataset.name, text(str(place / built.dataset.name))
+    try:
+        with connection.cursor() as own:
+            own.execute(f"attach {file} as {name}")
+            own.execute("begin; " + "; ".join(_views(built)) + "; commit")
             # DuckDB refuses any change of what is attached so, and keeps the file open
-            connection.execute(f"detach {name}; attach {file} as {name} (read_only)")
-        except duckdb.Error as error:
-            what = f"{built.path}: cannot be connected: {one_line(error)}"
-            raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
+            own.execute(f"detach {name}; attach {file} as {name} (read_only)")
+    except duckdb.Error as error:
+        what = f"{built.path}: cannot be connected: {one_line(error)}"
+        raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
 
 
 @contextmanager
