@@ -291,7 +291,7 @@ def test_a_sample_with_texts_of_upstream_is_not_measured(tmp_path, copied):
         build, Sources(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True
     )
     if copied:
-        with pytest.raises(ScriptError, match="nobody else invents"):
+        with pytest.raises(ScriptError):
             measure()
     else:
         measure()

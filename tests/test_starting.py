@@ -44,21 +44,15 @@ def test_a_skeleton_passes_every_rule(tmp_path, run):
     assert unfinished == ["placeholders_are_replaced"]
 
 
-NO_NAMES = {
-    "a name has lower-case": ("Tea", "tea-talk", "2tea", "", "tea/talk", "..", "tea\n", "~"),
-    "Python": ("class", "true", "none"),
-    "YAML": ("yes", "no", "on", "off", "null", "y", "n"),
-    "the name of a module": ("json", "statistics", "parley", "datasets"),
-    "may have a module": ("figures", "jobs", "views"),
-    "its class .* would hide": ("builder", "config", "iterator"),
-}
+NO_NAMES = ["Tea", "tea-talk", "2tea", "", "tea/talk", "..", "tea\n", "~"]
+NO_NAMES += ["class", "true", "none", "yes", "no", "on", "off", "null", "y", "n"]  # Python, YAML
+NO_NAMES += ["json", "statistics", "parley", "datasets", "figures", "jobs", "views"]  # modules
+NO_NAMES += ["builder", "config", "iterator"]  # its class would hide another
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [(name, why) for why, names in NO_NAMES.items() for name in names]
-)
-def test_new_refuses_a_wrong_name(tmp_path, name, why):
-    with pytest.raises(UsageError, match=why):
+@pytest.mark.parametrize("name", [*NO_NAMES, next(iter(discover()))])
+def test_new_refuses_a_wrong_name(tmp_path, name):
+    with pytest.raises(UsageError):
         write_skeleton(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -66,15 +60,9 @@ def test_new_refuses_a_wrong_name(tmp_path, name, why):
 @pytest.mark.parametrize("make", [os.mkdir, lambda p: p.touch(), lambda p: p.symlink_to("nowhere")])
 def test_new_overwrites_nothing(tmp_path, make):
     make(tmp_path / "tea")
-    with pytest.raises(UsageError, match="already exists"):
+    with pytest.raises(UsageError):
         write_skeleton("tea", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["tea"]
-
-
-def test_new_refuses_the_name_of_another_dataset(tmp_path):
-    name = next(iter(discover()))
-    with pytest.raises(UsageError, match=f"{name} has this name already"):
-        write_skeleton(name, tmp_path)
 
 
 # A draft of files in each format --------------------------------------------------------------
