@@ -1,6 +1,6 @@
 """Generate files in the shape of Amazon Reviews 2023, with its irregularities.
 
-    python benchmarks/generate_catalogue.py DIR [--megabytes 400] [--categories 3] [--plain]
+    python benchmarks/generate_catalogue.py DIR [--megabytes 400] [--categories 3]
 
 Writes DIR/meta_categories/meta_<C>.jsonl.gz and DIR/review_categories/<C>.jsonl.gz. The words are
 invented. Record lengths, keys, their order and the shares below follow the real files where known.
@@ -12,7 +12,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 # Field -> share of products -> another value. In 1,719 real records, description and features are
 # both empty in 75% and the price is missing in 86%. Lower shares keep about half of the products,
@@ -44,11 +44,11 @@ TWICE = 0.002
 
 
 class Maker:
-    """A maker of the records of one category from a seed."""
+    """A maker of the records of one category, the same each time."""
 
-    def __init__(self, category: str, seed: int) -> None:
+    def __init__(self, category: str) -> None:
         self.category = category
-        self.draw = random.Random(f"{seed} {category}")
+        self.draw = random.Random(f"0 {category}")
         letters = "etaoinshrdlucmfwypvbgkqjxz"
         weights = range(26, 0, -1)
         words = [
@@ -140,29 +140,20 @@ def asin(number: int) -> str:
     return f"B0{number * 7919 % 36**5:08X}"
 
 
-def write(
-    folder: Path, megabytes: float = 400, categories: int = 3, plain: bool = False, seed: int = 0
-) -> Path:
-    """Write files of about this total size of JSON, five reviews per product; return the folder."""
+def write(folder: Path, megabytes: float, categories: int) -> None:
+    """Write files of about this total size of JSON, five reviews per product."""
     for name in ("meta_categories", "review_categories"):
         (folder / name).mkdir(parents=True)
     products = int(megabytes * 1e6 / categories / 3410)
-    suffix = ".jsonl" if plain else ".jsonl.gz"
     for number in range(categories):
-        maker = Maker(f"Category_{number:02d}", seed)
-        name = f"{maker.category}{suffix}"
+        maker = Maker(f"Category_{number:02d}")
+        name = f"{maker.category}.jsonl.gz"
         for path, records in (
             (folder / "meta_categories" / f"meta_{name}", maker.products(products)),
             (folder / "review_categories" / name, maker.reviews(5 * products, products)),
         ):
-            with _open(path, plain) as file:
-                file.writelines(json.dumps(record).encode() + b"\n" for record in records)
-    return folder
-
-
-def _open(path: Path, plain: bool) -> BinaryIO:
-    # 6 is the default of gzip(1)
-    return path.open("wb") if plain else gzip.open(path, "wb", compresslevel=6)  # type: ignore[return-value]
+            with gzip.open(path, "wt", compresslevel=6, encoding="utf-8") as file:  # as gzip(1)
+                file.writelines(json.dumps(record) + "\n" for record in records)
 
 
 if __name__ == "__main__":
@@ -170,7 +161,5 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--megabytes", type=float, default=400)
     parser.add_argument("--categories", type=int, default=3)
-    parser.add_argument("--plain", action="store_true")
-    parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    write(given.folder, given.megabytes, given.categories, given.plain, given.seed)
+    write(given.folder, given.megabytes, given.categories)

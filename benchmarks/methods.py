@@ -10,12 +10,15 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from parley.building.sources import Sources
 
 METHODS: dict[str, Callable[..., int]] = {}
 _start = [0.0, 0.0]
@@ -76,8 +79,9 @@ def parquet(schema: Any) -> Iterator[Any]:
         yield writer
 
 
-def write(source: str, to_batch: Callable[[Any, Iterable[tuple[str, str]]], Any]) -> int:
-    """Write conversations in batches, each from a schema and a thousand ids with texts."""
+@method
+def limit(source: str) -> int:
+    """Write with only orjson and pyarrow: no check, no dict per turn, no digest, no card."""
     import orjson
     import pandas  # noqa: F401 - pyarrow imports it for its first array
     import pyarrow as pa
@@ -89,62 +93,29 @@ def write(source: str, to_batch: Callable[[Any, Iterable[tuple[str, str]]], Any]
     count = 0
     with parquet(schema) as writer, Path(source).open("rb") as file:
         pairs = (pair for line in file for pair in orjson.loads(line).items())
-        while (batch := to_batch(schema, islice(pairs, 1000))).num_rows:
-            writer.write_batch(batch)
-            count += batch.num_rows
+        while batch := [*islice(pairs, 1000)]:
+            said = [text.split("\n") for _, text in batch]
+            lines = [*chain.from_iterable(said)]
+            roles = ["user" if line[0] == "U" else "assistant" for line in lines]
+            texts = [line[3:] for line in lines]
+            turns = pa.StructArray.from_arrays(
+                [pa.array(roles, pa.string()), pa.array(texts, pa.string())], fields=[*turn]
+            )
+            offsets = pa.array([*accumulate(map(len, said), initial=0)], pa.int32())
+            lists = pa.ListArray.from_arrays(offsets, turns)
+            ids = pa.array([dialogue_id for dialogue_id, _ in batch], pa.string())
+            writer.write_batch(pa.record_batch([ids, lists], schema=schema))
+            count += len(batch)
     return count
 
 
-@method
-def limit(source: str) -> int:
-    """Write with only orjson and pyarrow: no check, no dict per turn, no digest, no card."""
-    import pyarrow as pa
-
-    def from_columns(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
-        ids: list[str] = []
-        roles: list[str] = []
-        texts: list[str] = []
-        offsets = [0]
-        for dialogue_id, text in pairs:
-            ids.append(dialogue_id)
-            for line in text.split("\n"):
-                roles.append("user" if line[0] == "U" else "assistant")
-                texts.append(line[3:])
-            offsets.append(len(texts))
-        turns = pa.StructArray.from_arrays(
-            [pa.array(roles, pa.string()), pa.array(texts, pa.string())],
-            fields=list(schema.field("turns").type.value_type),
-        )
-        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), turns)
-        return pa.record_batch([pa.array(ids, pa.string()), lists], schema=schema)
-
-    return write(source, from_columns)
-
-
-@method
-def limit_of_rows(source: str) -> int:
-    """Write with orjson and pyarrow from one dict per row and turn."""
-    import pyarrow as pa
-
-    def from_dicts(schema: Any, pairs: Iterable[tuple[str, str]]) -> Any:
-        rows = []
-        for dialogue_id, text in pairs:
-            turns = [
-                {"role": "user" if line[0] == "U" else "assistant", "text": line[3:]}
-                for line in text.split("\n")
-            ]
-            rows.append({"dialogue_id": dialogue_id, "turns": turns})
-        return pa.RecordBatch.from_pylist(rows, schema=schema)
-
-    return write(source, from_dicts)
-
-
-def only_raw() -> Any:
-    """Return CoSRec with only the config and split of the generated files.
+def only_raw(source: Path) -> "Sources":
+    """Return the generated files as the source of CoSRec, of which one config and split is left.
 
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
+    from parley.building.sources import Sources
 
     cosrec = dataset("cosrec")
     dialogues = cosrec.configs["dialogues"]
@@ -152,20 +123,18 @@ def only_raw() -> Any:
     cosrec.builder.CONFIGS[:] = [raw]
     with tempfile.TemporaryDirectory() as folder:
         cosrec.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
-    return cosrec
+    missing = [name for name in cosrec.sources if not (source / name).exists()]
+    return Sources(cosrec, source, missing=missing)
 
 
 @method
 def parley(source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.building.build import build as build_folder
-    from parley.building.sources import Sources
 
-    dataset = only_raw()
-    missing = [name for name in dataset.sources if not (Path(source) / name).exists()]
+    files = only_raw(Path(source))
     begin()
     with tempfile.TemporaryDirectory() as folder:
-        files = Sources(dataset, Path(source), missing=missing)
         (split,) = build_folder(files, Path(folder))
     return split.rows
 
@@ -175,8 +144,7 @@ def datasets_builder(source: str) -> int:
     """Write with the `download_and_prepare` of the same builder."""
     import datasets
 
-    dataset = only_raw()
-    builder_class = dataset.builder
+    builder_class = only_raw(Path(source)).dataset.builder
     datasets.disable_progress_bars()
     begin()
     with tempfile.TemporaryDirectory() as folder:
@@ -185,30 +153,6 @@ def datasets_builder(source: str) -> int:
         )
         builder.download_and_prepare(folder, file_format="parquet")
         return int(builder.info.splits["raw"].num_examples)
-
-
-@method
-def polars(source: str) -> int:
-    """Write with Polars; orjson parses, because Polars cannot read objects with varying keys."""
-    import orjson
-    import polars as pl
-
-    begin()
-    with tempfile.TemporaryDirectory() as folder, Path(source).open("rb") as file:
-        pairs = [next(iter(orjson.loads(line).items())) for line in file]
-        frame = pl.DataFrame(pairs, schema=["dialogue_id", "text"], orient="row")
-        line = pl.element()
-        turns = pl.struct(
-            pl.when(line.str.starts_with("U"))
-            .then(pl.lit("user"))
-            .otherwise(pl.lit("assistant"))
-            .alias("role"),
-            line.str.slice(3).alias("text"),
-        )
-        frame.select(
-            "dialogue_id", turns=pl.col("text").str.split("\n").list.eval(turns)
-        ).write_parquet(f"{folder}/polars.parquet", compression="snappy", row_group_size=1000)
-        return frame.height
 
 
 # The real datasets ----------------------------------------------------------------------
@@ -248,47 +192,16 @@ def verify_all(source: str, built: str) -> int:
 
 
 @method
-def acts(source: str) -> int:
-    """Derive the dialogue acts of CraigslistBargains' validation and test."""
-    import orjson
-
-    from parley import dataset
-
-    found = dataset("craigslist_bargains")
-    rules, words = map(found.load_module, ("dialogue_acts", "word_counts"))
-    folder = Path(source, "craigslist_bargains")
-    begin()
-    contexts = words.read_words((folder / "price_tracker.pkl").read_bytes())
-    files = [folder / f"{split}.json" for split in ("validation", "test")]
-    records = (record for file in files for record in orjson.loads(file.read_bytes()))
-    return sum(len(rules.acts(record, contexts)) for record in records)
-
-
-@method
-def limit_all(rows_folder: str) -> int:
-    """Import datasets, and write the rows of all with orjson and pyarrow."""
-    import datasets  # noqa: F401
-
-    return _limit_of(Path(rows_folder))
-
-
-@method
-def limit_one(rows_folder: str, name: str) -> int:
+def limit_of_rows(rows_folder: str, name: str) -> int:
     """Write the rows of one dataset with orjson and pyarrow."""
-    import orjson  # noqa: F401
+    import orjson
     import pandas  # noqa: F401 - pyarrow imports it for its first array
-    import pyarrow.parquet  # noqa: F401 - keep the import out of the measurement
+    import pyarrow as pa
+    import pyarrow.parquet  # keep the import out of the measurement
 
     begin()
-    return _limit_of(Path(rows_folder, name))
-
-
-def _limit_of(folder: Path) -> int:
-    import orjson
-    import pyarrow as pa
-
     count = 0
-    for path in sorted(folder.rglob("*.jsonl")):
+    for path in sorted(Path(rows_folder, name).glob("*.jsonl")):
         schema = pa.ipc.read_schema(pa.OSFile(f"{path}.schema"))
         with path.open("rb") as file, parquet(schema) as writer:
             rows = [orjson.loads(line) for line in file]
@@ -318,17 +231,6 @@ def streamed(path: str) -> int:
     stream = datasets.load_dataset("parquet", data_files={"raw": path}, split="raw", streaming=True)
     begin()
     return sum(1 for _ in stream)
-
-
-@method
-def first_local(path: str) -> int:
-    """Read the first row of a streamed Parquet file."""
-    import datasets
-
-    begin()
-    stream = datasets.load_dataset("parquet", data_files={"raw": path}, split="raw", streaming=True)
-    next(iter(stream))
-    return 1
 
 
 @method
