@@ -4,8 +4,8 @@ The functions take a side's `value2issue`, as `dialogues` and `scenarios` have i
 that a side gets as {"Food": 2, "Water": 0, "Firewood": 3}.
 """
 
+import operator
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import product
 
 SIDES = ("mturk_agent_1", "mturk_agent_2")
@@ -36,21 +36,6 @@ def allocations() -> Iterator[dict[str, Items]]:
         yield {first: mine, second: {issue: PACKAGES - mine[issue] for issue in ISSUES}}
 
 
-def outcomes(sides: Mapping[str, Priorities]) -> list[tuple[int, int]]:
-    """Return the points of both sides in each of `allocations`; `sides` is side -> value2issue."""
-    return _outcomes(*(tuple(sides[side].items()) for side in SIDES))
-
-
-@cache  # 36 pairs of orders, each asked for again and again
-def _outcomes(*orders: tuple[tuple[str, str], ...]) -> list[tuple[int, int]]:
-    mine, theirs = map(dict, orders)
-    first, second = SIDES
-    return [
-        (points_of(mine, shares[first]), points_of(theirs, shares[second]))
-        for shares in allocations()
-    ]
-
-
 def most_joint_points(sides: Mapping[str, Priorities]) -> int:
     """Return the most points that both sides can reach together: 36, 39 or 42."""
     worth = [{issue: POINTS[level] for level, issue in each.items()} for each in sides.values()]
@@ -59,8 +44,8 @@ def most_joint_points(sides: Mapping[str, Priorities]) -> int:
 
 def is_pareto_optimal(sides: Mapping[str, Priorities], reached: tuple[int, int]) -> bool:
     """Tell whether no deal is better for one side and no worse for the other."""
-    mine, theirs = reached
-    return not any(
-        one >= mine and other >= theirs and (one, other) != reached
-        for one, other in outcomes(sides)
-    )
+    for shares in allocations():
+        both = tuple(points_of(sides[side], shares[side]) for side in SIDES)
+        if both != reached and all(map(operator.ge, both, reached)):
+            return False
+    return True

@@ -6,10 +6,9 @@ folder `review*`, both in the given folder or in `raw/` below it.
 
 import hashlib
 import os
-import queue
 import re
-import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -170,37 +169,13 @@ def _state(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
-    """Yield the blocks; a thread prepares the next ones."""
-    made: queue.Queue[bytes | BaseException | None] = queue.Queue(depth)
-    ended = threading.Event()
-
-    def put(item: bytes | BaseException | None) -> bool:
-        while not ended.is_set():
-            try:
-                made.put(item, timeout=0.2)
-                return True
-            except queue.Full:
-                pass
-        return False
-
-    def make() -> None:
-        try:
-            for block in blocks:
-                if not put(block):
-                    return
-            put(None)
-        except BaseException as error:  # raised again by the consumer
-            put(error)
-
-    threading.Thread(target=make, daemon=True).start()
-    try:
-        while (item := made.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        ended.set()
+def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the blocks; a thread prepares the next one."""
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(next, blocks, b"")
+        while block := following.result():
+            following = thread.submit(next, blocks, b"")
+            yield block
 
 
 def hash_file(path: Path) -> dict[str, Any]:
