@@ -32,23 +32,16 @@ from .subsets import (
     SUBSETS,  # noqa: F401 - for views; `datasets` takes a comment above for a file
 )
 from .views import (
-    AGE,
     ANSWERS,
+    DEMOGRAPHICS,
     DIALOGUE_ID,
-    EDUCATION,
-    ETHNICITY,
     FEATURES,
-    GENDER,
-    LIKES,
+    OUTCOMES,
     PARTNER,
-    POINTS_SCORED,
-    SATISFIED,
+    PERSONALITY,
     SPEAKER,
     STRATEGIES,
-    SVO,
     TEXT,
-    TRAIT,
-    TRAITS,
     by_level,
     items_of,
     labelled,
@@ -67,25 +60,9 @@ _counts = dict.fromkeys(ISSUES, Field({"0", "1", "2", "3"}, "packages of this it
 _side = Field(
     {
         **by_level("Low", "Medium", "High"),
-        "outcomes": Field(
-            {
-                "points_scored": POINTS_SCORED,
-                "satisfaction": SATISFIED,
-                "opponent_likeness": LIKES,
-            },
-            "what came of the dialogue for the side",
-        ),
-        "demographics": Field(
-            {"age": AGE, "gender": GENDER, "ethnicity": ETHNICITY, "education": EDUCATION},
-            "the participant's own statements",
-        ),
-        "personality": Field(
-            {
-                "svo": SVO,
-                "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the five traits"),
-            },
-            "scores of the survey",
-        ),
+        "outcomes": Field(OUTCOMES, "what came of the dialogue for the side"),
+        "demographics": Field(DEMOGRAPHICS, "the participant's own statements"),
+        "personality": Field(PERSONALITY, "scores of the survey"),
     },
     "a side's priorities, outcome and person",
 )

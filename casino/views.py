@@ -88,6 +88,10 @@ TRAITS = (
 )  # fmt: skip
 TRAIT = Field(float, "score of the Ten-Item Personality Inventory, 1 to 7 in steps of 0.5")
 
+OUTCOMES = {"points_scored": POINTS_SCORED, "satisfaction": SATISFIED, "opponent_likeness": LIKES}
+DEMOGRAPHICS = {"age": AGE, "gender": GENDER, "ethnicity": ETHNICITY, "education": EDUCATION}
+PERSONALITY = {"svo": SVO, "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the five traits")}
+
 # Rows ------------------------------------------------------------------
 
 _turn = Field(int, "the place in `chat_logs`, from 0, deal actions counted")
@@ -102,14 +106,12 @@ _side = {
     "speaker_id": _speaker_id,
 }
 _person = {
-    "age": AGE,
+    **DEMOGRAPHICS,
     "gender": _gender,
-    "ethnicity": ETHNICITY,
-    "education": EDUCATION,
     "svo": _svo,
     **dict.fromkeys((trait.replace("-", "_") for trait in TRAITS), TRAIT),
 }
-_own = {"points_scored": POINTS_SCORED, "satisfaction": _satisfied, "opponent_likeness": _likes}
+_own = {**OUTCOMES, "satisfaction": _satisfied, "opponent_likeness": _likes}
 _outcomes = {
     "deal": Field(bool, "whether a deal was accepted; otherwise one side walked away"),
     **_own,
