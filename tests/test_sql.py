@@ -191,7 +191,7 @@ def test_a_result_is_printed_and_written_and_read_as_a_table(run, sample_build, 
     ]
     at = ("--build", sample_build)
     assert json.loads(run("sql", SIDES, *at, "--json").stdout) == due
-    head, _, *lines = run("sql", f"{SIDES}; ", *at).stdout.splitlines()
+    head, _, *lines = run("sql", "-", *at, stdin=f"{SIDES};\n".encode()).stdout.splitlines()
     assert head.split() == list(due[0])
     assert [line.split()[:3] for line in lines] == [list(map(str, r.values()))[:3] for r in due]
     file = tmp_path / f"it's{suffix}"
@@ -258,6 +258,7 @@ def test_a_result_goes_neither_into_a_build_nor_into_a_format_unknown(run, sampl
     assert sorted(folder.rglob("*")) == before
     for more in (("--sample",), ("--json", "--to", "mine.csv")):
         assert run("sql", "select 1", "--build", tmp_path, *more).returncode == 2
+    assert run("sql", "-", "--build", tmp_path, stdin=b"select '\xff'").returncode == 2
     assert run("sql", "select 1 as a, 2 as a", "--build", tmp_path, "--json").returncode == 2
 
 

@@ -1,6 +1,7 @@
 """The command that asks builds a question: sql."""
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,12 @@ _MOST = 1000  # rows of a table that no terminal cuts
 
 @app.command()
 def sql(
-    query: Annotated[str, Argument(metavar="QUERY", help="A statement of DuckDB's SQL.")],
+    query: Annotated[
+        str,
+        Argument(
+            metavar="QUERY", help="A statement of DuckDB's SQL; - reads it from standard input."
+        ),
+    ],
     folder: BuildOrOther = None,
     sample: Sample = False,
     to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
@@ -43,6 +49,10 @@ def sql(
 
     if as_json and to is not None:
         raise UsageError("--to excludes --json")
+    try:
+        query = sys.stdin.read() if query == "-" else query
+    except UnicodeError as error:
+        raise UsageError(f"standard input: not a text in {sys.stdin.encoding}") from error
     with (
         common.built_or_samples(folder, sample) as place,
         connect(builds_in(place)) as connection,
