@@ -429,9 +429,18 @@ def unfinished(log):
     log.status = "cancelled"
 
 
+def other_kind(log):
+    log.samples[0].metadata["key"] = 5
+
+
+def other_options(log):
+    log.eval.metadata["options"] = ["x"]
+
+
 CHANGES = [
     changed_answer, changed_reading, removed, repeated, renamed, other_input, unscored,
     other_questions, other_build, other_version, older, unfinished,
+    other_kind, other_options,
 ]  # fmt: skip
 
 
@@ -453,7 +462,7 @@ def test_a_log_that_was_changed_or_is_of_other_questions_is_refused(
     log = read_log(outcomes_log)
     change(log)
     write_eval_log(log, str(path := tmp_path / "changed.json"))
-    assert str(path) in scored("casino outcomes", path, status=1)
+    assert str(path) in scored("casino outcomes", path, status=1 + (change is other_options))
 
 
 def test_what_no_log_can_be_scored_as_is_named(outcomes_log, scored, run, sample_build, tmp_path):
@@ -604,11 +613,13 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
         ("casino outcomes", {"shots": 1000, "limit": 1}),
         ("casino outcomes", {"schema": "flase"}),
         ("casino outcomes", {"prompt": "/no/such/file"}),
+        ("casino outcomes", {"prompt": os.devnull}),
         ("casino outcomes", {"limt": 2}),
         ("casino outcomes", {"subset": "nobody2030"}),
         ("casino deals", {"turns": 1}),
         ("casino deals", {"turns": 2.5}),
         ("casino deals", {"shots": 1}),
+        ("casino deals", {"schema": False}),
         ("duo agreement", {"aspect": "colour"}),
     ],
 )

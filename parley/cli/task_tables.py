@@ -11,7 +11,7 @@ from parley.base.nested import flat
 from parley.building.leaderboard import leaderboard
 from parley.building.registry import Dataset
 from parley.cli.tables import interval, labelled, number, table
-from parley.tasks.asking import EMPTY, TRUNCATED, Asking
+from parley.tasks.asking import EMPTY, FAILED, TRUNCATED, Asking
 from parley.tasks.evaluate import DROP, WRONG, Result
 from parley.tasks.formats import ANSWER, UNREADABLE
 from parley.tasks.gold import ALL
@@ -200,12 +200,13 @@ def _proof(found: Result) -> Iterator[str]:
 
 def _advice(log: Mapping[str, Any]) -> Iterator[str]:
     """Yield what makes more answers readable, if more than a tenth are not."""
-    if sum(log["unread"].values()) * 10 <= log["calls"]:
+    unread = {why: count for why, count in log["unread"].items() if not why.startswith(FAILED)}
+    if sum(unread.values()) * 10 <= log["calls"]:
         return
     tries = []
     if log.get("schema") is False:
         tries.append("-T schema=true, which asks for JSON of the right form")
-    if {EMPTY, TRUNCATED} & log["unread"].keys():
+    if {EMPTY, TRUNCATED} & unread.keys():
         more, role = "--max-tokens 4000", next(iter(log["models"]))
         if role:
             more = f"--model-role '{role}={{model: {log['models'][role]}, max_tokens: 4000}}'"

@@ -21,8 +21,6 @@ from parley.tasks.predictions import read
 from parley.tasks.rows import Names, Rows
 from parley.tasks.task import Task, task_id
 
-Advance = Callable[[str, int, int], None]  # takes what is computed, the scores done, and all
-
 
 @dataclass(frozen=True)
 class Compared:
@@ -72,7 +70,7 @@ def compare(
     paths: Sequence[Path],
     metrics: Collection[str] = (),
     task: str = "",
-    advance: Advance = lambda text, done, total: None,
+    advance: Callable[[str, int, int], None] = lambda text, done, total: None,
     leave_out: Callable[[str], None] = lambda text: None,
     policy: str = WRONG,
 ) -> list[Table]:
@@ -214,8 +212,8 @@ class _Scored:
 
         A file has no turns. Examples and another system text stand in the labels.
         """
-        own, other = self.asked, first.asked
-        return _unlike({**other, **own}, {**own, **other}, first.row.path)
+        own = {**first.asked, **self.asked}
+        return _unlike(own, {**own, **first.asked}, first.row.path)
 
 
 def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> _Scored:

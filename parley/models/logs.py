@@ -13,13 +13,17 @@ from parley.base.errors import Problem, RecordError, UsageError
 from parley.base.regular import open_regular
 from parley.building.folder import BuiltFolder
 from parley.models.questions import Answer, Questions, Variant, reason_unread
-from parley.tasks.asking import Playing
+from parley.schema.shapes import problems
+from parley.tasks.asking import FAILED, Playing
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.gold import ALL, Part
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
-_PROVEN = ("version", "rows", "asking", "questions")
-FAILED = "failed"  # a call without an answer; the sample of the log has the error
+_TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")
+_STATED = {**dict.fromkeys(_TEXTS, str), "options": {str: str}, "limit": int, "turns?": int}
+_STATED |= {"swap?": bool, "schema?": bool, "shots?": int, "prompt?": str}
+_TURN = {"role": str, "stop": str, "text": str}
+_SAMPLE = {"key": [(str, int)], "models?": {str: str}, "turns?": [_TURN]}
 _SCORER = "parley_answers"
 
 
@@ -28,7 +32,6 @@ class AnsweredLog:
     """A log that answers all its questions.
 
     Args:
-        path: The log.
         questions: The questions of today, of which it may have a part.
         part: What it has answers for.
         epochs: For each repetition: key -> prediction.
@@ -77,9 +80,8 @@ def read_log(path: Path, header_only: bool = False) -> Any:
         raise RecordError(
             f"{path}: is not a readable log ({type(error).__name__}: {error!s:.200})"
         ) from error
-    stated = log.eval.metadata or {}
-    if not {"dataset", "task", "options", *_PROVEN} <= stated.keys():
-        raise UsageError(f"{path}: is no log of a task `parley/NAME_TASK`")
+    if wrong := [*problems(log.eval.metadata, _STATED, "metadata")]:
+        raise UsageError(f"{path}: is no log of a task `parley/NAME_TASK`", *wrong)
     return log
 
 
@@ -101,12 +103,11 @@ def open_log(
         if value is not None and value != options[option]:
             raise UsageError(f"--set {option}={value}: the log is of {option}={options[option]}")
     of = Part(stated["subset"], stated["limit"])
-    if part not in (ALL, of):
-        raise UsageError(f"{path}: is a log of {of}, not of {part}")
     variant = Variant(stated.get("shots", 0), stated.get("prompt", ""))
     settings = stated.get("turns", 0), stated.get("swap", False), variant
     questions = Questions(built, name, options, of, *settings)
-    wrong = [*_unlike(stated, questions)] or [*_unfinished(log)]
+    unlike = [*_unlike(stated, questions)]
+    wrong = unlike or [*_unfinished(log)]
     epochs = dict[int, dict[Key, Prediction]]()
     for sample in () if wrong else log.samples:
         try:
@@ -116,17 +117,22 @@ def open_log(
         else:
             epochs.setdefault(sample.epoch, {})[key] = prediction
     if wrong:
-        raise RecordError(f"{path}: cannot be scored", *wrong, remedy=_remedy(path, log))
+        remedy = _remedy(path, log, bool(unlike))
+        raise RecordError(f"{path}: cannot be scored", *wrong, remedy=remedy)
     cut = questions.cut(epochs[min(epochs)])
+    if part not in (ALL, of, cut):
+        raise UsageError(f"{path}: is a log of {cut}, not of {part}")
     models = {role: _model(log, role) for role in questions.roles or ("",)}
     facts = _facts(log, questions, models, epochs)
     return AnsweredLog(path, questions, cut, [*epochs.values()], models, facts)
 
 
-def _remedy(path: Path, log: Any) -> str:
-    if log.status == "success":
-        by = f"{log.eval.metadata.get('parley')!s:.20}"
+def _remedy(path: Path, log: Any, unlike: bool) -> str:
+    if unlike:
+        by = log.eval.metadata["parley"]
         return f"A log is scored with the version and the build that asked: here Parley {by}."
+    if log.status == "success":
+        return ""
     recover = f"`inspect log recover {path}`, and then " if log.status == "started" else ""
     return f"{recover}`inspect eval-retry` of the log asks what is missing."
 
@@ -134,7 +140,7 @@ def _remedy(path: Path, log: Any) -> str:
 def _unlike(stated: Mapping[str, Any], questions: Questions) -> Iterator[Problem]:
     """Yield where a log states other questions or rows than today's."""
     today = questions.facts
-    for name in _PROVEN:
+    for name in ("version", "rows", "asking", "questions"):
         if stated[name] != today[name]:
             yield Problem(name, str(today[name]), str(stated[name]))
 
@@ -142,7 +148,8 @@ def _unlike(stated: Mapping[str, Any], questions: Questions) -> Iterator[Problem
 def _unfinished(log: Any) -> Iterator[Problem]:
     """Yield why a log lacks answers."""
     if log.status != "success":
-        said = f": {log.error.message:.200}" if log.error else ""
+        failed = [_reason(each.error) for each in log.samples or () if each.error]
+        said = f": {len(failed):,} questions failed, the first: {failed[0]}" if failed else ""
         yield Problem("status", "success", f"{log.status}{said}")
         return
     epochs = range(1, (log.eval.config.epochs or 1) + 1)
@@ -162,23 +169,29 @@ def _unfinished(log: Any) -> Iterator[Problem]:
 
 def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
     """Return key and prediction of a sample; ValueError tells how it was changed."""
-    key = tuple(sample.metadata.get("key", ()))
+    for wrong in problems(sample.metadata, _SAMPLE, "metadata"):
+        raise ValueError(str(wrong))
+    key = tuple(sample.metadata["key"])
     score = (sample.scores or {}).get(_SCORER)
     if score is None or "prediction" not in (score.metadata or {}):
         raise ValueError(f"has no score {_SCORER}")
     stated: Prediction = score.metadata["prediction"]
     if key not in questions.by_key:
         raise ValueError("no such question")
-    if sample.error:
-        reason = " ".join(sample.error.message.split())
-        return key, questions.unread(key, f"{FAILED}: {reason:.100}")
     read = questions.read(key, answers_of(sample.metadata, sample.output))
     if read != stated:
         raise ValueError(f"its answer is read as {read}, but the log says {stated}")
     asked = sample.input if isinstance(sample.input, list) else []
     if [{"role": each.role, "content": each.text} for each in asked] != [*questions.begins(key)]:
         raise ValueError("its input is not its question")
+    if sample.error and UNREADABLE in read:
+        read = {**read, UNREADABLE: f"{FAILED}: {_reason(sample.error)}"}
     return key, read
+
+
+def _reason(error: Any) -> str:
+    """Return the end of an error, which names the cause after the request."""
+    return " ".join(error.message.replace("\\n", " ").split())[-100:]
 
 
 def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:

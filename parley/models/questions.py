@@ -11,6 +11,7 @@ from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
 from parley.tasks.asking import (
     EMPTY,
+    FAILED,
     LONGEST,
     REFUSED,
     TOO_LONG,
@@ -35,8 +36,7 @@ from parley.tasks.gold import (
     script_of,
 )
 
-Answer = tuple[str, str]
-"""Why a model stopped, in inspect's words, and its text."""
+Answer = tuple[str, str]  # why a model stopped, in inspect's words, and its text
 
 _REASONS = {
     "stop": "",
@@ -58,12 +58,6 @@ class Variant:
 
     shots: int = 0
     prompt: str = ""
-
-    def __post_init__(self) -> None:
-        if type(self.shots) is not int or self.shots < 0:
-            raise UsageError(f"shots {self.shots!r:.60}: expected a whole number, 0 or more")
-        if self.prompt and not self.prompt.strip():
-            raise UsageError("prompt: the file holds no text")
 
 
 AS_DECLARED = Variant()
@@ -88,7 +82,7 @@ class Questions:
         swap: bool = False,
         variant: Variant = AS_DECLARED,
     ) -> None:
-        for option, value in (("turns", turns), ("limit", part.limit)):  # as `-T` gives them
+        for option, value in (("turns", turns), ("limit", part.limit), ("shots", variant.shots)):
             if type(value) is not int or value < 0:
                 raise UsageError(f"{option} {value!r:.60}: expected a whole number, 0 or more")
         task = built.dataset.task(name)
@@ -97,7 +91,7 @@ class Questions:
             raise UsageError(f"{built.dataset.name} {name} cannot be asked: {why}")
         self.built, self.name, self.task = built, name, task
         self.options = dict(options)
-        self.asking: Asking | Playing = task.asking
+        self.asking: Any = task.asking
         self.turns, self.swap, self.variant = turns, swap, variant
         if isinstance(self.asking, Playing):
             self.turns = turns or self.asking.limit
@@ -126,7 +120,9 @@ class Questions:
                     system, others = _parts(each, variant.prompt)
                     found[key] = replace(each, messages=(*system, *examples, *others))
             for key in whole:
-                digest.update(_text(_shown(self.asking, found[key])) + b"\n")
+                shown = _shown(self.asking, found[key])
+                text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+                digest.update(text.encode() + b"\n")
         self.by_key = {
             each: found[key]
             for key in in_order_of_pilots(self.gold)
@@ -145,8 +141,7 @@ class Questions:
         if not (count := self.variant.shots):
             return ()
         task, built = self.task, self.built
-        asking, target = task.asking, task.target
-        assert isinstance(asking, Asking)  # noqa: S101 - for types
+        asking, target = self.asking, task.target
         seen = {**given, **asking.examples}
         gold = task.gold(built, **seen)
         asked = {each.key: each for each in asking.questions(built, **seen)}
@@ -211,7 +206,7 @@ class Questions:
     def read(self, key: Key, answers: Sequence[Answer]) -> Prediction:
         """Return the prediction that an answer, or the turns of a game, give for a key.
 
-        ValueError if turns are missing or left over.
+        A game without an end is unreadable: a call failed. ValueError for turns after the end.
         """
         asking, question = self.asking, self.by_key[key]
         if isinstance(asking, Asking):
@@ -224,27 +219,17 @@ class Questions:
                 if not asking.turn(state):
                     raise ValueError("turns after the end")
                 state = self.step(state, stop, text)
-            if asking.turn(state):
-                raise ValueError("no end")
-            fields = asking.outcome(state)
-        return {**self._named(key), **fields}
+            fields = {UNREADABLE: FAILED} if asking.turn(state) else asking.outcome(state)
+        return {**dict(zip(self.task.key, key, strict=False)), **fields}
 
     def step(self, state: Any, stop: str, text: str) -> Any:
         """Return the state of a game after a turn."""
-        assert isinstance(self.asking, Playing)  # noqa: S101 - for types
         return self.asking.step(state, text, reason_unread(stop, text))
 
     def begins(self, key: Key) -> tuple[Message, ...]:
         """Return the messages of a question, or of a game's first turn."""
         asking, first = self.asking, self.by_key[key]
-        return first.messages if isinstance(asking, Asking) else asking.messages(first)
-
-    def unread(self, key: Key, reason: str) -> Prediction:
-        """Return the prediction for a question without an answer to read."""
-        return {**self._named(key), UNREADABLE: reason}
-
-    def _named(self, key: Key) -> Prediction:
-        return dict(zip(self.task.key, key, strict=False))
+        return tuple(first.messages if self.roles == () else asking.messages(first))
 
 
 def _parts(question: Question, prompt: str = "") -> tuple[tuple[Message, ...], tuple[Message, ...]]:
@@ -263,14 +248,9 @@ def reason_unread(stop: str, text: str) -> str:
     return "" if text.strip() else EMPTY
 
 
-def _shown(asking: Asking | Playing, question: Any) -> Any:
+def _shown(asking: Any, question: Any) -> Any:
     """Return the part of a question that a model sees; for a game, both sides' prompts."""
     if isinstance(question, Question):
         return [question.key, question.messages, question.schema]
-    assert isinstance(asking, Playing)  # noqa: S101 - for types
     second = asking.step(question, "Hello.")
     return [asking.messages(question), asking.messages(second)]
-
-
-def _text(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -35,8 +35,7 @@ from parley.tasks.predictions import validate_predictions
 from parley.tasks.rows import Advance, Names, Rows
 from parley.tasks.task import Gold, Score, Undefined
 
-Epoch = Mapping[Key, Prediction]
-"""The predictions of an epoch, by the keys of the questions."""
+Epoch = Mapping[Key, Prediction]  # by the keys of the questions
 
 
 def score_file(

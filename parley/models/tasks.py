@@ -22,6 +22,7 @@ from inspect_ai.model import (
     ModelOutput,
     ResponseSchema,
     get_model,
+    model_roles,
     modelapi,
 )
 from inspect_ai.scorer import Score, mean, metric, scorer, stderr
@@ -32,7 +33,7 @@ from rich.markup import escape
 from parley.base.errors import ParleyError, UsageError
 from parley.building.folder import find_folder
 from parley.building.registry import discover, get
-from parley.models.logs import FAILED, answer_of, answers_of
+from parley.models.logs import answer_of, answers_of
 from parley.models.questions import Questions, Variant
 from parley.models.score import alone, flat_numbers, score_epochs
 from parley.source.fetch import cache_folder
@@ -40,8 +41,6 @@ from parley.tasks.asking import Asking, Playing
 from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.gold import Part, arguments, running
-
-READABLE = "readable"
 
 
 @lru_cache(maxsize=1)
@@ -80,7 +79,10 @@ def parley_game(**which: Any) -> Any:
 
     async def solve(state: Any, generate: Any) -> Any:
         key, said = _key(state), list[dict[str, str]]()
-        at, answers = questions.by_key[key], list[tuple[str, str]]()
+        at = questions.by_key[key]
+        if unknown := model_roles().keys() - game.roles:
+            there = " and ".join(game.roles)
+            raise UsageError(f"--model-role {', '.join(unknown)}: the sides are {there}")
         models = {role: get_model(role=role, config=config) for role in game.roles}
         state.metadata["models"] = {role: str(model) for role, model in models.items()}
         state.metadata["turns"] = said
@@ -91,7 +93,6 @@ def parley_game(**which: Any) -> Any:
             stop, text = answer_of(state.output)
             said.append({"role": role, "stop": stop, "text": text})
             state.messages = [*messages, state.output.message]  # the talk as its speaker sees it
-            answers.append((stop, text))
             at = questions.step(at, stop, text)
         return state
 
@@ -122,14 +123,11 @@ def parley_answers(**which: Any) -> Any:
 
     async def read(state: Any, target: Any) -> Any:
         key = _key(state)
-        try:
-            prediction = questions.read(key, answers_of(state.metadata, state.output))
-        except ValueError:  # a turn that failed ends a game
-            prediction = questions.unread(key, FAILED)
+        prediction = questions.read(key, answers_of(state.metadata, state.output))
         reason = prediction.get(UNREADABLE)
         return Score(
             value={
-                READABLE: float(UNREADABLE not in prediction),
+                "readable": float(UNREADABLE not in prediction),
                 **alone(questions, key, prediction),
             },
             answer=None if reason else _text(prediction, questions.task.key),
@@ -195,6 +193,7 @@ _SETTINGS: dict[str, Any] = {
     "swap": False, "shots": 0, "prompt": "", "schema": True,
 }  # fmt: skip
 """The parameters of all tasks, and their defaults; a task's own options are others."""
+_KINDS = {str: "text", int: "a whole number", bool: "true or false"}
 
 
 def _declare(dataset: str, name: str) -> Callable[..., Any]:
@@ -204,7 +203,11 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
         try:
             for setting, value in which.items():
                 if not isinstance(value, kind := type(_SETTINGS[setting])):
-                    raise UsageError(f"-T {setting}={value}: expected {kind.__name__}")
+                    raise UsageError(f"-T {setting}={value}: expected {_KINDS[kind]}")
+            own = get(dataset).task(name).options
+            for setting in given.keys() - own:
+                there = ", ".join([*_SETTINGS, *own])
+                raise UsageError(f"-T {setting}: no such parameter; there are: {there}")
             which |= {"dataset": dataset, "name": name, "options": json.dumps(given)}
             which["build"] = which["build"] or _builds(dataset)
             which["prompt"] = _text_of(which["prompt"])
@@ -219,6 +222,8 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     """Return the task of inspect that asks questions, made with the arguments `which`."""
     asking: Any = questions.asking
     is_single, targets = isinstance(asking, Asking), _targets(questions)
+    if not (schema or is_single):
+        raise UsageError(f"-T schema: {which['dataset']} {which['name']} is a game")
     samples = [
         Sample(
             id="-".join(map(str, key)),
@@ -243,9 +248,12 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
 def _text_of(file: str) -> str:
     """Return the system text in a file, "" without one."""
     try:
-        return Path(file).read_text(encoding="utf-8") if file else ""
+        text = Path(file).read_text(encoding="utf-8") if file else ""
     except (OSError, UnicodeError) as error:
-        raise PrerequisiteError(f"-T prompt={escape(file)}: cannot be read: {error}") from error
+        raise UsageError(f"-T prompt={file}: cannot be read: {error}") from error
+    if file and not text.strip():
+        raise UsageError(f"-T prompt={file}: the file holds no text")
+    return text
 
 
 def _builds(dataset: str) -> str:

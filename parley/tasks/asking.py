@@ -22,6 +22,7 @@ TOOL_CALL = "tool call"
 NO_ANSWER = "no answer in the form asked for"
 AMBIGUOUS = "several answers"
 INVALID = "invalid answer"
+FAILED = "failed"  # a call without an answer; the sample of the log has the error
 
 
 @dataclass(frozen=True)

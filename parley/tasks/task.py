@@ -227,7 +227,7 @@ class Task:
         """Return the published subset of this name, None for ""; else raise UsageError."""
         if name and name not in self.subsets:
             there = ", ".join(self.subsets) or "none"
-            raise UsageError(f"--subset {name}: no such subset; there are: {there}")
+            raise UsageError(f"subset {name}: no such subset; there are: {there}")
         return self.subsets.get(name)
 
     @cached_property
