@@ -15,7 +15,7 @@ from threading import Timer
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from folders import parquet, reseal, retable
+from folders import parquet, reseal, restate, retable
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -260,6 +260,18 @@ def test_a_result_goes_neither_into_a_build_nor_into_a_format_unknown(run, sampl
         assert run("sql", "select 1", "--build", tmp_path, *more).returncode == 2
     assert run("sql", "-", "--build", tmp_path, stdin=b"select '\xff'").returncode == 2
     assert run("sql", "select 1 as a, 2 as a", "--build", tmp_path, "--json").returncode == 2
+
+
+def test_a_broken_script_stops_only_questions_to_its_dataset(run, sample_build, tmp_path):
+    script = tmp_path / "more/spoilt/spoilt.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("def")
+    for name in ("duo", "spoilt"):
+        shutil.copytree(sample_build / "duo", tmp_path / "build" / name)
+    restate(tmp_path / "build/spoilt", "dataset", "spoilt")
+    at = ("--build", tmp_path / "build")
+    for query, status in (("from duo.ratings", 0), ("from spoilt.ratings", 1), ("select 1", 1)):
+        assert run("sql", query, *at, PARLEY_DATASETS=tmp_path / "more").returncode == status, query
 
 
 def test_a_long_result_needs_little_memory(sample_build, tmp_path):

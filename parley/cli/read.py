@@ -120,11 +120,11 @@ def _asked(query: str, place: Path, folders: "list[BuiltFolder]") -> "Asked":
     """Return a query with the ids that it finds, and say how many."""
     from parley.base.console import print_message
     from parley.reading.site.data import Asked
-    from parley.reading.sql import builds_in, connect, ids
+    from parley.reading.sql import builds_in, connect, ids, named_in
 
     if len(folders) != 1:
         raise UsageError("--where takes the name of one dataset: parley browse NAME --where QUERY")
-    with connect(builds_in(place)) as connection:
+    with connect(named_in(query, builds_in(place))) as connection:
         asked = Asked(query.strip().rstrip(";"), ids(connection, query))
     asked.require(folders[0])
     print_message(f"{len(asked.ids):,} dialogues")

@@ -41,6 +41,7 @@ def sql(
         builds_in,
         connect,
         explained,
+        named_in,
         statement_of,
         until_interrupted,
         with_meanings,
@@ -53,9 +54,10 @@ def sql(
         query = sys.stdin.read() if query == "-" else query
     except UnicodeError as error:
         raise UsageError(f"standard input: not a text in {sys.stdin.encoding}") from error
+    named = [name for name in common.dataset_names() if name in query]
     with (
-        common.built_or_samples(folder, sample) as place,
-        connect(builds_in(place)) as connection,
+        common.built_or_samples(folder, sample, named) as place,
+        connect(named_in(query, builds_in(place))) as connection,
         explained(),
     ):
         no_names = "set python_enable_replacements = false"  # of our variables, as tables

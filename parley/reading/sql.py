@@ -50,6 +50,11 @@ def builds_in(path: Path) -> list[BuiltFolder]:
     return [find_folder(path, each) for each in there] or [open_folder(path)]
 
 
+def named_in(query: str, folders: list[BuiltFolder]) -> list[BuiltFolder]:
+    """Return the builds of the datasets that a query may name; all if it names none."""
+    return [each for each in folders if each.dataset.name in query] or folders
+
+
 def connect(folders: Iterable[BuiltFolder]) -> Any:
     """Return a connection of DuckDB to builds; `parley.connect` describes it and its errors."""
     import duckdb
