@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
+
 LIMIT = """
 import gzip, sys, orjson
 from pathlib import Path
@@ -32,7 +34,7 @@ def measure(command: list[str]) -> tuple[float, float, float]:
     start, used, peak = time.perf_counter(), processor(), 0
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         while process.poll() is None:
-            peak = max(peak, sum(map(memory, family(process.pid))))
+            peak = max(peak, memory(psutil.Process(process.pid)))
             time.sleep(0.2)
     if process.returncode:
         raise SystemExit(f"{command} failed")
@@ -45,23 +47,13 @@ def processor() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def family(pid: int) -> list[int]:
-    """Return a process and its descendants."""
-    found = [pid]
-    for each in found:
-        for children in Path(f"/proc/{each}/task").glob("*/children"):
-            with contextlib.suppress(OSError):  # it has ended
-                found += map(int, children.read_text().split())
+def memory(process: psutil.Process) -> int:
+    """Return the bytes of a process and its descendants; what they share counts once."""
+    found = 0
+    with contextlib.suppress(psutil.Error):  # one has ended
+        for each in (process, *process.children(recursive=True)):
+            found += each.memory_full_info().pss
     return found
-
-
-def memory(pid: int) -> int:
-    """Return the bytes of a process, with its part of shared memory."""
-    try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    except OSError:
-        return 0
-    return next((int(s.split()[1]) * 1024 for s in text.splitlines() if s.startswith("Pss:")), 0)
 
 
 def main() -> None:

@@ -38,6 +38,7 @@ from .allocations import ALLOCATION, EXAMPLE, people, wrong_shares
 # Game --------------------------------------------------------------------------------------
 
 Scenario = dict[str, Any]
+Deal = Mapping[str, Items] | None
 
 
 def prompt(scenario: Scenario, side: str) -> str:
@@ -81,10 +82,15 @@ def start(data: Data) -> Iterator[tuple[Key, Scenario]]:
         yield (row["dialogue_id"],), row
 
 
-def points(scenario: Scenario, allocation: Mapping[str, Items] | None) -> dict[str, float]:
+def orders(scenario: Scenario) -> dict[str, Priorities]:
+    """Return side -> its `value2issue`."""
+    return {side: scenario[side]["value2issue"] for side in SIDES}
+
+
+def points(scenario: Scenario, deal: Deal) -> dict[str, float]:
     """Return the points of both sides."""
-    shares = allocation or dict.fromkeys(SIDES)
-    return {side: float(points_of(scenario[side]["value2issue"], shares[side])) for side in SIDES}
+    shares = deal or dict.fromkeys(SIDES)
+    return {s: float(points_of(order, shares[s])) for s, order in orders(scenario).items()}
 
 
 # Scripted agents ---------------------------------------------------------------------------
@@ -129,8 +135,7 @@ def joint(state: NegotiationState, side: str) -> str:
 
     It knows both sides' priorities, which a model does not.
     """
-    orders = {each: state.scenario[each]["value2issue"] for each in SIDES}
-    most = most_joint_points(orders)
+    most = most_joint_points(orders(state.scenario))
     points = [([worth(state, s, shares) for s in SIDES], shares) for shares in allocations()]
     _, wanted = max(
         ((both, shares) for both, shares in points if sum(both) == most),
@@ -151,49 +156,29 @@ GAME = make_game(
 
 # Score -------------------------------------------------------------------------------------
 
-Sides = Mapping[str, Priorities]
 
-
-def deals_gold(data: Data) -> dict[Key, Sides]:
-    """Return (dialogue_id,) -> side -> its `value2issue`."""
-    return {
-        (row["dialogue_id"],): {side: row[side]["value2issue"] for side in SIDES}
-        for row in data.rows("scenarios", "train")
-    }
-
-
-Deal = Mapping[str, Items] | None
-
-
-def gained(sides: Sides, deal: Deal) -> dict[str, float]:
-    """Return the points of both sides."""
-    return {
-        side: float(points_of(sides[side], None if deal is None else deal[side])) for side in SIDES
-    }
-
-
-def joint_points(sides: Sides, deal: Deal) -> float:
+def joint_points(scenario: Scenario, deal: Deal) -> float:
     """Return the points of both sides together."""
-    return sum(gained(sides, deal).values())
+    return sum(points(scenario, deal).values())
 
 
-def pareto_optimal(sides: Sides, deal: Deal) -> float:
+def pareto_optimal(scenario: Scenario, deal: Deal) -> float:
     """Return 1 if no other deal is better for one side and no worse for the other, else 0."""
-    first, second = (int(each) for each in gained(sides, deal).values())
-    return is_pareto_optimal(sides, (first, second))
+    first, second = (int(each) for each in points(scenario, deal).values())
+    return is_pareto_optimal(orders(scenario), (first, second))
 
 
-def share_of_most(sides: Sides, deal: Deal) -> float:
+def share_of_most(scenario: Scenario, deal: Deal) -> float:
     """Return the joint points over the most that the sides can reach together."""
-    return joint_points(sides, deal) / most_joint_points(sides)
+    return joint_points(scenario, deal) / most_joint_points(orders(scenario))
 
 
-def fairness(sides: Sides, deal: Deal) -> float:
+def fairness(scenario: Scenario, deal: Deal) -> float:
     """Return the smaller side's share of the joint points."""
-    return min(gained(sides, deal).values()) / joint_points(sides, deal)
+    return min(points(scenario, deal).values()) / joint_points(scenario, deal)
 
 
-def deals_score(gold: Mapping[Key, Sides], predictions: Mapping[Key, Prediction]) -> Score:
+def deals_score(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
     """Score allocations.
 
     Without a deal each side has 5 points; that is never Pareto-optimal.
@@ -202,7 +187,7 @@ def deals_score(gold: Mapping[Key, Sides], predictions: Mapping[Key, Prediction]
         gold,
         predictions,
         "allocation",
-        gained,
+        points,
         {"joint_points": joint_points, "pareto_optimal": pareto_optimal},
         {"share_of_most": share_of_most, "fairness": fairness},
     )
@@ -259,7 +244,7 @@ DEALS = Task(
     columns=("scenarios.mturk_agent_*",),
     asking=GAME,
     subsets=SUBSETS,
-    gold=deals_gold,
+    gold=lambda data: dict(start(data)),
     score=deals_score,
     per_prediction=("deals", "joint_points", "pareto_optimal"),
     validate=wrong_deal,

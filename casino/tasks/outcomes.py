@@ -29,10 +29,8 @@ _OUTCOMES = (
     f"likeness: one of {', '.join(LIKENESS)}.\n"
     'Answer in JSON: {"satisfaction": "...", "likeness": "..."}.'
 )
-_CHOICES = {
-    name: {"type": "string", "enum": choices}
-    for name, choices in (("satisfaction", SATISFACTION), ("likeness", LIKENESS))
-}
+SCALES = {"satisfaction": SATISFACTION, "likeness": LIKENESS}
+_CHOICES = {name: {"type": "string", "enum": scale} for name, scale in SCALES.items()}
 
 
 def outcomes(data: Data) -> Iterator[Question]:
@@ -45,8 +43,6 @@ def outcomes(data: Data) -> Iterator[Question]:
 
 
 # Score -------------------------------------------------------------------------------------
-
-SCALES = {"satisfaction": SATISFACTION, "likeness": LIKENESS}
 
 
 def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
@@ -95,14 +91,12 @@ def commonest_outcomes(data: Data) -> Iterator[Prediction]:
     gold = outcomes_gold(data)
     times = [Counter(answers) for answers in zip(*gold.values(), strict=True)]
     found = [max(sorted(each), key=lambda answer: each[answer]) for each in times]
-    answers = dict(zip(("satisfaction", "likeness"), found, strict=True))
+    answers = dict(zip(SCALES, found, strict=True))
     for number, side in gold:
         yield {"dialogue_id": number, "speaker": side, **answers}
 
 
 # Task --------------------------------------------------------------------------------------
-
-_ANSWERS = {"satisfaction": set(SATISFACTION), "likeness": set(LIKENESS)}
 
 OUTCOMES = Task(
     summary="a side's satisfaction with the outcome, and its liking of the partner",
@@ -112,10 +106,13 @@ OUTCOMES = Task(
     fields={
         "dialogue_id": "the dialogue, an integer",
         "speaker": "the side, mturk_agent_1 or mturk_agent_2",
-        "satisfaction": f"one of {', '.join(SATISFACTION)}",
-        "likeness": f"one of {', '.join(LIKENESS)}",
+        **{name: f"one of {', '.join(scale)}" for name, scale in SCALES.items()},
     },
-    shape={"dialogue_id": int, "speaker": set(SIDES), **_ANSWERS},
+    shape={
+        "dialogue_id": int,
+        "speaker": set(SIDES),
+        **{name: set(scale) for name, scale in SCALES.items()},
+    },
     key=("dialogue_id", "speaker"),
     example={
         "dialogue_id": 7,
@@ -135,13 +132,13 @@ OUTCOMES = Task(
     asking=Asking(
         "3",
         outcomes,
-        reader(satisfaction=one_of(SATISFACTION), likeness=one_of(LIKENESS)),
+        reader(**{name: one_of(scale) for name, scale in SCALES.items()}),
         max_tokens=80,
     ),
     subsets=SUBSETS,
     gold=outcomes_gold,
     score=outcomes_score,
-    target=lambda gold: dict(zip(_ANSWERS, gold, strict=True)),
+    target=lambda gold: dict(zip(SCALES, gold, strict=True)),
     per_prediction=("satisfaction", "likeness"),
     baselines={"commonest": commonest_outcomes},
     references=(Reference("commonest"),),
