@@ -315,3 +315,30 @@ def test_files_of_predictions_are_compared_with_logs(logged, compared, sample_bu
     for paths in ([file], [log, other, file], [file, "--task", "casino/nothing"]):
         assert run("compare", *paths, *given).returncode == 2
     assert run("compare", other, file, *given).returncode == 1  # of another task
+
+
+def test_one_dialogue_has_no_interval(sample_build):
+    rows, gold = outcomes(sample_build, 1)
+    metrics = Measured([(rows, guesses(gold, 1, 0))]).metrics
+    assert not any(each.interval for each in metrics.values())
+
+
+def test_epochs_are_compared_as_means(logged, compared):
+    camp = {"satisfaction": "Undecided", "likeness": "Slightly like"}
+    turns = itertools.count()
+
+    def at_times(messages, schema):
+        return json.dumps(camp) if next(turns) % 3 else "?"
+
+    logs = [
+        logged("casino outcomes", "one", json.dumps(camp)),
+        logged("casino outcomes", "two", at_times, epochs=2),
+    ]
+    one, two = compared(*logs)[0]["logs"]
+    assert two["asked"] == 2 * one["asked"]
+    assert 0 < two["unreadable"] < two["asked"]
+    assert [each.partition(":")[0] for each in two["settings"]] == ["epochs"]
+    by = two["differences"]["likeness"]
+    assert by["value"] == pytest.approx(two["metrics"]["likeness"] - one["metrics"]["likeness"])
+    assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
+    assert 0 < by["p"] <= 1

@@ -1193,6 +1193,28 @@ BROKEN = """() => {
 }"""
 
 
+def test_every_width_reaches_a_filter(sample, open_page):
+    page = open_page("about:blank")
+    value, summary = page.locator(".value").first, page.locator("#filters-box > summary")
+    for width in range(600, 1601, 100):
+        page.set_viewport_size({"width": width, "height": 700})
+        visit(page, page_of(sample, "casino"))
+        if width % 200:
+            if summary.is_visible():
+                summary.click()
+            box = value.bounding_box()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        else:
+            page.get_by_role("searchbox").focus()
+            for _ in range(5):
+                page.keyboard.press("Tab")
+                if page.evaluate("document.activeElement.matches('summary, .value')"):
+                    page.keyboard.press("Space")
+        assert value.get_attribute("aria-pressed") == "true", width
+        assert 0 <= value.bounding_box()["y"] <= 670, width  # in sight without scrolling
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize(("size", "scheme"), [(NARROW, "dark"), (WIDE, "light")])
 def test_pages_fit_break_no_word_and_meet_the_accessibility_rules(sample, open_page, size, scheme):
     rules = {

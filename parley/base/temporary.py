@@ -126,6 +126,10 @@ def _remove(folder: Path, target: Path | None) -> None:
     """Put back what stood in the target, and remove the folder, its mark last."""
     earlier = folder / _CONTENT / EARLIER
     if target and earlier.exists() and not target.exists():
-        earlier.rename(target)
+        try:
+            earlier.rename(target)
+        except OSError:
+            if not target.exists():  # else another command has just written it
+                raise
     shutil.rmtree(folder / _CONTENT, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -240,7 +240,9 @@ class BuiltFolder:
 
         for path in self._there(config, split):
             with _readable(path), pq.ParquetFile(path, **_CHECKED) as file:
-                yield from file.read(file.schema_arrow.names[:1]).column(0).to_pylist()
+                if not (names := file.schema_arrow.names[:1]):
+                    raise ValueError("it has no columns")
+                yield from file.read(names).column(0).to_pylist()
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order; they are read once, kept, and cannot change.

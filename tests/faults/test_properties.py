@@ -13,13 +13,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mutations import inner, nodes
+from mutations import general, inner, nodes
 from test_conversion import records_of
 
-from parley.base.errors import RecordError, RowError
+from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
-from parley.building.rows.arrow import to_batch
-from parley.schema.shapes import parse, problems
+from parley.building.configs import Config, View
+from parley.building.rows.arrow import to_batch, to_batches
+from parley.building.rows.generate import generate
+from parley.building.rows.split import SplitPlan
+from parley.schema.features import arrow_schema
+from parley.schema.fields import columns_of
+from parley.schema.shapes import Converted, parse, problems
+from parley.source.files import File
 
 # The same examples every time, and nothing left on the disk
 quick = settings(max_examples=300, deadline=None, derandomize=True, database=None)
@@ -285,3 +291,70 @@ def test_deep_nesting_is_read_or_named_by_its_line(depth):
 
 
 # What is declared -------------------------------------------------------------------------
+
+FILE = File("a.txt", str, url="https://example.org/1.0/a.txt", sha256="0" * 64)
+MADE = {  # ways in which a script makes values of a shape, which become rows
+    "a view": lambda shape, values: View(
+        "v", "all", {"train": [FILE]}, rows=lambda given: [*given], features=shape, key=()
+    ),
+    "joined records": lambda shape, values: Config(
+        "c", "all", {"train": [FILE]}, records=iter, shape=shape, key=()
+    ),
+    "another form": lambda shape, values: Config(
+        "c",
+        "all",
+        {"train": [FILE]},
+        records=iter,
+        shape=Converted(int, shape, values.__getitem__, values.index),
+        key=(),
+    ),
+}
+declared = st.one_of(st.sampled_from([{"x", "y"}, [{"x"}], ({"x"}, None), {str: {"x"}}]), shapes)
+
+
+class Read:
+    """A reader whose records are given."""
+
+    place = ""
+
+    def __init__(self, records):
+        self.records = records
+
+    def open(self, files):
+        return {"a.txt": self.records}
+
+    def explain(self, error):
+        return Problem("", what=str(error))
+
+    def forget(self, *files):
+        """Do nothing."""
+
+    require_ended = forget
+
+
+@quick
+@given(
+    st.sampled_from(sorted(MADE)),
+    declared.map(lambda shape: {"a": shape}).flatmap(
+        lambda shape: st.tuples(
+            st.just(shape), st.lists(nearly(records_of(shape)), min_size=1, max_size=2)
+        )
+    ),
+)
+def test_no_split_has_a_row_that_its_declaration_forbids(kind, case):
+    shape, values = case
+    try:
+        config = MADE[kind](shape, values)
+        schema = arrow_schema(config.features)
+    except ScriptError:
+        assume(False)
+    given = range(len(values)) if kind == "another form" else values
+    plan = SplitPlan("tea", config, "train", (FILE,), Read(given), schema, lambda read: given)
+    batches, error = result(lambda: list(to_batches(generate(plan), schema)))
+    assert isinstance(error, RecordError | RowError | None)
+    sound = all(fits(shape, value) for value in values)
+    assert sound or error
+    stated = {column.path: column.values for column in columns_of(config) if column.values}
+    for path, value in nodes(pa.Table.from_batches(batches or [], schema).to_pylist()):
+        place = re.sub(r"(\[\])+$", "", general(path).removeprefix("[]."))
+        assert value is None or isinstance(value, list) or value in stated.get(place, [value])

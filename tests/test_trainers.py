@@ -1,0 +1,150 @@
+"""The `messages` configs feed PyTorch: each row once, shuffled, by rank, resumably.
+
+test_docs runs the code of docs/training.md; these tests check its claims on builds.
+"""
+
+import io
+import itertools
+
+import pyarrow.parquet as pq
+import pytest
+from datasets import load_dataset
+from datasets.distributed import split_dataset_by_node
+
+NEEDED = "not installed, but comes with the extra `trainers`"
+torch = pytest.importorskip("torch", reason=f"torch is {NEEDED}")
+stateful = pytest.importorskip("torchdata.stateful_dataloader", reason=f"torchdata is {NEEDED}")
+DataLoader = torch.utils.data.DataLoader
+
+pytestmark = [
+    pytest.mark.slow,
+    # Python's, from 3.12: DataLoader forks, its default on Linux, beside the threads of Arrow
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+    # torch's, on a machine of one core
+    pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker:UserWarning"),
+    # torchdata 0.11 calls what torch has deprecated
+    pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning"),
+]
+
+WORKERS = pytest.mark.parametrize("workers", [0, 2])
+LARGER = 20_000  # than every split, as in docs/training.md
+
+
+@pytest.fixture(params=["sample_build", "grouped_build", "real_build"])
+def folder(request):
+    """CaSiNo's build: the sample (one row group), the sample in four, the real one (two)."""
+    return request.getfixturevalue(request.param) / "casino"
+
+
+def stream(folder):
+    return load_dataset(str(folder), "messages", split="train", streaming=True)
+
+
+def shuffled(folder, seed=42, buffer_size=LARGER, epoch=0):
+    """The stream of docs/training.md."""
+    rows = stream(folder).reshard()
+    rows = rows.shuffle(seed=seed, buffer_size=buffer_size, max_buffer_input_shards=1)
+    rows.set_epoch(epoch)
+    return rows
+
+
+def key(row):
+    return row["dialogue_id"], row["speaker"]
+
+
+def keys(rows):
+    """Return the keys of a batch's rows; also a `collate_fn`."""
+    return [key(row) for row in rows]
+
+
+def order(rows, workers=0, size=4):
+    """Return the keys of a loader's rows, in order."""
+    loader = DataLoader(
+        rows, size, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0
+    )
+    return list(itertools.chain.from_iterable(loader))
+
+
+def all_keys(folder):
+    """Return the keys in the files, in order."""
+    files = sorted(folder.glob("messages/*.parquet"))
+    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+    found = keys(rows)
+    assert len(set(found)) == len(found)
+    return found
+
+
+@WORKERS
+def test_each_row_comes_once_an_epoch(folder, workers):
+    expected = sorted(all_keys(folder))
+    for rows in (stream(folder), stream(folder).reshard(), shuffled(folder)):
+        assert sorted(order(rows, workers)) == expected
+
+
+def test_a_buffer_larger_than_the_split_shuffles_all_of_it(real_build):
+    folder = real_build / "casino"
+    places = {name: place for place, name in enumerate(all_keys(folder))}
+    tenth = len(places) // 10
+
+    def tenths(rows):
+        return {places[key(row)] // tenth for row in rows.take(tenth)}
+
+    assert tenths(shuffled(folder)) >= set(range(10))
+    assert tenths(shuffled(folder, buffer_size=tenth)) < set(range(10))
+
+
+def test_the_real_row_groups(real_build):
+    """docs/training.md states these numbers."""
+    (file,) = (real_build / "casino" / "messages").glob("*.parquet")
+    metadata = pq.read_metadata(file)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    assert [group.num_rows for group in groups] == [1000, 1060]
+    parts = of_ranks(stream(real_build / "casino").reshard(), 0)
+    assert [len(part) for part in parts] == [1000, 1060]
+    parts = of_ranks(stream(real_build / "casino"), 0)
+    assert [len(part) for part in parts] == [1030, 1030]
+
+
+def of_ranks(rows, workers):
+    return [order(split_dataset_by_node(rows, rank=n, world_size=2), workers) for n in range(2)]
+
+
+@WORKERS
+@pytest.mark.parametrize("make", [stream, shuffled])
+def test_two_ranks_share_the_rows(folder, workers, make):
+    parts = of_ranks(make(folder), workers)
+    assert sorted(parts[0] + parts[1]) == sorted(all_keys(folder))
+
+
+def saved(state):
+    """Save a state to a file and load it."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+def stopped(loader, batches):
+    """Return the rows before and after a stop, and the state at the stop."""
+    iterator = iter(loader)
+    before = list(itertools.chain.from_iterable(itertools.islice(iterator, batches)))
+    state = loader.state_dict()
+    return before, list(itertools.chain.from_iterable(iterator)), saved(state)
+
+
+@WORKERS
+@pytest.mark.parametrize("make", [stream, shuffled])
+def test_resuming_gives_exactly_the_rest(folder, workers, make):
+    def loader():
+        return stateful.StatefulDataLoader(
+            make(folder), 4, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0
+        )
+
+    expected = sorted(all_keys(folder))
+    before, after, state = stopped(loader(), len(expected) // 5)
+    assert before
+    assert after
+    assert sorted(before + after) == expected
+    resumed = loader()
+    resumed.load_state_dict(state)
+    assert list(itertools.chain.from_iterable(resumed)) == after
