@@ -19,7 +19,7 @@ import parley
 ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "pages"
 SKILL = ROOT / "parley/.agents/skills/parley/SKILL.md"  # stands for AGENTS.md, which leads to it
-USER = ["list", "load", "open", "fetch", "build", "verify", "score", "select", "browse"]
+USER = ["list", "load", "open", "fetch", "build", "verify", "score", "connect", "browse"]
 MODULES = ["tasks", "questions", "figures", "views", "jobs", "errors"]
 
 
