@@ -24,6 +24,13 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
+@pytest.fixture(autouse=True)
+def _own_path():
+    """A command run in the process of the tests sets this for those that it starts."""
+    yield
+    os.environ.pop("PYTHONSAFEPATH", None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_caches(tmp_path_factory):
     folder = tmp_path_factory.mktemp("caches")

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -119,12 +120,19 @@ def _runs_in(target: Path) -> bool:
 
 def _require_only(target: Path, files_of: Callable[[Path], Collection[str]]) -> None:
     """Raise OutputError if a target is a file, or holds a file or link that nothing lists."""
-    if not target.exists():
+    try:
+        mode = target.stat().st_mode  # once, as another command may exchange it now
+    except FileNotFoundError:
         return
-    if not target.is_dir():
+    if not stat.S_ISDIR(mode):
         raise OutputError(f"{target}: is no folder.", remedy=_MOVE)
     known = frozenset(files_of(target))
-    if others := [path for path in files_in(target) if path not in known]:
+    try:
+        others = [path for path in files_in(target) if path not in known]
+    except FileNotFoundError:
+        _require_only(target, files_of)
+        return
+    if others:
         what = f"{target}: holds {few(others)}, not listed there as written by this command."
         raise OutputError(what, remedy=_MOVE)
 

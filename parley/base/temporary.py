@@ -7,6 +7,7 @@ They are called `parley-PURPOSE-RANDOM`; beside a target NAME, `.NAME.parley-RAN
     content/earlier      what stood in NAME while it is replaced
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -128,8 +129,8 @@ def _remove(folder: Path, target: Path | None) -> None:
     if target and earlier.exists() and not target.exists():
         try:
             earlier.rename(target)
-        except OSError:
-            if not target.exists():  # else another command has just written it
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another command wrote it
                 raise
     shutil.rmtree(folder / _CONTENT, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
