@@ -11,14 +11,13 @@ The other files of a dataset take their words from `parley.tasks`, `parley.quest
 import builtins
 import importlib
 import sys
-import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.base.errors import OutputError, ParleyError, Problem, SourceError, UsageError
+from parley.base.errors import ParleyError, UsageError
 from parley.base.version import __version__
 from parley.building.registry import Dataset, discover, get
 
@@ -55,8 +54,6 @@ __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "F
 __all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
 __all__ += ["build", "chat_of", "connect", "dataset", "fetch", "list", "load", "open"]
 __all__ += ["problems", "score", "verify"]
-
-_FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 
 
 def list() -> builtins.list[str]:
@@ -204,20 +201,9 @@ def load(
         SourceError: none of the places has the rows; names each place and its problem.
         OutputError: a file of the build is damaged, or the cache cannot be written.
     """
-    import datasets as hf
+    from parley.building.load import load_rows
 
-    from parley.building.load import load_splits
-
-    found = get(name)
-    config = config or found.default
-    found.require(config, split)
-    splits = [*found.splits[config]] if split is None else [split]
-    tried: builtins.list[Problem] = []
-    built = _with_rows(Path(build) / name, found, config, splits, tried)
-    rows = load_splits(built, config, splits) if built else None
-    if rows is None:
-        rows = _load_cached(found, config, splits, source, tried)
-    return hf.DatasetDict(rows) if split is None else rows[split]
+    return load_rows(get(name), config, split, Path(build), source)
 
 
 def open(folder: str | Path) -> "BuiltFolder":
@@ -345,70 +331,6 @@ def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bo
 
 def _opened(folder: "BuiltFolder | str | Path") -> "BuiltFolder":
     return open(folder) if isinstance(folder, str | Path) else folder
-
-
-def _with_rows(
-    path: Path, found: Dataset, config: str, splits: Sequence[str], tried: builtins.list[Problem]
-) -> "BuiltFolder | None":
-    """Return the build at a path if it records these splits of this version; else note why not."""
-    from parley.building.folder import open_folder
-
-    if not path.is_dir():
-        tried.append(Problem(str(path), what="no such folder"))
-        return None
-    try:
-        built = open_folder(path, found)
-    except OutputError as error:
-        tried.append(Problem("", what=str(error)))
-        return None
-    absent = [each for each in splits if each not in built.provenance["configs"].get(config, {})]
-    if built.is_sample:
-        why = "a build of the invented sample"
-    elif built.version != found.version:
-        why = f"a build of {found.name} {built.version}; this is {found.name} {found.version}"
-    elif built.is_older:
-        why = "a build by an older Parley, with other digests"
-    elif absent:
-        why = f"a build without {config}/{', '.join(absent)}"
-    else:
-        return built
-    tried.append(Problem(str(path), what=why))
-    return None
-
-
-def _load_cached(
-    found: Dataset,
-    config: str,
-    splits: Sequence[str],
-    source: str | Path | None,
-    tried: builtins.list[Problem],
-) -> "dict[str, hf.Dataset]":
-    """Load splits from the build in the user's cache; build it if it is missing or damaged."""
-    from parley.building.build import build
-    from parley.building.folder import open_folder
-    from parley.building.load import load_splits
-    from parley.building.sources import open_source, source_folder
-    from parley.source.fetch import cache_folder, fetch
-
-    try:
-        upstream = source_folder(source, "source=")
-        home = cache_folder() / "built" / found.version
-        if built := _with_rows(home / found.name, found, config, splits, tried):
-            try:
-                return load_splits(built, config, splits)
-            except OutputError as error:
-                warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=3)
-                tried.append(Problem(str(built.path), what="a damaged build"))
-        if upstream is None:
-            fetch(found.name, found.pins, cache_folder())
-        files = open_source(found, upstream)
-    except (SourceError, UsageError) as error:
-        message = f"no {config}/{', '.join(splits)} of {found.name} in these places, in this order"
-        tried.append(Problem("", what=error.message))
-        remedy = f"{error.remedy} Or name another folder: {_FOLDERS}."
-        raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from None
-    build(files, home)
-    return load_splits(open_folder(home / found.name, found), config, splits)
 
 
 def __getattr__(name: str) -> Any:

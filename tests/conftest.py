@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import pytest
 from hub import Hub
+from hypothesis import settings
 from server import BODY, Page, Server, pinned
 
 from parley.building.registry import discover
@@ -22,6 +23,10 @@ sys.dont_write_bytecode = True
 os.environ["HF_HUB_OFFLINE"] = "1"
 # Spark's Java does not run long enough for its thorough compiler, which takes half of the time
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+# A busy machine is no fault of an example, which by default may take 0.2 seconds
+settings.register_profile("parley", deadline=None)
+settings.load_profile("parley")
 
 
 @pytest.fixture(autouse=True)

@@ -84,7 +84,7 @@ def no_upstream(more, tmp_path, monkeypatch):
 
     def leave():
         (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
-        monkeypatch.setattr("parley.source.fetch.fetch", fetch)
+        monkeypatch.setattr("parley.building.load.fetch", fetch)
 
     return leave
 
@@ -247,6 +247,13 @@ def test_load_dataset_keeps_builds_with_other_rows_apart(more, tmp_path):
 def test_load_names_the_choices(more, args, named):
     with pytest.raises(UsageError, match=named):
         parley.load(*args)
+
+
+def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
+    (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
+    monkeypatch.setattr("parley.building.load.fetch", lambda *_, **__: None)
+    with pytest.raises(SourceError, match=r"dialogues\.jsonl: size expected 423"):
+        parley.load("tea")
 
 
 def test_open_returns_a_build(sample_build, tmp_path):

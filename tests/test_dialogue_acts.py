@@ -423,7 +423,7 @@ def test_a_pickle_cut_off_anywhere_is_refused():
             word_counts.read_words(GOOD[:end])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, len(GOOD) - 1), st.binary(max_size=6), st.integers(0, 6), st.binary())
 @example(1, b"\x00i\\", 0, b"")  # text with a wrong escape, of which Python warns
 def test_a_damaged_pickle_is_read_or_refused(at, put, over, end):
