@@ -734,11 +734,14 @@ def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of):
     assert {metric: metrics[metric] for metric in due} == pytest.approx(due, abs=1e-4)
 
 
-def test_a_game_that_names_no_agent_says_which_there_are(asked):
-    log = asked(
-        "casino deals", by_schema, roles={"mturk_agent_1": "parley/meek"}, limit=1, fails={"error"}
-    )
-    assert "parley/firm" in read_log(log).samples[0].error.message
+@pytest.mark.parametrize(
+    ("side", "agent", "there"),
+    [("mturk_agent_1", "meek", "parley/firm"), ("agent_1", "firm", "mturk_agent_2")],
+)
+def test_a_game_of_no_such_agent_or_side_says_which_there_are(side, agent, there, asked):
+    roles = {side: f"parley/{agent}"}
+    log = asked("casino deals", by_schema, roles=roles, limit=1, fails={"error"})
+    assert there in read_log(log).samples[0].error.message
 
 
 # Killed runs -----------------------------------------------------------------------------
