@@ -35,7 +35,7 @@ def sql(
     Class labels are names, and `split` is a column. A file of your own is a table too, by its name
     in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
     """
-    from parley.base.console import out, print_message, print_output, to_json
+    from parley.base.console import out, print_message, print_output, progress, to_json
     from parley.cli.tables import cut_table
     from parley.reading.sql import (
         builds_in,
@@ -56,10 +56,12 @@ def sql(
         raise UsageError(f"standard input: not a text in {sys.stdin.encoding}") from error
     named = [name for name in common.dataset_names() if name in query]
     with (
+        progress() as advance,
         common.built_or_samples(folder, sample, named) as place,
         connect(named_in(query, builds_in(place))) as connection,
         explained(),
     ):
+        advance("query", "running", None)
         no_names = "set python_enable_replacements = false"  # of our variables, as tables
         until_interrupted(connection, lambda: connection.execute(no_names))
         if to is not None:
