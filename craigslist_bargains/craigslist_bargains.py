@@ -349,7 +349,6 @@ Processing},
             "run code for the Hub's old dataset",
             dialogues,
             shows={"dialogues": "", "turns": "utterance"},
-            sentinels=True,
         ),
         Config(
             "negotiations", "a whole upstream record", SPLITS, key="uuid", holds=holds, use="read"

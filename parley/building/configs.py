@@ -161,7 +161,6 @@ class View(_Config):
         left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
             out on purpose.
         splits_share_keys: See `Config`.
-        sentinels: Whether "" and -1.0 mark missing values.
         licence: See `Config`.
         use: See `Config`.
     """
@@ -174,7 +173,6 @@ class View(_Config):
     rejoin: Callable[[Any, str], Iterable[Any]] | None = None
     shows: Mapping[str, str] | None = None
     left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    sentinels: bool = False
 
     def __post_init__(self) -> None:
         require(self, self.name, list(self._problems()))

@@ -64,7 +64,7 @@ def pin(
     ] = "",
 ) -> None:
     """Print the line of pins.py for a file or folder: URL, size and hash."""
-    from parley.authoring.starting.given import pin_line
+    from parley.authoring.starting.files import pin_line
 
     typer.echo(pin_line(path, url))
 

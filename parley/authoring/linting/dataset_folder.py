@@ -46,15 +46,3 @@ class DatasetFolder:
     def records(self, config: str, split: str) -> list[Any]:
         """Return the records of a split of the sample."""
         return list(split_plan(self.source, config, split).records())
-
-
-def values_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each string, number and null in a value with its path."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from values_of(inner, f"{path}.{key}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from values_of(inner, f"{path}[{index}]")
-    else:
-        yield path, value

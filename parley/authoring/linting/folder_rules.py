@@ -1,20 +1,14 @@
 """Rules for modules and sample: each yields a line for each violation, with its remedy."""
 
-import copy
 import fnmatch
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.authoring.linting.dataset_folder import (
-    DatasetFolder,
-    values_of,
-)
+from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError, RowError, ScriptError, few
 from parley.base.extras import extra_of
 from parley.base.modules import module_path
-from parley.building.configs import Config, View
 from parley.building.figures import Value
 from parley.building.measurements import FILE, Measured, every_split, measured, text_of
 from parley.building.registry import Dataset
@@ -28,22 +22,10 @@ from parley.tasks.formats import JSON_LINES, UNREADABLE
 from parley.tasks.gold import load_gold, running
 from parley.tasks.task import Gold, Task
 from parley.verifying.check import NotChecked, lines_of, one_line
-from parley.verifying.differences import differences
 from parley.verifying.verify import verify
 
 # Errors of a figure on a sample that is too small
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
-_SENTINELS = ("None", "null", "N/A")
-
-
-def script_opens_with_what_it_is(folder: DatasetFolder) -> Iterator[str]:
-    """The script's docstring shows an invented record and describes a row."""
-    name = f"{folder.dataset.name}.py"
-    text = sys.modules[folder.dataset.builder.__module__].__doc__ or ""
-    if "(invented" not in text:
-        yield f'{name}: the docstring shows no record; add one under "A record ... (invented):"'
-    if "A row" not in text:
-        yield f'{name}: the docstring describes no row; add a sentence: "A row is ..."'
 
 
 def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
@@ -58,7 +40,7 @@ def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
 def script_declares(folder: DatasetFolder) -> Iterator[str]:
     """The script can be imported, and its declaration is valid."""
     folder.dataset.builder  # noqa: B018 - imports the script
-    return iter(())
+    yield from ()
 
 
 def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
@@ -130,36 +112,6 @@ def sample_builds(folder: DatasetFolder) -> Iterator[str]:
             yield f"{config}/{split}: no row; add a record for it to the sample"
 
 
-def records_stay_as_they_are(folder: DatasetFolder) -> Iterator[str]:
-    """Computing rows does not change the records, which other configs may use."""
-    for config, split in folder.splits():
-        records = folder.records(config, split)
-        before, declared = copy.deepcopy(records), folder.dataset.configs[config]
-        rows = declared.rows if isinstance(declared, View) else declared.to_rows
-        for _ in rows(iter(records)):
-            pass
-        for number, (found, due) in enumerate(zip(records, before, strict=True)):
-            if found != due:
-                path = next(differences(found, due))
-                place = f"{config}/{split}: rows changes record {number}: {path}"
-                yield f"{place}; change a copy, {{**record}}"
-
-
-def missing_is_null(folder: DatasetFolder) -> Iterator[str]:
-    """Missing values are null: not "None", "null", "N/A" or -1.0.
-
-    Views with `sentinels=True` are exempt: their documented schema has such values.
-    """
-    for config, split in folder.splits():
-        declared = folder.dataset.configs[config]
-        if isinstance(declared, Config) or declared.sentinels:
-            continue  # a Config holds upstream's own values
-        for number, row in enumerate(folder.built.rows(config, split)):
-            for path, value in values_of(row):
-                if value in _SENTINELS or (isinstance(value, float) and value == -1.0):
-                    yield f"{config}/{split}[{number}]{path}: is {value!r}; make it null"
-
-
 def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
     """The checks of `parley verify` and of the dataset pass on the built sample."""
     for check in verify(folder.built).checks:
@@ -202,7 +154,7 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
 
 
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
-    """Each example fits its task, gold is of rows, and each baseline scores the sample."""
+    """Each task reads configs and columns, gold is of rows, and each baseline scores the sample."""
     file = module_path(folder.dataset.folder, "tasks").name
     configs = folder.dataset.configs
     columns = [f"{name}.{c.path}" for name, each in configs.items() for c in columns_of(each)]
@@ -217,14 +169,7 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
             each for each in task.columns if not fnmatch.filter(columns, each.replace("[", "[[]"))
         ]:
             yield f"{where}: no column {', '.join(unknown)}; name others"
-        optional = {name[:-1] for name in task.shape if name.endswith("?")}
-        if not task.fields.keys() - optional <= task.example.keys() <= task.fields.keys():
-            fields = f"{', '.join(task.fields)}, found {', '.join(task.example)}"
-            yield f"{where}: the example: expected the fields {fields}; fix one of them"
         gold, _ = load_gold(folder.built, name, task.chosen({}))
-        for field, labels in _open_labels(folder, task, gold):
-            said = f"takes any text, while its answers are labels; name them: {labels}"
-            yield f"{where}: shape: {field}: {said}"
         if strangers := _strangers(folder, task, gold):
             said = f"no row of {', '.join(task.configs)} has {few(strangers)}; take keys of rows"
             yield f"{where}: gold: {said}"
@@ -275,28 +220,3 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
         cause = type(error.__cause__ or error).__name__
         said = f"it has the fields {', '.join(lost)} alone; see docs/tasks.md"
         yield f"score: fails on an unreadable prediction ({cause}): {said}"
-
-
-def _open_labels(folder: DatasetFolder, task: Task, gold: Gold) -> Iterator[tuple[str, list[str]]]:
-    """Yield the fields that take any text, though gold has labels, and these labels."""
-    fields = [each for each, shape in task.shape.items() if shape in (str, [str])]
-    fields = [each for each in fields if each not in task.key]
-    configs = [folder.dataset.configs[config] for config in task.configs]
-    known = [{*map(str, each.values)} for config in configs for each in columns_of(config)]
-    for field in fields:
-        whole = [
-            each[field] if isinstance(each, dict) and field in each else each
-            for each in gold.values()
-        ]
-        answers = {text for each in whole for text in _texts(each)}
-        if fitting := [each for each in known if answers and answers <= each]:
-            yield field, min(map(sorted, fitting), key=len)
-
-
-def _texts(answer: Any) -> Iterator[str]:
-    """Yield the texts of an answer, which may be several."""
-    if isinstance(answer, str):
-        yield answer
-    elif isinstance(answer, list | tuple | set | frozenset):
-        for each in answer:
-            yield from _texts(each)

@@ -1,10 +1,9 @@
 """Rules for the sample's content: each yields a line for each violation, with its remedy."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from parley.authoring.linting.dataset_folder import DatasetFolder, values_of
+from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError
 from parley.building.configs import Config, View
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
@@ -53,15 +52,14 @@ def _alternatives(
 
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     """`transcript.py` gives facets and a transcript with each turn for the rows of CONFIGS."""
-    dataset = folder.dataset
+    dataset, declared = folder.dataset, folder.dataset.configs
     configs = getattr(dataset.transcript, "CONFIGS", ())
-    columns = {config: set(each.features) for config, each in dataset.configs.items()}
     for config in configs:
-        if config not in columns:
+        if config not in declared:
             yield f"transcript.py: CONFIGS: no config {config}; name one"
     for name in ("BESIDE", "TABLES"):
         for config, column in getattr(dataset.transcript, name, {}).items():
-            if column not in columns.get(config, ()):
+            if config not in declared or column not in declared[config].features:
                 yield f"transcript.py: {name}: no column {config}.{column}; name one"
     for config, split in folder.splits():
         if config not in configs:
@@ -74,18 +72,14 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
                 if laid_out := dialogue.transcript:
-                    yield from _incomplete(where, row, [turn.text for turn in laid_out.turns])
+                    shown, holds = len(laid_out.turns), getattr(declared[config], "holds", None)
+                    if not shown or (holds and shown != holds(row)[0]):
+                        due = f"{holds(row)[0]} turns" if holds else "turns"
+                        yield f"{where}: expected {due}, found {shown}; show each turn"
                 dialogue.facets  # noqa: B018 - computes them
             except ParleyError as error:
                 cause = error.__cause__ or error
                 yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
-
-
-def _incomplete(where: str, row: Any, shown: list[str]) -> Iterator[str]:
-    if not shown:
-        yield f"{where}: has no turns; give them"
-    for path in dropped(row, shown):
-        yield f"{where}: lacks the text of {path}; show each turn"
 
 
 def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
@@ -100,24 +94,3 @@ def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
         if isinstance(config, Config) and config.holds is None:
             said = "give holds=, a function of a row: its number of turns, and its participants"
             yield f"{script}: Config({config.name!r}) says not what a dialogue holds; {said}"
-
-
-def dropped(value: Any, shown: list[str]) -> Iterator[str]:
-    """Yield the paths of a dialogue's sentences that are not among the texts shown.
-
-    The dialogue is the texts at the same place of several items of which most are shown. Texts
-    of one word may be acts, which a chat or transcript may leave out or say in other words.
-    """
-    whole = _plain("\n".join(shown))
-    found: dict[str, list[tuple[str, bool]]] = {}
-    for path, text in values_of(value):
-        if isinstance(text, str) and "[" in path and (" " in text.strip() or not text.isascii()):
-            alike = re.sub(r"\[\d+\]", "[]", path)
-            found.setdefault(alike, []).append((path, _plain(text) in whole))
-    most = max(found.values(), key=lambda each: sum(there for _, there in each), default=[])
-    if any(there for _, there in most):
-        yield from (path for path, there in most if not there)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())

@@ -2,17 +2,20 @@
 
 import shutil
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import parley
-from parley.authoring.starting.draft import Stated, draft, require_spoken
+from parley.authoring.starting.draft import Draft, Stated, draft
+from parley.authoring.starting.files import pin_of
 from parley.authoring.starting.sample import write_sample
-from parley.authoring.starting.script import pins, script, transcript
-from parley.base.errors import UsageError
+from parley.authoring.starting.script import TURNS, pins, script, transcript
+from parley.base.errors import ScriptError, UsageError, few
 from parley.base.replace import replacing
 from parley.building.card import renewed_card
-from parley.building.card_parts import shown_row
 from parley.building.registry import Dataset, collection_folder, wrong_name
+from parley.reading.dialogues import Dialogue
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 NOTHING = Stated()
@@ -25,17 +28,12 @@ def write_skeleton(name: str, home: Path) -> Path:
     UsageError if the name is not allowed or taken, or the path exists.
     """
     target = _free(name, home)
-    texts = {
-        path.relative_to(SKELETON).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted(SKELETON.rglob("*"))
-        if path.is_file() and path.suffix != ".pyc"
-    }
     with replacing(target) as folder:
-        for file, text in texts.items():
-            path = folder / file.replace(_NAME, name)
-            path.parent.mkdir(exist_ok=True)
-            own = text.replace(_NAME, name).replace(_TITLE, _title(name))
-            path.write_text(own, encoding="utf-8")
+        for file in SKELETON.rglob("*.*"):
+            if file.suffix != ".pyc":
+                path = folder / file.relative_to(SKELETON).as_posix().replace(_NAME, name)
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(_text(file, name), encoding="utf-8")
         _renew_card(Dataset(name, folder))
     return target
 
@@ -53,17 +51,45 @@ def write_draft(
     with replacing(target) as folder:
         write_sample(made, folder / "sample")
         dataset = Dataset(name, folder)
-        text = script(name, _title(name), made)
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        (folder / "pins.py").write_text(pins(made), encoding="utf-8")
-        if made.stated:
-            text = transcript(made, made.stated)
-            (folder / "transcript.py").write_text(text, encoding="utf-8")
-            row = shown_row(dataset)
-            require_spoken(made.stated, [row.row] if row else [])  # as a row, too
-        dataset.card.write_text(_drafted_card(dataset), encoding="utf-8")
+        texts = {f"{name}.py": script(name, _title(name), made)}
+        texts["pins.py"] = pins({each.path: pin_of(each.place, each.path) for each in made.given})
+        card = _text(SKELETON / "README.md", name)
+        texts["README.md"] = card.replace("A missing `rating` is null.", "Missing values are null.")
+        if stated != NOTHING:
+            texts["transcript.py"] = transcript(made)
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        if stated != NOTHING:
+            _require_turns(dataset, made)
         _renew_card(dataset)
     return target, made.notes
+
+
+def _require_turns(dataset: Dataset, made: Draft) -> None:
+    """Raise UsageError unless the drafted transcript lays out each record of the files."""
+    config: Any = dataset.configs["dialogues"]
+    sources = {each.path: each.values for each in made.given}
+    records = config.records(sources) if config.records else chain(*sources.values())
+    field = TURNS if made.stated.dialogue else made.stated.turns or made.stated.text
+    for record in records:
+        row = config.to_row(record)
+        try:
+            if not isinstance(row.get(field), list):
+                raise ScriptError("is no list")
+            _ = Dialogue(dataset, "dialogues", "", row, {}, ()).transcript
+        except ScriptError as error:
+            fields = few([*map(repr, made.value if made.stated.dialogue else row)], 8)
+            raise UsageError(
+                f"{made.stated}: not a list of texts and their speakers in every record "
+                f"({error.__cause__ or error!r:.200}); a record has {fields}",
+                remedy="Name fields as the files have them, or write the script by hand.",
+            ) from error
+
+
+def _text(file: Path, name: str) -> str:
+    """Return a file of the skeleton with the name and title of a dataset."""
+    text = file.read_text(encoding="utf-8")
+    return text.replace(_NAME, name).replace(_TITLE, _title(name))
 
 
 def _renew_card(dataset: Dataset) -> None:
@@ -77,23 +103,13 @@ def _title(name: str) -> str:
 
 def _free(name: str, home: Path) -> Path:
     """Return the path for a new dataset, or raise UsageError."""
-    if wrong := wrong_name(name):
+    target, known = home / name, collection_folder() / name
+    wrong = wrong_name(name)
+    if (title := _title(name)) in (*parley.__all__, "Any", "Iterable", "Iterator", "Mapping"):
+        wrong = f"its class {title} would hide a name of the script"
+    if wrong:
         raise UsageError(f"{name!r} cannot name a dataset: {wrong}", remedy="Choose another name.")
-    if (title := _title(name)) in (*parley.__all__, "Any", "Iterable", "Iterator"):
-        what = f"{name!r} cannot name a dataset: its class {title} would hide a name of the script"
-        raise UsageError(what, remedy="Choose another name.")
-    if (target := home / name).exists() or target.is_symlink():
-        raise UsageError(f"{target}: already exists", remedy="Choose another name or folder.")
-    if (known := collection_folder() / name).is_dir():
-        raise UsageError(f"{known} has this name already", remedy="Choose another name.")
+    for taken in (target, known):
+        if taken.exists() or taken.is_symlink():
+            raise UsageError(f"{taken}: already exists", remedy="Choose another name or folder.")
     return target
-
-
-def _drafted_card(dataset: Dataset) -> str:
-    """Return the card of a draft, to be renewed: the skeleton's, with the known facts."""
-    card = (SKELETON / "README.md").read_text(encoding="utf-8")
-    card = card.replace(_NAME, dataset.name).replace(_TITLE, _title(dataset.name))
-    head, *rest = card.split("\n## ")
-    sections = dict(each.split("\n", 1) for each in rest)
-    sections["What we changed"] = "\nMissing values are null. No record is left out.\n"
-    return "\n## ".join([head, *(f"{title}\n{text}" for title, text in sections.items())])

@@ -10,13 +10,11 @@ from itertools import chain
 from json import dumps, loads
 from typing import Any
 
-from parley.base.errors import ScriptError
-from parley.schema.shapes import Converted, parse
+from parley.schema.shapes import Converted
 
 _MANY = 40  # values at least, for a closed set
 _FEW = 12  # different values of a closed set
 _SHORT = 40  # characters of such a value
-_DEEPEST = 12  # steps of a path; deeper values become JSON text
 _ID = re.compile(r"[\w.-]*\d[\w.-]*")  # a key that looks like an id
 _COLUMN = re.compile(r"(?!_type$|\s*$).*(?<!\?)")  # keys that fit a column
 
@@ -25,25 +23,6 @@ class Notes(list[str]):
     """What was guessed, a line each; texts at the path `speaker` are labels, if they are few."""
 
     speaker = ""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ends: dict[tuple[str, type], tuple[Any, Any]] = {}  # path and type -> least and most
-
-
-def is_object(shape: Any) -> bool:
-    """Tell whether a shape is an object with plain known keys."""
-    return isinstance(shape, dict) and str not in shape
-
-
-def is_record(shape: Any) -> bool:
-    """Tell whether a value of a shape can be a row."""
-    node = parse(shape)
-    try:
-        node.row()
-    except ScriptError:
-        return False
-    return not node.nullable
 
 
 def guess(values: Sequence[Any], path: str, notes: Notes) -> Any:
@@ -54,9 +33,6 @@ def guess(values: Sequence[Any], path: str, notes: Notes) -> Any:
         if not given:
             notes.append(f"{path}: is always null; taken for text that may be null")
         return (guess(given, path, notes) if given else str, None)
-    if len(re.findall(r"\.|\[\]", path)) >= _DEEPEST and kinds & {dict, list}:
-        notes.append(f"{path}: is nested deeply; kept as JSON text")
-        return _as_json(guess(values, "", Notes()))
     if kinds == {dict}:
         return _guess_object(values, path, notes)
     if kinds == {list}:
@@ -66,9 +42,6 @@ def guess(values: Sequence[Any], path: str, notes: Notes) -> Any:
         return [guess(items, f"{path}[]", notes) if items else str]
     if kinds == {str}:
         return _guess_text(values, path, notes)
-    for kind in kinds & {int, float}:
-        numbers: list[Any] = [value for value in values if type(value) is kind]
-        notes.ends[path, kind] = min(numbers), max(numbers)
     if kinds in ({bool}, {int}, {float}):
         return kinds.pop()
     if kinds == {int, float} and all(float(value) == value for value in values):
@@ -86,16 +59,12 @@ def _as_json(shape: Any) -> Converted:
 
 def _guess_text(values: Sequence[str], path: str, notes: Notes) -> Any:
     few = sorted(set(values))
-    short = max(map(len, few)) <= _SHORT
     often = len(values) >= _MANY and len(few) * 4 <= len(values)
-    if len(few) > _FEW or not short or not (often or path == notes.speaker):
+    if len(few) > _FEW or max(map(len, few)) > _SHORT or not (often or path == notes.speaker):
         return str
     said = f"one of {len(few)} labels" if few[1:] else f"always {few[0]!r}"
     notes.append(f"guess: {path} is {said}, as in all {len(values):,} values")
     return {*few}
-
-
-# Objects --------------------------------------------------------------------------------
 
 
 def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: Notes) -> Any:
@@ -115,11 +84,11 @@ def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: Notes) -> 
         found = [value[key] for value in values if key in value]
         inner = f"{path}.{key}" if path else key
         name = key if count == len(values) else f"{key}?"
-        if name != key and any(value is None for value in found):
+        shape = guess(found, inner, notes)
+        if name != key and None in found:
             notes.append(f"{inner}: is null in some objects and absent from others; JSON text")
-            parts[name] = _as_json(guess(found, inner, notes))
-        else:
-            parts[name] = guess(found, inner, notes)
+            shape = _as_json(shape)
+        parts[name] = shape
     return parts
 
 
