@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from parley.base.console import print_message
-    from parley.base.replace import require_outside_builds, write_whole, writing
-    from parley.base.temporary import folder_beside
+    from parley.base.replace import beside, write_whole, writing
     from parley.building.jobs import Job
     from parley.building.rows.digest import Digest
     from parley.building.rows.parquet import write_parquet
@@ -18,18 +17,16 @@ _PLACES = {
     "Digest": "parley.building.rows.digest",
     "Job": "parley.building.jobs",
     "arrow_schema": "parley.schema.features",
+    "beside": "parley.base.replace",
     "card_yaml": "parley.schema.features",
     "convokit": "parley.reading.export.convokit",
-    "folder_beside": "parley.base.temporary",
     "print_message": "parley.base.console",
-    "require_outside_builds": "parley.base.replace",
     "write_corpus": "parley.reading.export.convokit",
     "write_parquet": "parley.building.rows.parquet",
     "write_whole": "parley.base.replace",
     "writing": "parley.base.replace",
 }
-__all__ = ["Digest", "Job", "arrow_schema", "card_yaml", "convokit", "print_message"]
-__all__ += ["folder_beside", "require_outside_builds"]
+__all__ = ["Digest", "Job", "arrow_schema", "beside", "card_yaml", "convokit", "print_message"]
 __all__ += ["write_corpus", "write_parquet", "write_whole", "writing"]
 
 

@@ -371,4 +371,6 @@ def test_spark_gives_the_same(spark, tmp_path):
     assert (tmp_path / "spark.jsonl").read_bytes() == expected
     assert refused(tmp_path / "spark") == counts
     run(folder, tmp_path / "duckdb")
-    assert digests(tmp_path / "spark") == digests(tmp_path / "duckdb")
+    built = [contents(tmp_path / name) for name in ("spark", "duckdb")]
+    tables = [{k: v for k, v in each.items() if k.endswith(".parquet")} for each in built]
+    assert tables[0] == tables[1]

@@ -12,7 +12,6 @@ A category is finished when provenance.json names it. Until then its files are i
 folder next to OUT. A run continues with the first unfinished category.
 """
 
-import errno
 import fcntl
 import json
 import os
@@ -20,7 +19,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Any, Protocol
 
 from parley import __version__
 from parley.errors import OutputError, Problem, RecordError, UsageError
-from parley.jobs import folder_beside, require_outside_builds, write_whole
+from parley.jobs import beside, write_whole
 
 from . import jsonl as upstream
 from .card import render
@@ -37,7 +36,7 @@ from .judged import compare, judged_products
 from .rules import PRODUCT_RULES, REVIEW_RULES, Thresholds
 from .sift import Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
-from .tables import SCHEMAS, Written
+from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Query, write
 
 JOB = "cosrec catalogue"
 PROVENANCE, COUNTS, JUDGED = "provenance.json", "counts.json", "judged.json"
@@ -60,11 +59,8 @@ class Engine(Protocol):
     def read(self, table: str, path: Path, folder: Path) -> Read:
         """Apply the rules to a file of `table`, products first, and store passing rows."""
 
-    def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """Write the tables from the rows in `folder` to `target`/products and `target`/reviews."""
-
-    def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
-        """Return (rule, whether the product is in the catalogue, number) of reviews."""
+    def querying(self, folder: Path) -> AbstractContextManager[Query]:
+        """Yield a function that runs the statements of `tables` on the rows in `folder`."""
 
 
 @dataclass(frozen=True)
@@ -105,38 +101,35 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
     judged = judged_products(wanted.judgments) if wanted.judgments else set()
     if alone and not wanted.categories:
         say(f"left out, because one file is missing: {', '.join(alone)}")
-    try:
-        with _owned(output) as temporary:
-            catalogue = _Catalogue(output, wanted)
-            left = [category for category in categories if not catalogue.has(category)]
-            if done := len(categories) - len(left):
-                say(f"{done} of {len(categories)} categories are finished")
-            _tell_room(left, output, say)
-            # while one category is joined and sorted, the next is read
-            with ThreadPoolExecutor(1) as thread:
-                before: Future[None] | None = None
-                for number, category in enumerate(left, 1):
-                    say(f"{category.name} ({number} of {len(left)})")
-                    folder = temporary / category.name
-                    try:
-                        reads = {t: engine.read(t, p, folder) for t, p in category.files.items()}
-                        _refuse_broken(category, reads, wanted.skip_broken)
-                    finally:
-                        if before:
-                            before.result()
-                    before = thread.submit(catalogue.add, category, engine, folder, reads)
-                if before:
-                    before.result()
-            if wanted.judgments:
-                say(catalogue.compare(judged))
-            catalogue.finish()
-            say(catalogue.summary())
-            if wanted.jsonl:
-                names = [category.name for category in categories]
-                count = upstream.write(output, names, wanted.jsonl)
-                say(f"{wanted.jsonl}: {count:,} products in upstream's format")
-    except OSError as error:
-        raise full(error, output) from error
+    with _owned(output) as temporary:
+        catalogue = _Catalogue(output, wanted)
+        left = [category for category in categories if not catalogue.has(category)]
+        if done := len(categories) - len(left):
+            say(f"{done} of {len(categories)} categories are finished")
+        _tell_room(left, output, say)
+        # while one category is joined and sorted, the next is read
+        with ThreadPoolExecutor(1) as thread:
+            before: Future[None] | None = None
+            for number, category in enumerate(left, 1):
+                say(f"{category.name} ({number} of {len(left)})")
+                folder = temporary / category.name
+                try:
+                    reads = {t: engine.read(t, p, folder) for t, p in category.files.items()}
+                    _refuse_broken(category, reads, wanted.skip_broken)
+                finally:
+                    if before:
+                        before.result()
+                before = thread.submit(catalogue.add, category, engine, folder, reads)
+            if before:
+                before.result()
+        if wanted.judgments:
+            say(catalogue.compare(judged))
+        catalogue.finish()
+        say(catalogue.summary())
+        if wanted.jsonl:
+            names = [category.name for category in categories]
+            count = upstream.write(output, names, wanted.jsonl)
+            say(f"{wanted.jsonl}: {count:,} products in upstream's format")
 
 
 def _place(wanted: Wanted, category: Category) -> Path:
@@ -156,20 +149,20 @@ def _place(wanted: Wanted, category: Category) -> Path:
 @contextmanager
 def _owned(output: Path) -> Iterator[Path]:
     """Lock the output, and yield a temporary folder next to it."""
-    require_outside_builds(output)
-    output.mkdir(parents=True, exist_ok=True)
-    handle = os.open(output, os.O_RDONLY)
-    try:
+    with beside(output) as temporary:
+        output.mkdir(exist_ok=True)
+        handle = os.open(output, os.O_RDONLY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            os.close(handle)
             raise OutputError(
                 f"{output}: another run is writing there", remedy="Wait for it to end."
             ) from None
-        with folder_beside(output) as temporary:
+        try:
             yield temporary
-    finally:
-        os.close(handle)
+        finally:
+            os.close(handle)
 
 
 def _tell_room(left: list[Category], output: Path, say: Callable[[str], None]) -> None:
@@ -237,11 +230,10 @@ class _Catalogue:
         self, category: Category, engine: Engine, sifted: Path, reads: Mapping[str, Read]
     ) -> None:
         """Build a category from its sifted rows, and move it into the catalogue."""
-        review_counts = engine.review_counts(sifted)
-        target = sifted / "built"
-        for table in SCHEMAS:
-            (target / table).mkdir(parents=True)
-        written = engine.write(sifted, target, category.name)
+        name, target = category.name, sifted / "built"
+        with engine.querying(sifted) as query:
+            counted = [row for batch in query(REVIEW_COUNTS_SQL) for row in batch.to_pylist()]
+            written = {t: write(query(sql), t, target / t, name) for t, sql in SQL.items()}
         entry: dict[str, Any] = {
             "inputs": {
                 table: {"name": path.name, **read.pin, "pinned": _pinned(path, read)}
@@ -250,9 +242,8 @@ class _Catalogue:
             "engine": engine.name,
             "versions": {"parley": __version__}
             | {name: version(name) for name in (engine.package, "orjson", "pyarrow")},
-            **{table: asdict(what) for table, what in written.items()},
+            **written,
         }
-        name = category.name
         self._judged = None  # it describes the previous products
         if self._provenance["categories"].pop(name, None):
             self.finish()  # remove it from the card first
@@ -262,7 +253,7 @@ class _Catalogue:
                 file.unlink()
             for file in (target / table).iterdir():
                 file.rename(self._output / table / file.name)
-        self.counts[name] = _counts(reads, review_counts, written)
+        self.counts[name] = _counts(reads, counted, written)
         self._provenance["categories"][name] = entry
         self.finish()
         shutil.rmtree(sifted)
@@ -318,30 +309,28 @@ def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) ->
 
 def _counts(
     reads: Mapping[str, Read],
-    review_counts: list[tuple[str | None, bool, int]],
-    written: Mapping[str, Written],
+    counted: list[dict[str, Any]],
+    written: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the counts of a category; read = broken + refused + kept (+ replaced)."""
     products, reviews = reads["products"], reads["reviews"]
     refused = dict.fromkeys(REVIEW_RULES, 0) | reviews.counts
-    for rule, known, number in review_counts:
-        if not known:
-            refused["not_in_catalogue"] += number
-        elif rule is not None:
-            refused[rule] += number
+    for row in counted:
+        if rule := row["rule"] if row["known"] else "not_in_catalogue":
+            refused[rule] += row["number"]
     return {
         "products": {
             "read": products.lines,
             "broken": products.broken_lines,
             "refused": {rule: products.counts[rule] for rule in PRODUCT_RULES},
-            "replaced": products.counts["kept"] - written["products"].rows,
-            "kept": written["products"].rows,
+            "replaced": products.counts["kept"] - written["products"]["rows"],
+            "kept": written["products"]["rows"],
         },
         "reviews": {
             "read": reviews.lines,
             "broken": reviews.broken_lines,
             "refused": refused,
-            "kept": written["reviews"].rows,
+            "kept": written["reviews"]["rows"],
         },
     }
 
@@ -353,17 +342,6 @@ def _pinned(path: Path, read: Read) -> bool:
         for files in SOURCES.values()
         for file, pin in files.items()
     )
-
-
-def full(error: OSError, output: Path) -> OutputError:
-    """Return our error for an error of the disk."""
-    where = error.filename or output
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return OutputError(
-            f"{where}: the disk is full",
-            remedy="Free some space and run it again; finished categories stay.",
-        )
-    return OutputError(f"{where}: cannot be written: {error.strerror or error}")
 
 
 def _read_json(path: Path) -> Any:

@@ -6,8 +6,10 @@ from typing import Any
 
 import yaml
 
+from parley.jobs import card_yaml
+
 from .sources import STATED
-from .tables import SCHEMAS, card_features
+from .tables import SCHEMAS, features
 
 _PROSE = """
 # CoSRec's product catalogue
@@ -57,7 +59,7 @@ def render(
         infos.append(
             {
                 "config_name": table,
-                "features": card_features(table),
+                "features": card_yaml(features(table)),
                 "splits": [
                     {"name": name, "num_bytes": split["arrow_size"], "num_examples": split["rows"]}
                     for name, split in splits.items()

@@ -5,22 +5,24 @@ folder `review*`, both in the given folder or in `raw/` below it.
 """
 
 import hashlib
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import import_module
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any
 
 from parley.errors import Problem, SourceError, UsageError
 
-zlib: Any
 try:
-    zlib = import_module("isal.isal_zlib")  # twice as fast
+    from isal.igzip import IGzipFile as GzipFile  # twice as fast
+    from isal.isal_zlib import error as Damaged  # noqa: N812
 except ImportError:
-    zlib = import_module("zlib")
+    from gzip import GzipFile
+    from zlib import error as Damaged  # noqa: N812
 
 BLOCK = 2 << 20  # bytes of a block, about
 LONGEST = 64 << 20  # most bytes of a line
@@ -88,7 +90,7 @@ class RawFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._hash = hashlib.sha256()
-        self._read = 0
+        self._size = 0
 
     def blocks(self) -> Iterator[bytes]:
         """Yield blocks of whole lines, read ahead in a thread.
@@ -100,12 +102,12 @@ class RawFile:
 
     def pin(self) -> dict[str, Any]:
         """Return size and sha256 of the file, after reading."""
-        return {"size": self._read, "sha256": self._hash.hexdigest()}
+        return {"size": self._size, "sha256": self._hash.hexdigest()}
 
     def _lines(self) -> Iterator[bytes]:
         rest: list[bytes] = []
         gathered = 0
-        for data in self._inflated() if self.path.suffix == ".gz" else self._bytes():
+        for data in self.chunks(inflated=self.path.suffix == ".gz"):
             rest.append(data)
             gathered += len(data)
             if gathered >= BLOCK and (end := data.rfind(b"\n") + 1):
@@ -118,46 +120,39 @@ class RawFile:
         if gathered:
             yield b"".join(rest)
 
-    def _bytes(self) -> Iterator[bytes]:
+    def chunks(self, inflated: bool) -> Iterator[bytes]:
+        """Yield the bytes of the file, or of what is in a gzip file."""
         try:
             with self.path.open("rb", buffering=0) as file:
                 before = _state(os.fstat(file.fileno()))
-                while data := file.read(_CHUNK):
-                    self._hash.update(data)
-                    self._read += len(data)
+                hashed = _Hashed(file, self._hash)
+                source: Any = GzipFile(mode="rb", fileobj=hashed) if inflated else hashed
+                while data := source.read(_CHUNK):
                     yield data
-                if before != _state(os.fstat(file.fileno())) or before != _state(self.path.stat()):
+                if {before} != {_state(os.fstat(file.fileno())), _state(self.path.stat())}:
                     raise changed(self.path)
+                self._size = file.tell()
+        except (EOFError, Damaged, BadGzipFile) as error:
+            raise SourceError(
+                f"{self.path}: is damaged, no valid gzip: {error}", remedy="Download it again."
+            ) from error
         except OSError as error:
             raise SourceError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 
-    def _inflated(self) -> Iterator[bytes]:
-        """Yield the content of the members of a gzip file; zeros may follow them."""
-        member = None
-        first = True
-        for data in self._bytes():
-            try:
-                while data:
-                    if member is None:
-                        data = data if first else data.lstrip(b"\0")
-                        if not data:
-                            break
-                        member, first = zlib.decompressobj(wbits=31), False
-                    yield from filter(None, [member.decompress(data, _CHUNK)])
-                    data = member.unconsumed_tail
-                    if member.eof:
-                        data, member = member.unused_data, None
-            except zlib.error as error:
-                raise SourceError(
-                    f"{self.path}: is damaged, no valid gzip: {error}", remedy="Download it again."
-                ) from error
-        while member is not None and (data := member.decompress(member.unconsumed_tail, _CHUNK)):
-            yield data
-        if member is not None and not member.eof:
-            raise SourceError(
-                f"{self.path}: is cut short: gzip ends before its end mark",
-                remedy="Download it again.",
-            )
+
+class _Hashed(io.RawIOBase):
+    """A file whose bytes are hashed as they are read."""
+
+    def __init__(self, file: io.FileIO, hash: Any) -> None:
+        self._file, self._hash = file, hash
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._file.readinto(buffer)
+        self._hash.update(memoryview(buffer)[:size])
+        return size
 
 
 def changed(path: Path) -> SourceError:
@@ -185,6 +180,6 @@ def hash_file(path: Path) -> dict[str, Any]:
         SourceError: unreadable, or changed meanwhile.
     """
     file = RawFile(path)
-    for _ in file._bytes():
+    for _ in file.chunks(inflated=False):
         pass
     return file.pin()

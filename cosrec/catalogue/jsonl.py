@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -16,11 +15,8 @@ import pyarrow.parquet as pq
 from parley.errors import UsageError
 from parley.jobs import writing
 
-from .files import LONGEST
 from .rules import PRODUCT_VALUES, REVIEW_VALUES
 from .sift import load_details
-
-_OURS = {"parent_asin", "valid_reviews", "num_valid_ratings"}  # some keys of a line
 
 
 def write(folder: Path, categories: list[str], target: Path) -> int:
@@ -81,9 +77,9 @@ def _review(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
-    """Raise UsageError unless `write` may write `target`, or replace its own earlier file there.
+    """Raise UsageError unless `write` may write `target`.
 
-    It must be outside the catalogue and the folders of the raw files.
+    It must be new, and outside the catalogue and the folders of the raw files.
     """
     place = f"--jsonl {target}"
     folder = target.parent
@@ -93,20 +89,5 @@ def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
     for taken in (output, *inputs):
         if real.is_relative_to(os.path.realpath(taken)):
             raise UsageError(f"{place}: lies in {taken}", remedy="Choose a file elsewhere.")
-    if target.is_symlink() or (target.exists() and not _is_ours(target)):
-        raise UsageError(
-            f"{place}: another program's file exists there",
-            remedy="Move it away, or choose another file.",
-        )
-
-
-def _is_ours(path: Path) -> bool:
-    """Tell whether a file is empty or begins like the output of `write`."""
-    if not path.is_file():
-        return False
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        try:
-            line = file.readline(LONGEST)
-            return not line or json.loads(line).keys() >= _OURS
-        except (OSError, EOFError, zlib.error, ValueError, AttributeError, RecursionError):
-            return False
+    if target.is_symlink() or target.exists():
+        raise UsageError(f"{place}: exists", remedy="Move it away, or choose another file.")

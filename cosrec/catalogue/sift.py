@@ -70,7 +70,7 @@ class Sifted:
 
     rows: pa.RecordBatch  # of PRODUCTS or of REVIEWS
     counts: Counter[str]  # lines by the rule that refused them; those kept are under "kept"
-    broken: list[tuple[int, str]]  # the position of a line that no rule could be tried on, and why
+    broken: list[tuple[int, str]]  # the index of a line that no rule could be tried on, and why
 
 
 @dataclass
@@ -109,7 +109,7 @@ def sift_products(
     rows: list[tuple[Any, ...]] = []
     outcomes: list[str] = []
     broken = []
-    for line, position in zip(lines, positions, strict=False):
+    for index, (line, position) in enumerate(zip(lines, positions, strict=False)):
         try:
             record = parse(line)
             rule = refuse_product(record, thresholds)
@@ -124,7 +124,7 @@ def sift_products(
                 on_kept(parent_asin)
             outcomes.append(rule or "kept")
         except BrokenError as error:
-            broken.append((position, str(error)))
+            broken.append((index, str(error)))
     return Sifted(_to_batch(rows, PRODUCTS), Counter(outcomes), broken)
 
 
@@ -143,7 +143,7 @@ def sift_reviews(
     rows: list[tuple[Any, ...]] = []
     nameless = unknown = 0
     broken = []
-    for line, position in zip(lines, positions, strict=False):
+    for index, (line, position) in enumerate(zip(lines, positions, strict=False)):
         try:
             record = parse(line)
             parent_asin = catalogue_id(record)
@@ -163,7 +163,7 @@ def sift_reviews(
                     values = (None, None, None, None, None, star, None)
                 rows.append((parent_asin, position, rule, *values))
         except BrokenError as error:
-            broken.append((position, str(error)))
+            broken.append((index, str(error)))
     counts = Counter(parent_asin=nameless, not_in_catalogue=unknown)
     return Sifted(_to_batch(rows, REVIEWS), +counts, broken)
 

@@ -1,8 +1,7 @@
 """The catalogue on Spark: the same rules under `mapInArrow`, the same statements for the rest.
 
 A plain file is split among tasks; a gzip file cannot be, and is one task. All machines must see the
-input and the output under the same paths. The folder holds the same rows as DuckDB's, and so the
-same digests, in other files.
+input and the output under the same paths.
 """
 
 import gzip
@@ -21,15 +20,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley import ParleyError
-from parley.jobs import Digest
 
 from . import rules, sift
 from .files import changed, hash_file
 from .rules import Thresholds
 from .sift import MOST_SHOWN, Read, Sifted
-from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Written
+from .tables import Query
 
-_ROW_GROUP = 4 << 20  # bytes: small ones keep streaming quick
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -68,6 +65,7 @@ class Spark:
     def read(self, table: str, path: Path, folder: Path) -> Read:
         """See `build.Engine`."""
         from pyspark.sql import functions as f
+        from pyspark.sql.pandas.types import from_arrow_schema
 
         pin = hash_file(path)
         state = path.stat()
@@ -78,7 +76,8 @@ class Spark:
                 f.col("value").cast("binary").alias("line"),
                 f.col("_metadata.file_block_start").alias("start"),
             )
-            lines.mapInArrow(apply, _spark_schema(sift.SCHEMAS[table])).write.parquet(target)
+            columns = from_arrow_schema(sift.SCHEMAS[table])
+            lines.mapInArrow(apply, columns).write.parquet(target)
             sifted = self._session.read.parquet(target)
             summaries = sifted.where("key IS NULL").select("exact").collect()
         now = path.stat()
@@ -95,29 +94,23 @@ class Spark:
             read.add(Counter(), [(1, "it is not JSON: it begins with a byte order mark")])
         return read
 
-    def review_counts(self, folder: Path) -> list[tuple[str | None, bool, int]]:
+    @contextmanager
+    def querying(self, folder: Path) -> Iterator[Query]:
         """See `build.Engine`."""
-        self._view(folder)
-        return [tuple(row) for row in self._session.sql(REVIEW_COUNTS_SQL).collect()]
-
-    def _view(self, folder: Path) -> None:
-        for table in SCHEMAS:
+        for table in sift.SCHEMAS:
             sifted = self._session.read.parquet(f"file://{folder.resolve() / table}")
             sifted.where("key IS NOT NULL").createOrReplaceTempView(f"sifted_{table}")
+        parts = folder / "parts"
 
-    def write(self, folder: Path, target: Path, category: str) -> dict[str, Written]:
-        """See `build.Engine`."""
-        self._view(folder)
-        written = {}
-        for table in SCHEMAS:
-            parts = folder / "parts" / table
+        def query(statement: str) -> Iterator[pa.RecordBatch]:
             with _explained(parts):
-                self._session.sql(SQL[table]).write.option(
-                    "parquet.block.size", _ROW_GROUP
-                ).parquet(f"file://{parts.resolve()}")
-            written[table] = _take(parts, table, target / table, category)
+                self._session.sql(statement).write.parquet(f"file://{parts.resolve()}")
+            for path in sorted(parts.glob("part-*.parquet")):
+                with pq.ParquetFile(path) as file:
+                    yield from file.iter_batches(10_000)
             shutil.rmtree(parts)
-        return written
+
+        yield query
 
 
 def _session(sessions: Any, master: str | None) -> Any:
@@ -162,10 +155,9 @@ def _applier(
             # A line takes a byte at least, so that this grows through all splits of a file.
             positions = [start + number for start, number in places]
             sifted = apply(batch.column(0).to_pylist(), positions, thresholds)
-            where = dict(zip(positions, places, strict=True))
             counts.update(sifted.counts)
             broken_lines += len(sifted.broken)
-            broken += [([*where[position]], why) for position, why in sifted.broken]
+            broken += [([*places[number]], why) for number, why in sifted.broken]
             del broken[MOST_SHOWN:]
             lines += len(places)
             schema = sifted.rows.schema
@@ -177,14 +169,6 @@ def _applier(
             yield pa.RecordBatch.from_pylist([{"exact": json.dumps(summary)}], schema)
 
     return run
-
-
-def _spark_schema(schema: pa.Schema) -> str:
-    kinds = {
-        "binary": "binary", "int64": "bigint", "int8": "tinyint", "string": "string",
-        "double": "double", "bool": "boolean", "list<item: string>": "array<string>",
-    }  # fmt: skip
-    return ", ".join(f"{field.name} {kinds[str(field.type)]}" for field in schema)
 
 
 def _line(path: Path, start: int, index: int) -> int:
@@ -203,28 +187,6 @@ def _line(path: Path, start: int, index: int) -> int:
 def _has_bom(path: Path) -> bool:
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         return bool(file.read(len(_BOM)) == _BOM)
-
-
-def _take(parts: Path, table: str, target: Path, category: str) -> Written:
-    """Move the files of a table to where they belong, and read them for their digest."""
-    schema = SCHEMAS[table]
-    digest = Digest(schema)
-    size = 0
-    found = [
-        path for path in sorted(parts.glob("part-*.parquet")) if pq.read_metadata(path).num_rows
-    ]
-    files = []
-    for number, path in enumerate(found):
-        rows = digest.rows
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(10_000):
-                batch = batch.cast(schema)
-                size += batch.nbytes
-                digest.update(batch)
-        name = f"{category}-{number:05d}-of-{len(found):05d}.parquet"
-        shutil.move(path, target / name)
-        files.append({"name": name, **hash_file(target / name), "rows": digest.rows - rows})
-    return Written(digest.rows, size, digest.hexdigest(), files)
 
 
 @contextmanager

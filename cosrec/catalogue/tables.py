@@ -4,10 +4,13 @@ The statements run on DuckDB and on Spark alike, over the views `sifted_products
 `sifted_reviews`, which hold the rows of `sift`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from parley.jobs import Digest, arrow_schema, write_parquet
 
 from .sift import PRODUCT, schema
 
@@ -23,6 +26,9 @@ REVIEWS = schema(
     "text string, rating int64, helpful int64, exact string"
 )
 SCHEMAS = {"products": PRODUCTS, "reviews": REVIEWS}
+
+Query = Callable[[str], Iterable[pa.RecordBatch]]
+"""Returns the rows of a statement."""
 
 _COUNTED = ", ".join(
     f"count(CASE WHEN star = {star} THEN 1 END) AS stars_{star}" for star in _STARS
@@ -71,35 +77,28 @@ GROUP BY 1, 2
 """
 
 
-@dataclass(frozen=True)
-class Written:
-    """A table of a category as it was written: its files, and the digest of its rows."""
-
-    rows: int
-    arrow_size: int
-    digest: str
-    files: list[dict[str, Any]]  # name, size, sha256, rows
-
-
-# `datasets` takes half a second to import, in which the processes can be at work already: so it is
-# imported where it is first needed.
-
-
-def card_features(table: str) -> Any:
-    """Return the features of a table as the front matter of a card has them."""
-    from parley.jobs import card_yaml
-
-    return card_yaml(_features(table))
-
-
-def with_footer(table: str) -> pa.Schema:
-    """Return the schema with the metadata that every version of `datasets` reads features from."""
-    from parley.jobs import arrow_schema
-
-    return arrow_schema(_features(table))
+def write(
+    rows: Iterable[pa.RecordBatch], table: str, folder: Path, category: str
+) -> dict[str, Any]:
+    """Write the rows of a table of a category to a new folder, and return its provenance."""
+    folder.mkdir(parents=True)
+    schema = SCHEMAS[table]
+    digest = Digest(schema)
+    batches = (batch.cast(schema) for batch in rows)
+    files = write_parquet(batches, arrow_schema(features(table)), folder, category, digest)
+    return {
+        "rows": digest.rows,
+        "arrow_size": sum(file.arrow_size for file in files),
+        "digest": digest.hexdigest(),
+        "files": [
+            {"name": file.name, "size": file.size, "sha256": file.sha256, "rows": file.rows}
+            for file in files
+        ],
+    }
 
 
-def _features(table: str) -> Any:
-    import datasets
+def features(table: str) -> Any:
+    """Return the features of a table."""
+    import datasets  # takes half a second, in which the processes can be at work already
 
     return datasets.Features.from_arrow_schema(SCHEMAS[table])

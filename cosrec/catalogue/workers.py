@@ -72,7 +72,7 @@ class Workers:
 def _begin(work: Work) -> None:
     global _work
     _work = work
-    gc.freeze()  # otherwise a collection in a fork copies the shared memory
+    gc.disable()  # records have no cycles, and a collection copies the memory that forks share
     for signum in (signal.SIGINT, signal.SIGHUP):  # the process that forked it ends it
         signal.signal(signum, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -39,13 +39,12 @@ def replacing(
         UsageError: its path is not UTF-8.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
-    require_outside_builds(target)
     if _runs_in(target):
         raise OutputError(
             f"{target}: is or contains the current folder, and would be replaced.",
             remedy="Run the command from outside it, or choose another folder.",
         )
-    with _beside(target) as place:
+    with beside(target) as place:
         _require_only(target, files_of)
         (new := place / "new").mkdir()
         yield new
@@ -82,8 +81,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         UsageError: its path is not UTF-8.
     """
     path = Path(os.path.realpath(path))
-    require_outside_builds(path)
-    with _beside(path) as place:
+    with beside(path) as place:
         with (place / "new").open("xb") as file:
             yield file
         (place / "new").replace(path)
@@ -100,8 +98,14 @@ def write_whole(path: Path, text: str) -> None:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Yield a folder beside a target, and turn errors of the disk into an OutputError."""
+def beside(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside a target, and remove it at the end.
+
+    Raises:
+        OutputError: an error of the disk, also in the block, or a build holds the target.
+        UsageError: its path is not UTF-8.
+    """
+    require_outside_builds(target)
     require_utf8(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
