@@ -11,8 +11,6 @@ from parley.base.errors import SourceError
 from parley.building.folder import open_folder
 from parley.source.pins import git_tree
 
-pytest.importorskip("aiohttp", reason="reading http needs the extra fsspec[http]")
-
 
 @pytest.fixture
 def upstream(dataset, monkeypatch):

@@ -2,21 +2,16 @@
 
 import inspect
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.base.errors import Problem, ScriptError, SourceError
+from parley.base.errors import Problem, ScriptError
 from parley.building.configs import Config, View
 from parley.schema.features import arrow_schema, datasets_features
-from parley.source import pins
-from parley.source.archive import extract
-from parley.source.files import REMEDY, Folder, Source
+from parley.source.files import REMEDY, Source
 from parley.source.reader import Reader
 
 if TYPE_CHECKING:
@@ -150,30 +145,22 @@ class Builder(_Base):
         import datasets
 
         splits = self.splits(self.config.name)
-        sources = {each.path: each for each in chain.from_iterable(splits.values())}
-        if folder := self.config.data_dir:
-            paths = {path: str(Path(folder) / path) for path in sources}
-        else:
-            paths = dl_manager.download({path: each.url for path, each in sources.items()})
-        return [
-            datasets.SplitGenerator(
-                split, {"paths": {each.path: paths[each.path] for each in some}}
-            )
-            for split, some in splits.items()
-        ]
+        return [datasets.SplitGenerator(split, {"sources": some}) for split, some in splits.items()]
 
-    def _generate_examples(self, paths: dict[str, str]) -> Iterator[tuple[Any, dict[str, Any]]]:
-        with ExitStack() as last:
-            if (folder := self.config.data_dir) is None:
-                folder = last.enter_context(tempfile.TemporaryDirectory(prefix="parley-"))
-                sources = {path: self.sources()[path] for path in paths}
-                paths = {p: _take(sources[p], place, Path(folder)) for p, place in paths.items()}
-            files = [self.sources()[path] for path in paths]
-            reader = Reader(Path(folder), {path: Path(place) for path, place in paths.items()})
-            plan = self.plan(self.dataset_name, self.config.name, "", files, reader, "")
-            for number, (_, row) in enumerate(plan.keyed_rows()):
-                yield number, row
-            reader.require_ended(files)
+    def _generate_examples(
+        self, sources: tuple[Source, ...]
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        folder = self.config.data_dir
+        if folder is None:
+            from parley.source.fetch import cache_folder, fetch
+
+            pins = {each.path: each.pin for each in sources}
+            folder = fetch(self.dataset_name, pins, cache_folder())
+        reader = Reader(Path(folder))
+        plan = self.plan(self.dataset_name, self.config.name, "", list(sources), reader, "")
+        for number, (_, row) in enumerate(plan.keyed_rows()):
+            yield number, row
+        reader.require_ended(sources)
 
 
 def _inherit() -> None:
@@ -181,28 +168,6 @@ def _inherit() -> None:
     import datasets
 
     Builder.__bases__ = (datasets.GeneratorBasedBuilder,)
-
-
-def _take(source: Source, place: str, folder: Path) -> str:
-    """Copy a downloaded source into upstream's layout, verify its pin and return its path."""
-    from datasets.utils.file_utils import xopen
-
-    target = folder / source.path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    whole = target.with_name(f"{target.name}.whole")
-    with whole.open("wb") as copy, xopen(place, "rb") as given:
-        shutil.copyfileobj(given, copy)  # a server may refuse requests for a part
-    if isinstance(source, Folder):
-        with whole.open("rb") as archive:
-            wrong = extract(archive, source.pin, target)
-        whole.unlink()
-    else:
-        whole.rename(target)
-        wrong = pins.problem(target, source.pin)
-    if wrong:
-        remedy = "The download is damaged, or upstream changed."
-        raise SourceError("", Problem(source.path, what=wrong), remedy=remedy)
-    return str(target)
 
 
 def _problems(cls: type[Builder]) -> Iterator[Problem]:

@@ -3,12 +3,11 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -31,11 +30,10 @@ class Reader:
 
     Args:
         folder: The files in upstream's layout.
-        paths: The places of those that lie elsewhere, by their path in upstream's layout.
     """
 
-    def __init__(self, folder: Path, paths: Mapping[str, Path] = MappingProxyType({})) -> None:
-        self._folder, self._paths = folder, paths
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
@@ -51,7 +49,7 @@ class Reader:
 
     def path(self, source: Source) -> Path:
         """Return the place of a source."""
-        return self._paths.get(source.path, self._folder / source.path)
+        return self._folder / source.path
 
     def open(self, sources: Iterable[Source]) -> dict[str, Opened]:
         """Return path -> opened source."""
