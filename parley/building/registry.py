@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
 _BESIDE |= {"tasks", "views"}
+_LAYOUT = (
+    "PARLEY_DATASETS names a folder of folders NAME, each with its script NAME.py, in lower case."
+)
 IN_WHEEL = "collection_data"
 """The folder of parley's own datasets in the installed package."""
 
@@ -48,8 +51,7 @@ def folders() -> list[Path]:
         if not folder.is_dir():
             raise UsageError(f"PARLEY_DATASETS: no folder {folder}")
         if not any(_scripts(folder)):
-            what = f"PARLEY_DATASETS: {folder} holds no dataset"
-            raise UsageError(what, remedy=_where_else(folder))
+            raise UsageError(f"PARLEY_DATASETS: {folder} holds no dataset", remedy=_LAYOUT)
     return [collection_folder(), *extra]
 
 
@@ -75,26 +77,6 @@ def _scripts(home: Path) -> Iterator[Path]:
             yield script
 
 
-def _where_else(home: Path) -> str:
-    """Return the remedy for a folder without datasets."""
-    if (home / f"{home.name}.py").is_file():
-        return f"It is a dataset folder: name the folder above it, {home.resolve().parent}."
-    for below in sorted(path for path in home.iterdir() if path.is_dir()):
-        if any(_scripts(below)):
-            return f"Name the folder in it, {below}."
-        if any(below.glob("*.py")):
-            return _why_none(below)
-    return "A dataset is a folder NAME with the script NAME.py; `parley new` writes one."
-
-
-def _why_none(folder: Path) -> str:
-    """Return the remedy for a folder that is not a dataset."""
-    if wrong := wrong_name(folder.name):
-        return f"Rename {folder}: {wrong}."
-    there = ", ".join(sorted(path.name for path in folder.glob("*.py"))) or "no script"
-    return f"{folder} holds {there}: rename its script to {folder.name}.py."
-
-
 def discover() -> dict[str, "Dataset"]:
     """Return name -> dataset, sorted by name."""
     found: dict[str, Dataset] = {}
@@ -112,27 +94,11 @@ def discover() -> dict[str, "Dataset"]:
 
 def get(name: str) -> "Dataset":
     """Return the dataset of this name, or raise UsageError with the known names."""
-    datasets = discover()
-    if name not in datasets:
-        raise UsageError(
-            f"no dataset is named {name!r}; there are: {', '.join(datasets)}",
-            remedy=_hint(name, list(datasets)),
-        )
-    return datasets[name]
-
-
-def _hint(name: str, names: list[str]) -> str:
-    given = Path(name)
-    if given.name != name and given.name in names:
-        return f"Did you mean {given.name}? Give the name alone; --build and --source take folders."
-    if (given / f"{given.name}.py").is_file():
-        above = given.resolve().parent
-        return f"Give the name alone, {given.name}, and set PARLEY_DATASETS to {above}."
-    for home in folders()[1:]:
-        if (home / given.name).is_dir():
-            return _why_none(home / given.name)
-    near = get_close_matches(name.lower(), names, 1)
-    return f"Did you mean {near[0]}?" if near else ""
+    if name in (datasets := discover()):
+        return datasets[name]
+    near = get_close_matches(Path(name).name.lower(), datasets, 1)
+    hint = f"Did you mean {near[0]}? Give the name alone." if near else _LAYOUT
+    raise UsageError(f"no dataset is named {name!r}; there are: {', '.join(datasets)}", remedy=hint)
 
 
 @dataclass(frozen=True)
