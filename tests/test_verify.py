@@ -30,6 +30,7 @@ from parley.building.sources import Sources, open_source
 from parley.building.verdicts import UNEXPLAINED, Figure, figures
 from parley.reading.export.export import export
 from parley.schema.features import arrow_schema
+from parley.schema.shapes import Field
 from parley.tasks.in_builds import write_questions
 from parley.verifying import folder_checks, row_checks
 from parley.verifying.check import Check
@@ -307,9 +308,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     },
     "as_measured": {"rows that were not measured": provenance("sample", False)},
     "keys": {"a row twice": rows("speakers/train", lambda found: [*found, found[0]])},
-    "numbers": {
-        "NaN": rows("speakers/train[0].extraversion", math.nan),
-    },
     "empty_texts": {
         "an empty text": rows("dialogues/train[0].chat_logs[0].text", ""),
         "an empty text in a list of a view": rows("scenarios/train[0].published_in", [""]),
@@ -319,14 +317,15 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a label's number too low": rows("speakers/train[0].svo", -1),
         "an unknown label": rows("dialogues/train[0].annotations[0][1]", "flattery"),
     },
-    "views": {"another text": rows("utterances/train[0].text", "Hi!")},
+    "views": {
+        "another text": rows("utterances/train[0].text", "Hi!"),
+        "NaN": rows("speakers/train[0].extraversion", math.nan),
+        "a system's turn": rows("messages/train[0].source_turns[0]", [0]),
+    },
     "shown": {
         "a dialogue too few": rows("scenarios/train", lambda found: found[1:]),
         "a turn too few": rows("messages/train[0].source_turns[-1]", DROP),
         "a participant too few": rows("participants/train", lambda found: found[1:]),
-    },
-    "chats": {
-        "a system's turn": rows("messages/train[0].source_turns[0]", [0]),
     },
     "questions": {
         "another right answer": asked(rows("questions-outcomes/test[0].target", "{}")),
@@ -505,19 +504,19 @@ def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatc
 
 @pytest.mark.parametrize("name", [".f", "[0]", "..", "a.b"])
 def test_the_name_of_a_field_is_no_path(name):
-    fields = {"number": float}
+    fields = {"text": Field(str, "what was said")}
     of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
     features = {"id": str, "of": {"f": fields, name: fields}}
     config = View("odd", "a row", features=features, **of)
-    rows = [{"id": "1", "of": {"f": {"number": 1.0}, name: {"number": math.nan}}}]
+    rows = [{"id": "1", "of": {"f": {"text": "Hi!"}, name: {"text": ""}}}]
     table = pa.Table.from_pylist(rows, arrow_schema(config.features))
     built = types.SimpleNamespace(
         declared=[("odd", "train")],
         dataset=types.SimpleNamespace(configs={"odd": config}),
         tables=lambda *place: iter([table]),
     )
-    (problem,) = row_checks.numbers(built)
-    assert problem.startswith(f"odd/train: of.{name}.number: ")
+    (problem,) = row_checks.empty_texts(built)
+    assert problem.startswith(f"odd: of.{name}.text: ")
 
 
 @pytest.mark.parametrize("shared", [False, True])

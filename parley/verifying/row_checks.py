@@ -15,7 +15,6 @@ from parley.building.rows.arrow import to_batches
 from parley.building.rows.digest import Digest
 from parley.building.rows.generate import generate
 from parley.building.rows.split import SplitPlan
-from parley.schema.chats import CHAT
 from parley.schema.containers import KEY
 from parley.schema.fields import UNKNOWN, columns_of
 from parley.verifying.check import NotChecked
@@ -49,14 +48,6 @@ def values_of_columns(
     """Return the values of columns of a split, without the others, which takes less time."""
     tables = list(built.tables(config, split))
     return [[each for table in tables for each in table[name].to_pylist()] for name in names]
-
-
-def numbers(built: BuiltFolder) -> Iterator[str]:
-    """Every number is finite."""
-    for config, split, path, values in _leaves(built):
-        if pa.types.is_floating(values.type):
-            for wrong in pc.unique(values.filter(pc.invert(pc.is_finite(values)))).to_pylist():
-                yield f"{config}/{split}: {path}: expected a finite number, found {wrong}"
 
 
 def empty_texts(built: BuiltFolder) -> Iterator[str]:
@@ -115,37 +106,6 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
                 raise
             except Exception as error:  # a script may fail on a foreign row
                 yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
-
-
-def chats(built: BuiltFolder) -> Iterator[str]:
-    """Chats alternate user and assistant after an optional system message; no turn is lost.
-
-    `source_turns` lists the turns of each message: each turn once, in order. Only the system
-    message and an opening cue have none.
-    """
-    for config, declared in built.dataset.configs.items():
-        if isinstance(declared, Config) or not CHAT.keys() <= declared.features.keys():
-            continue  # a Config holds upstream's own values
-        for split in built.splits(config):
-            chats = zip(*values_of_columns(built, config, split, CHAT), strict=True)
-            for number, (messages, turns) in enumerate(chats):
-                for problem in _wrong_chat(messages, turns):
-                    yield f"{config}/{split}[{number}]: {problem}"
-
-
-def _wrong_chat(chat: list[dict[str, str]], turns: list[list[int]]) -> Iterator[str]:
-    roles = [message["role"] for message in chat]
-    system = roles[:1] == ["system"]
-    talk = roles[system:]
-    if talk != [("user", "assistant")[n % 2] for n in range(len(talk))]:
-        yield "expected user and assistant in turn after an optional system message"
-    if len(turns) != len(chat):
-        yield f"{len(chat)} messages, but source_turns of {len(turns)}"
-        return
-    if [turn for each in turns for turn in each] != list(range(sum(map(len, turns)))):
-        yield "source_turns are not each turn once, in order"
-    if (system and turns[0]) or not all(turns[system + 1 :]):
-        yield "only the system message and an opening cue may have no turn"
 
 
 def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
