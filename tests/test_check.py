@@ -47,7 +47,6 @@ def ids_are_short(data):
 '''
 SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
-TWO_ROWS = f'        record["id"] += ""; record["turns"].reverse()\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: [][0]}\n"
 TASK = """from parley.tasks import Score, Task
 
@@ -75,7 +74,6 @@ TASKS = {"first": FIRST}
 OTHERS = "    inputs='its turns',\n    columns=('dialogues.turn',),\n    gold="
 JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]],
             shape=__import__("parley").Converted(DIALOGUE, DIALOGUE, lambda r: r["x"], dict)"""
-OF_LABELS = TASK.replace(": str}", ': {"clerk", "customer"}}').replace("nobody", "clerk")
 # rule: (file, old text, new text)
 BREAKS = {
     "script_declares": [
@@ -86,10 +84,6 @@ BREAKS = {
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton"),
         ("pins.py", '"size": 423', '"size": "423"'),
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'),
-    ],
-    "script_opens_with_what_it_is": [
-        (SCRIPT, "(invented)", ""),
-        (SCRIPT, "A row is the record", "It is the record"),
     ],
     "every_field_has_a_meaning": [
         (SCRIPT, 'Field(str, "what is said")', "str"),
@@ -107,8 +101,6 @@ BREAKS = {
         (SCRIPT, "holds=holds", JOINED),
         (SCRIPT, " in records:", " in [next(iter(records))]:"),
     ],
-    "records_stay_as_they_are": [(SCRIPT, SAID, TWO_ROWS)],
-    "missing_is_null": [(SCRIPT, "chat_of(said)", 'chat_of(said, "N/A")')],
     "sample_shows_each_alternative": [
         (SCRIPT, '"rating?": Field({1, 2, 3, 4, 5}', '"rating?": Field((int, float)'),
         (SCRIPT, '"text": Field(str,', '"text": Field((str, None),'),
@@ -129,9 +121,8 @@ BREAKS = {
     ],
     "figures_compute": [(FIGURES, 'dialogue["turns"]', 'dialogue["turn"]')],
     "tasks_score_the_sample": [
-        ("tasks.py", NEW, TASK),
         *(
-            ("tasks.py", NEW, OF_LABELS.replace(old, new))
+            ("tasks.py", NEW, TASK.replace(old, new))
             for old, new in (
                 ("    gold=", OTHERS),
                 ('(row["id"],)', '("9",)'),

@@ -15,7 +15,7 @@ from parley.building.plan import plan
 from parley.building.registry import discover
 from parley.building.rows import write
 from parley.building.rows.arrow import to_batch
-from parley.building.rows.columns import batch_of, has_columns, to_columns
+from parley.building.rows.write import batch_of, to_columns
 from parley.building.sources import at_hand, open_source
 from parley.schema.shapes import parse
 
@@ -34,7 +34,7 @@ PLANS = [
     pytest.param(each, id=f"{source.folder.name} {each.where}")
     for source in SOURCES
     for each in plan(source)
-    if has_columns(each)
+    if to_columns(each)
 ]
 assert PLANS  # without a shape that gives columns, nothing is compared
 TEXTS = ("", "\n", " ", "U", ":", "U: ", "S: ", "\nU: ", "\nS:", "\r", "\0", "é", "👍", "\nU: \n")
@@ -59,7 +59,7 @@ def test_columns_are_those_of_the_rows(planned):
     assert all(require_the_same(planned, [record]) for record in records[:3])
     require_the_same(planned, records)
     due = to_batch(list(planned.config.to_rows(records)), planned.schema)
-    assert batch_of(planned, records).equals(due)
+    assert batch_of(planned, to_columns(planned), records).equals(due)
     for number in range(TRIED):
         record = damaged(records[number % len(records)], draw)
         refused += not require_the_same(planned, [record, records[number % 7 % len(records)]])
@@ -94,7 +94,7 @@ def test_a_build_without_columns_writes_the_same_bytes(tmp_path, monkeypatch):
     source = next(each for each in SOURCES if each.dataset.name == "cosrec")
     for folder in ("fast", "slow"):
         build(source, tmp_path / folder)
-        monkeypatch.setattr(write, "has_columns", lambda plan: False)
+        monkeypatch.setattr(write, "to_columns", lambda plan: None)
     assert contents(tmp_path / "fast") == contents(tmp_path / "slow")
 
 

@@ -29,11 +29,11 @@ from parley.source.pins import Pin, alone, places
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema")}
 COLUMNS |= {"pilot": Value("int64")}
 """The columns of the questions in a build, which `parley.tasks.in_builds` describes."""
-_CHECKED: dict[str, Any] = {"page_checksum_verification": True}  # where a page has a checksum
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 
 
@@ -215,11 +215,9 @@ class BuiltFolder:
         raise MissingSplitError(f"{config}/{split} was not built: its source is missing")
 
     def _table(self, path: Path) -> "pa.Table":
-        import pyarrow.parquet as pq  # not at the top: cards are read without it
-
         if self._kept is not None and path in self._kept:
             return self._kept[path]
-        with _readable(path), pq.ParquetFile(path, **_CHECKED) as file:
+        with _parquet(path) as file:
             table = file.read()
         if self._kept is not None:
             self._kept[path] = table
@@ -227,19 +225,15 @@ class BuiltFolder:
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few in memory at once; errors as in `rows`."""
-        import pyarrow.parquet as pq
-
         for path in self._there(config, split):
-            with _readable(path):
-                for batch in pq.ParquetFile(path, **_CHECKED).iter_batches(_AT_ONCE):
+            with _parquet(path) as file:
+                for batch in file.iter_batches(_AT_ONCE):
                     yield from batch.to_pylist()
 
     def ids(self, config: str, split: str) -> Iterator[Any]:
         """Yield the first column of a split, which names its rows, without reading the others."""
-        import pyarrow.parquet as pq
-
         for path in self._there(config, split):
-            with _readable(path), pq.ParquetFile(path, **_CHECKED) as file:
+            with _parquet(path) as file:
                 if not (names := file.schema_arrow.names[:1]):
                     raise ValueError("it has no columns")
                 yield from file.read(names).column(0).to_pylist()
@@ -258,11 +252,8 @@ class BuiltFolder:
             self.dataset.require(config)
         for split in splits or self.made.get(config) or self.dataset.splits[config]:
             if (config, split) not in self._rows:
-                files = self._there(config, split)
-                found: list[dict[str, Any]] = []
-                for path, table in zip(files, self.tables(config, split), strict=True):
-                    with _readable(path):  # a table may hold what Python cannot, as late dates
-                        found += table.to_pylist()
+                with _readable(self.path / config):  # Python cannot hold all values, as late dates
+                    found = [row for t in self.tables(config, split) for row in t.to_pylist()]
                 self._rows[config, split] = list(map(frozen, found))
             rows += self._rows[config, split]
         return rows
@@ -331,6 +322,15 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
+
+
+@contextmanager
+def _parquet(path: Path) -> "Iterator[pq.ParquetFile]":
+    """Open a Parquet file, whose pages are compared with their checksums; errors as `_readable`."""
+    import pyarrow.parquet as pq  # not at the top: cards are read without it
+
+    with _readable(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        yield file
 
 
 def _named(value: Any, names: list[str]) -> Any:

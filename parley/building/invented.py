@@ -1,12 +1,7 @@
 """Test that a dataset's sample is invented: that its sentences are not upstream's."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from parley.base.errors import Problem, ScriptError
 from parley.building.configs import Config
@@ -29,22 +24,16 @@ def require_invented(built: BuiltFolder) -> None:
     lossless = [each for each in plan(given) if isinstance(each.config, Config)]
     configs = {each.config.name for each in lossless}
     texts = {text for each in lossless for row in generate(each) for text in _long(row)}
-    folders = [built.path / each for each in configs]
-    if found := sorted(_held(pa.array(texts, pa.string()), folders)):
+    held = (
+        text
+        for config, split in built.declared
+        if config in configs
+        for row in built.each_row(config, split)
+        for text in _long(row)
+    )
+    if found := sorted(texts.intersection(held)):
         said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
         raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
-
-
-def _held(texts: pa.Array, folders: list[Path]) -> set[str]:
-    """Return those of the texts that the Parquet files of the folders hold."""
-    found: set[str] = set()
-    for path in (path for folder in folders for path in folder.glob("*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches():
-                for arrays in map(_texts, batch.columns):
-                    for each in arrays:
-                        found.update(each.filter(pc.is_in(each, texts)).to_pylist())
-    return found
 
 
 def _long(value: Any) -> Iterator[str]:
@@ -54,14 +43,3 @@ def _long(value: Any) -> Iterator[str]:
             yield from _long(inner)
     elif isinstance(value, str) and len(value) >= _LEAST:
         yield value
-
-
-def _texts(array: pa.Array) -> Iterator[pa.StringArray]:
-    """Yield the arrays of texts in a column."""
-    if pa.types.is_string(array.type):
-        yield array
-    elif pa.types.is_list(array.type):
-        yield from _texts(array.flatten())
-    elif pa.types.is_struct(array.type):
-        for inner in array.flatten():
-            yield from _texts(inner)

@@ -104,7 +104,7 @@ def load_splits(
     """Return the rows of recorded splits of a config, in memory.
 
     Raises:
-        OutputError: a file is missing or unknown, or files or rows differ from the provenance;
+        OutputError: a file is missing, or files or rows differ from the provenance;
             names all of them.
     """
     wrong: list[Problem] = []
@@ -128,18 +128,16 @@ def load_splits(
 def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) -> pa.Table:
     schema = arrow_schema(built.features(config))
     made = built.provenance["configs"][config][split]
-    recorded = {str(file["path"]): file for file in made["files"]}
-    found = {f"{config}/{path.name}": path for path in built.files(config, split)}
-    wrong += [Problem(name, what="missing") for name in recorded.keys() - found.keys()]
     tables, already = [schema.empty_table()], len(wrong)
-    for name, path in found.items():
-        if (file := recorded.get(name)) is None:
-            wrong.append(Problem(name, what="unknown file"))
-        elif (data := _recorded_bytes(path, file)) is None:
-            wrong.append(Problem(name, what="unreadable, or not of the recorded size and sha256"))
+    if not (paths := built.files(config, split)):
+        wrong.append(Problem(f"{config}/{split}", what="a file is missing, or a link"))
+    for path, file in zip(paths, made["files"], strict=False):
+        if (data := _recorded_bytes(path, file)) is None:
+            what = "unreadable, or not of the recorded size and sha256"
+            wrong.append(Problem(file["path"], what=what))
         elif (table := _read(data)) is None or table.schema != schema:
             due = f"Parquet with the columns of {built.dataset.name} {config}"
-            wrong.append(Problem(name, due, "other content"))
+            wrong.append(Problem(file["path"], due, "other content"))
         else:
             tables.append(table)
     table, digest = pa.concat_tables(tables), Digest(schema)
@@ -148,7 +146,7 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
         made["rows"],
         made["digest"],
     ):
-        wrong.append(Problem(", ".join(recorded), what="other rows than the recorded ones"))
+        wrong.append(Problem(f"{config}/{split}", what="other rows than the recorded ones"))
     return table
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, islice
+from itertools import islice, permutations
 from typing import Any
 
 from parley.base.errors import MOST_PROBLEMS, Problem
-from parley.schema.containers import Mapping, Object
+from parley.schema.containers import Object
 from parley.schema.conversion import (
     Conversion,
     narrower,
@@ -166,14 +166,12 @@ def _require_told_apart(options: list[Node], path: str) -> None:
 
     This happens if a key is null in one alternative's record and absent from the other's.
     """
-    columns = [option.column for option in options]
-    for one, other in combinations([c for c in columns if isinstance(c, Object | Mapping)], 2):
-        if isinstance(one, Mapping) or isinstance(other, Mapping):
-            raise refusal(path, "an object with arbitrary keys, or another object")
-        if _apart(one, other) or _apart(other, one):
-            continue
-        for name in [*_unclear(one, other), *_unclear(other, one)]:
-            raise refusal(f"{path}.{name}", "null in one alternative but absent from another")
+    objects = [node for option in options if isinstance(node := option.column, Object)]
+    for one, other in permutations(objects, 2):
+        for key, node in one.fields.items():
+            unclear = node.nullable and key not in {*one.optional, *other.fields}
+            if unclear and not _apart(one, other) and not _apart(other, one):
+                raise refusal(f"{path}.{key}", "null in one alternative but absent from another")
 
 
 def _apart(one: Object, other: Object) -> bool:
@@ -187,10 +185,3 @@ def _apart(one: Object, other: Object) -> bool:
         if isinstance(mine, Choice) and isinstance(theirs, Choice):
             return not mine.values & theirs.values
     return False
-
-
-def _unclear(one: Object, other: Object) -> Iterator[str]:
-    """Yield the keys that may be null in the first object and absent from the second."""
-    for key, node in one.fields.items():
-        if key not in one.optional and node.nullable and key not in other.fields:
-            yield key

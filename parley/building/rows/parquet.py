@@ -137,19 +137,6 @@ def _readable(batch: pa.RecordBatch, largest: int) -> Iterator[pa.RecordBatch]:
     yield from _readable(_join([batch.slice(half)]), largest)
 
 
-def arrow_size(group: pa.Table) -> int:
-    """Return the bytes of Arrow data of a row group, which do not depend on how it was cut."""
-    whole = group.combine_chunks()
-    return sum(_join([batch]).nbytes for batch in whole.to_batches(BATCH))
-
-
-def _size(group: pa.Table) -> int:
-    """Return `arrow_size` of a group of joined batches, which is known of those of 500 rows."""
-    batches = group.to_batches()
-    known = all(batch.num_rows == BATCH for batch in batches[:-1])
-    return sum(batch.nbytes for batch in batches) if known else arrow_size(group)
-
-
 class _Shard:
     """A Parquet file being written, with a temporary name until all shards are complete."""
 
@@ -173,7 +160,7 @@ class _Shard:
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._sink.check()
         self.rows += group.num_rows
-        self.arrow_size += _size(group)
+        self.arrow_size += sum(batch.nbytes for batch in group.to_batches())
 
     def end(self, kind: object, error: object, traceback: object) -> None:
         try:

@@ -1,19 +1,28 @@
-"""Write a split: its rows from this process or from several, as Parquet with a digest."""
+"""Write a split as Parquet with a digest: by columns where its shape can, else row by row."""
 
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
-from parley.building.rows.arrow import Nulls, to_batches
-from parley.building.rows.columns import Unsure, column_batches, has_columns
+from parley.building.configs import Config
+from parley.building.rows.arrow import Nulls, to_batch, to_batches
 from parley.building.rows.digest import Digest
 from parley.building.rows.generate import are_unique, generate
 from parley.building.rows.parquet import write_parquet
 from parley.building.rows.split import BuiltSplit, SplitPlan
+from parley.schema.conversion import ToColumns
+from parley.source.files import File
+
+AT_ONCE = 1 << 19  # bytes of lines converted at once; each conversion takes a fixed time
+
+
+class Unsure(Exception):
+    """Some record may be wrong; a build row by row can tell, and name it."""
 
 
 def write_batches(
@@ -56,10 +65,10 @@ def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], Non
 
         return write_batches(plan.name, counted(), plan.schema, folder)
 
-    if has_columns(plan):
+    if convert := to_columns(plan):
         keys = array("q")
         try:
-            with closing(column_batches(plan, keys)) as batches:
+            with closing(_column_batches(plan, convert, keys)) as batches:
                 made = write(batches)
         except Unsure:
             pass  # row by row, what is wrong can be named
@@ -67,3 +76,50 @@ def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], Non
             if keys and are_unique(keys):
                 return made
     return write(to_batches(generate(plan), plan.schema, plan.where))
+
+
+def to_columns(plan: SplitPlan) -> ToColumns | None:
+    """Return the function of a shape that converts many records at once, if it has one.
+
+    They must be the JSON lines of one file.
+    """
+    file, *others = plan.files
+    lines = isinstance(file, File) and file.read == "json lines"
+    if not isinstance(plan.config, Config) or not lines or others or plan.join:
+        return None
+    return plan.config.conversion.to_columns
+
+
+def _column_batches(
+    plan: SplitPlan, convert: ToColumns, keys: "array[int]"
+) -> Generator[pa.RecordBatch, None, None]:
+    """Yield the rows of such a split; `keys` is extended with the hash of each row's key.
+
+    Unsure if a record may not fit its shape, or cannot be read or converted.
+    """
+    try:
+        for records in plan.reader.lines(plan.files[0], AT_ONCE):
+            batch = batch_of(plan, convert, records)
+            found = [batch.column(name).to_pylist() for name in plan.config.keys]
+            keys.extend(map(hash, found[0] if len(found) == 1 else zip(*found, strict=True)))
+            yield batch
+    except Exception as error:
+        raise Unsure from error
+
+
+def batch_of(plan: SplitPlan, convert: ToColumns, records: list[Any]) -> pa.RecordBatch:
+    """Return the rows of records of a split's only file; Unsure unless they fit their shape."""
+    file = plan.files[0]
+    if file.validate is not None:
+        for record in records:
+            file.validate(record)
+    if (columns := convert(records)) is None:
+        if not all(map(file.node.fits, records)):
+            raise Unsure
+        return to_batch(list(plan.config.to_rows(records)), plan.schema)
+    arrays = [columns[name] for name in plan.schema.names]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+    batch.validate(full=True)
+    if batch.num_rows != len(records):
+        raise Unsure
+    return batch
