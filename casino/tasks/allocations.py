@@ -11,8 +11,7 @@ from parley.tasks import Prediction
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import PARTNER
 
-SHARES = {side: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for side in SIDES}
-ALLOCATION = (SHARES, None)
+ALLOCATION = ({s: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for s in SIDES}, None)
 EXAMPLE = {
     "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
     "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},

@@ -1,25 +1,17 @@
 """The packages of both sides at the end of a dialogue."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parley import problems
 from parley.figures import Data
-from parley.questions import (
-    Asking,
-    Question,
-    Unreadable,
-    chat,
-    object_schema,
-    one_of,
-    reader,
-)
+from parley.questions import Asking, Question, Unreadable, chat, object_schema, reader
 from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
-from .allocations import ALLOCATION, EXAMPLE, SHARES, people, wrong_shares
+from .allocations import ALLOCATION, EXAMPLE, people, wrong_shares
 from .talks import SETTING, dialogues, seen
 
 # Question ----------------------------------------------------------------------------------
@@ -53,28 +45,15 @@ def final_deal(data: Data) -> Iterator[Question]:
 
 
 def allocation(value: Any) -> Any:
-    """Return the packages of both sides, given by item or by side; None for no deal."""
-    if value is None or _NO_DEAL(value) in ("null", "no deal"):
+    """Return the packages by side of an answer, which has them by item; None for no deal."""
+    if value is None:
         return None
-    items = {issue: named(each, SIDES) for issue, each in named(value, ISSUES).items()}
-    shares = {side: named(each, ISSUES) for side, each in named(value, SIDES).items()} or {
-        side: {issue: each.get(side) for issue, each in items.items()} for side in SIDES
-    }
-    is_wrong = any(problems(shares, SHARES)) or any(
-        sum(each[issue] for each in shares.values()) != PACKAGES for issue in ISSUES
-    )
-    return Unreadable() if is_wrong else shares
+    if any(problems(value, _BY_ITEM)) or any(sum(v.values()) != PACKAGES for v in value.values()):
+        return Unreadable()
+    return {side: {issue: value[issue][side] for issue in ISSUES} for side in SIDES}
 
 
-_NO_DEAL = one_of(("null", "no deal"))
-
-
-def named(value: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return the values of an object by these names, in their order; {} if it has others."""
-    given = value if isinstance(value, Mapping) else {}
-    found = {one_of(names)(name): each for name, each in given.items()}
-    is_whole = len(found) == len(given) and found.keys() == {*names}
-    return {name: found[name] for name in names} if is_whole else {}
+_BY_ITEM = {item: {side: set(range(PACKAGES + 1)) for side in SIDES} for item in ISSUES}
 
 
 def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:

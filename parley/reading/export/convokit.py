@@ -60,10 +60,7 @@ def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def write_corpus(
-    folder: Path,
-    about: Mapping[str, str],
-    conversations: Iterable[Conversation],
-    index: Mapping[str, Any] | None = None,
+    folder: Path, about: Mapping[str, str], conversations: Iterable[Conversation]
 ) -> None:
     """Write a corpus; a conversation's id is that of its first utterance, as in ConvoKit.
 
@@ -71,7 +68,6 @@ def write_corpus(
         folder: An empty folder.
         about: The metadata of the corpus.
         conversations: The conversations in order.
-        index: The types of the metadata; they are counted unless given.
 
     Raises:
         ValueError: an utterance comes twice, or a number is not finite.
@@ -96,7 +92,7 @@ def write_corpus(
     if times > 1:
         raise ValueError(f"the utterance {id!r:.60} comes {times} times")
     parts = ([each["meta"] for each in utterances], speakers.values(), metas.values())
-    counted = {
+    index = {
         **{f"{part}-index": _types(found) for part, found in zip(_PARTS, parts, strict=True)},
         "overall-index": _types([about]),
         "version": 2,
@@ -107,7 +103,7 @@ def write_corpus(
         whole = {id: {"meta": meta, "vectors": []} for id, meta in each.items()}
         _write(folder / f"{part}.json", whole)
     _write(folder / "corpus.json", about)
-    _write(folder / "index.json", counted if index is None else index)
+    _write(folder / "index.json", index)
 
 
 def _types(metas: Any) -> dict[str, list[str]]:
