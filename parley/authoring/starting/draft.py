@@ -81,7 +81,7 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
         values = [entry for value in values for entry in value.values()]
     value = guess(values, "", notes)
     if not entries:
-        _require_columns(value)
+        _require_columns(value, notes)
     if stated.dialogue:
         if entries or any(type(row.get(stated.dialogue)) not in (str, int) for row in values):
             raise UsageError(f"{stated}: --dialogue is not a text or number in every row")
@@ -113,13 +113,14 @@ def _have_entries(values: list[Any]) -> bool:
     return len({*map(type, entries)} & {dict, list}) == 1 and keys_are_data(counts, 2)
 
 
-def _require_columns(shape: Any) -> None:
+def _require_columns(shape: Any, notes: list[str]) -> None:
     """Raise UsageError unless a value of a shape can be a row."""
     node = parse(shape)
     try:
         node.row()
     except ScriptError as error:
-        raise UsageError("a record is not an object of columns", remedy=BY_HAND) from error
+        said = f"a record is not an object of columns ({'; '.join(notes)})"
+        raise UsageError(said, remedy=BY_HAND) from error
     if node.nullable:
         raise UsageError("a record may be null", remedy=BY_HAND)
 
