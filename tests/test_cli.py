@@ -385,7 +385,7 @@ def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, tmp_path, monk
         assert file.read_bytes() == body
         assert server.ranges("/raw/meta/meta_Small.jsonl") == ["bytes=20000-"]
         asked = len(server.requests)
-        assert " 0 B to fetch" in run(*command, "--part", "Small", **home).stderr
+        assert " 0 bytes to fetch" in run(*command, "--part", "Small", **home).stderr
         assert len(server.requests) == asked
         assert not [path for path, _ in server.requests if "Large" in path]
         done = run(*command, "--part", "Small", "--part", "Large", **home)

@@ -83,7 +83,7 @@ def test_a_problem_names_the_nearest_expected_value(value, shape, expected):
         (b'["\\ud83d\\ude00", "\\ud83d"]', "[1]: "),
         (b'{"\\udc00": 1}', r".\udc00: "),
         (b'{"a": 1,\n "b" 2}', "line 2"),
-        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "line 1 column 106"),
+        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested"),
         (b'{"a": "\xff"}', "position 7"),
         (b'\xef\xbb\xbf{"a": 1}', "line 1"),
     ],

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.filesize import decimal
 from rich.text import Text
 
 from parley.base.secret import without_secrets
@@ -19,6 +20,7 @@ _EVERY = 10  # seconds between two lines of progress in a log
 WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
 
 _AS_IT_IS: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}  # text is text
+size = decimal  # a number of bytes for people: 4,300,019 is "4.3 MB"
 out = Console(**_AS_IT_IS)
 err = Console(stderr=True, **_AS_IT_IS)
 
@@ -82,11 +84,7 @@ def to_json(value: Any) -> str:
     """
     ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
-    try:
-        text = json.dumps(value, **options)
-    except ValueError:
-        text = json.dumps(_finite(value), **options)
-    text = without_secrets(text)
+    text = without_secrets(json.dumps(_finite(value), **options))
     return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
 
 
@@ -99,15 +97,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(inner) for inner in value]
     return value
-
-
-def size(count: float) -> str:
-    """Return a number of bytes for people: 4,300,019 is "4.3 MB"."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
 
 
 @contextmanager

@@ -9,8 +9,6 @@ from typing import Any
 
 import orjson
 
-_DEEPEST = 100  # levels; more than any real record has
-
 _LONGEST = 100_000_000  # bytes; a longer text takes too much memory to be written again
 _SPACES = b" \n\r\t"
 _LONE = re.compile("[\ud800-\udfff]")
@@ -37,7 +35,7 @@ def loads(text: str | bytes) -> Any:
             for problem in _problems(value, ""):
                 raise ValueError(problem) from None
     except RecursionError:
-        raise json.JSONDecodeError("nested too deeply", text, _too_deep(text)) from None
+        raise ValueError("nested too deeply") from None
     return value
 
 
@@ -101,16 +99,6 @@ _DECODER = json.JSONDecoder(
     parse_int=_whole,
     parse_float=_fraction,
 )
-
-
-def _too_deep(text: str) -> int:
-    """Return the position where the nesting exceeds the limit."""
-    depth = 0
-    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
-        if depth > _DEEPEST:
-            return token.start()
-    return 0
 
 
 def _problems(value: Any, path: str) -> Iterator[str]:

@@ -4,22 +4,26 @@ A passing failure (busy server, broken connection) is retried from where it brok
 (missing URL, unknown host) is reported at once.
 """
 
+import math
 import os
 import re
 import socket
 import ssl
 import time
-import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import BinaryIO
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from parley.base.errors import FetchError, Problem
-from parley.base.http import retry_after, unpacker
+from parley.base.errors import FetchError, Problem, UsageError
+from parley.base.secret import without_secrets
+from parley.base.version import __version__
 from parley.source.archive import LIMIT
 from parley.source.pins import Pin
 
@@ -44,6 +48,19 @@ _DAMAGED = (
     "The file differs from its pin: damaged in transit or changed upstream. Fetch again; if it "
     "still differs, report it."
 )
+
+
+def open_client() -> httpx2.Client:
+    """Return a client that retries nothing, follows no redirect and asks for no compression.
+
+    UsageError for a proxy in the environment that cannot be used, as for SOCKS.
+    """
+    own = {"Accept-Encoding": "identity", "User-Agent": f"parley/{__version__}"}
+    try:
+        return httpx2.Client(headers=own)
+    except (ImportError, ValueError, httpx2.InvalidURL) as error:
+        said = without_secrets(str(error))
+        raise UsageError(f"the proxy of the environment cannot be used: {said}") from None
 
 
 @dataclass(frozen=True)
@@ -130,17 +147,13 @@ class Downloader:
             limit = LIMIT if size is None else size
             done, broken = start, ""
             try:
-                unpack = unpacker(response)
-                for raw in response.iter_raw(_BLOCK):
-                    block = unpack(raw, limit + 1 - done)
+                for block in response.iter_raw(_BLOCK):
                     part.write(block)
                     done += len(block)
                     self.on_progress(label, done, size)
                     if done > limit:
                         self._refuse(part, f"size expected at most {limit:,} bytes, found more")
-            except ValueError as error:
-                raise _TroubleError(str(error), _ODD) from None
-            except (httpx2.RequestError, zlib.error):
+            except httpx2.RequestError:
                 broken = "broke"
         finally:
             response.close()
@@ -165,9 +178,12 @@ class Downloader:
             request = self.client.build_request("GET", url, headers=headers, timeout=timeout)
             for _ in range(1 + _REDIRECTS):
                 response = self.client.send(request, stream=True)
-                if response.status_code in (200, 206, 416):
+                packed = response.headers.get("Content-Encoding", "identity")
+                if response.status_code in (200, 206, 416) and packed == "identity":
                     return response
                 response.close()  # the body of a redirect is not read, however long
+                if response.is_success:
+                    raise _TroubleError(f"the answer is compressed unasked: {packed:.40}", _ODD)
                 if not response.next_request:
                     raise _bad_answer(response)
                 request = response.next_request
@@ -212,7 +228,7 @@ def _bad_answer(response: httpx2.Response) -> _TroubleError:
     status = response.status_code
     what = f"the server answered {status} {response.reason_phrase}"
     if status in _BUSY:
-        return _TroubleError(what, _LATER, True, wait=retry_after(response.headers) or 0)
+        return _TroubleError(what, _LATER, True, wait=_retry_after(response))
     if status >= 500:
         return _TroubleError(what, _LATER)
     if status in (404, 410):
@@ -220,10 +236,19 @@ def _bad_answer(response: httpx2.Response) -> _TroubleError:
     return _TroubleError(what, _REFUSED if status in (401, 403, 407, 451) else _ODD)
 
 
+def _retry_after(response: httpx2.Response) -> float:
+    """Return the seconds that a server asks to wait, 0 if it names none."""
+    given = response.headers.get("Retry-After", "")
+    seconds = math.nan
+    with suppress(ValueError):
+        seconds = float(given)
+    with suppress(ValueError, TypeError, OverflowError):
+        seconds = (parsedate_to_datetime(given) - datetime.now(timezone.utc)).total_seconds()
+    return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
+
+
 def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
     """Return the position of a response's first byte, and the size of the whole file if given."""
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        return None, None  # the sizes are those of the compressed body
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
         return 0, int(length) if re.fullmatch(_NUMBER, length) else None

@@ -19,14 +19,11 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-import httpx2
-
 from parley.base.errors import FetchError, Problem, UsageError
-from parley.base.http import open_client
 from parley.base.part import open_part, part_of
 from parley.base.replace import require_outside_builds
 from parley.source.archive import extract
-from parley.source.download import Downloader, Patience, Progress
+from parley.source.download import Downloader, Patience, Progress, open_client
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
@@ -84,7 +81,7 @@ def fetch(
     for part in {*parts.values()} - needed:
         _clear(part)
     if jobs:
-        with open_client(httpx2.Client, {}) as client:
+        with open_client() as client:
             fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror, seen)
             for pins in jobs.values():
                 try:
