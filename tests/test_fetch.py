@@ -22,7 +22,7 @@ from server import BODY, QUICK, Page, Server, archive, blob, pinned
 from parley.base.errors import FetchError, UsageError
 from parley.source.archive import ArchiveError, open_archive
 from parley.source.fetch import cache_folder, fetch
-from parley.source.pins import git_tree, problem, taken, whence
+from parley.source.pins import compare, git_tree, problem, whence
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place
 WRONG = b"?" + BODY[1:]
@@ -132,7 +132,7 @@ def test_what_a_mirror_has_is_recognised(tmp_path):
     pin = {**SHA256, "mirrors": [*mirrors, pinned("http://d/file", b"abc")]}
     for content, place in ((b"abc", pin), (b"abd", mirrors[0]), (b"e", mirrors[1]), (b"x", None)):
         file.write_bytes(content)
-        assert taken(file, pin) is place
+        assert compare(file, pin)[0] is place
         assert (problem(file, pin) is None) == (place is not None)
 
 

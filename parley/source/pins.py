@@ -60,16 +60,8 @@ def compare(path: Path, pin: Pin) -> tuple[Pin | None, str | None]:
     return None, differs
 
 
-def taken(path: Path, pin: Pin) -> Pin | None:
-    """Return the first of a pin and its mirrors that matches `path`, or None."""
-    return compare(path, pin)[0]
-
-
 def problem(path: Path, pin: Pin) -> str | None:
-    """Return how the file or folder at `path` differs from its pin, or None.
-
-    None also if a mirror matches; `taken` tells them apart.
-    """
+    """Return how the file or folder at `path` differs from its pin, or None; as `compare`."""
     return compare(path, pin)[1]
 
 

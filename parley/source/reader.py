@@ -4,7 +4,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -47,10 +46,6 @@ class Reader:
         source, name, number = self._at
         return name + _comma(source) + _part(source, number)
 
-    def path(self, source: Source) -> Path:
-        """Return the place of a source."""
-        return self._folder / source.path
-
     def open(self, sources: Iterable[Source]) -> dict[str, Opened]:
         """Return path -> opened source."""
         return {each.path: Opened(partial(self.read, each)) for each in sources}
@@ -60,12 +55,14 @@ class Reader:
 
         RecordError if records do not fit the shape, or a folder has no file.
         """
-        files = list(_files(source, self.path(source)))
+        whole = self._folder / source.path
+        files = sorted(whole.iterdir()) if isinstance(source, Folder) else [whole]
         if not files:
             raise RecordError("", Problem(source.path, "a file", "none"))
         for file in files:
-            for record in self._records(source, file):
-                yield file.name, record
+            within = file.name if isinstance(source, Folder) else ""
+            for record in self._records(source, file, f"{source.path}/{within}".rstrip("/")):
+                yield within, record
         self._ended.add(source.path)
 
     def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
@@ -73,7 +70,7 @@ class Reader:
 
         It stops at a value that does not fit the shape. ValueError if a line is no strict JSON.
         """
-        path = self.path(source)
+        path = self._folder / source.path
         settled, this = _state(path, source, source.path)
         with open_regular(path, buffering=_BUFFER) as opened:
             while lines := opened.readlines(size):
@@ -81,17 +78,16 @@ class Reader:
         if settled:
             self._passed[this] = source
 
-    def _records(self, source: Source, file: "_File") -> Iterator[Any]:
-        name = f"{source.path}/{file.name}" if file.name else source.path
+    def _records(self, source: Source, path: Path, name: str) -> Iterator[Any]:
         read = source.read if callable(source.read) else FORMATS[source.read]
-        settled, this = _state(file.path, source, name)
+        settled, this = _state(path, source, name)
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
         number = -2  # until the header is read, if there is one
         found: list[Problem] = []
         try:
-            with open_regular(file.path) as opened:
+            with open_regular(path) as opened:
                 records = read(opened, orjson.loads if passed else loads)
                 number = -1
                 for number, record in enumerate(records):
@@ -134,22 +130,6 @@ class Reader:
 
 
 _WHOLE = ("json value", "text", "bytes")  # one record per file
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file of a source: its name in a folder, and its path."""
-
-    name: str
-    path: Path
-
-
-def _files(source: Source, path: Path) -> Iterator[_File]:
-    """Yield the files of a source, those of a folder by their names."""
-    if isinstance(source, Folder):
-        yield from (_File(file.name, file) for file in sorted(path.iterdir()))
-    else:
-        yield _File("", path)
 
 
 def _state(path: Path, source: Source, name: str) -> tuple[bool, tuple[Any, ...]]:
