@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
+from parley.base.strict_json import loads
 from parley.building.folder import BuiltFolder
 from parley.building.provenance import QUESTIONS
 from parley.building.rows.digest import same
 from parley.building.verdicts import A_SAMPLE, figures
-from parley.schema.features import item_of, labels_of
 from parley.source.pins import hash_file
 
 
@@ -121,14 +121,11 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     columns = declared.keys if declared else (("key",) if config.startswith(QUESTIONS) else ())
     if all(there):
         one, other = (next(each.tables(config, split)).schema for each in both)
-        renamed = _renamed(before, after, one.names, other.names)
-        result.schema = _schema_changes(one, other, renamed)
+        result.schema = list(_schema_changes(one, other))
         # a column of only one folder is a schema change, not repeated for every row
-        shared = {renamed.get(name, name): name for name in one.names}
-        shared = {name: shared[name] for name in other.names if name in shared}
-        before = [{name: row[old_name] for name, old_name in shared.items()} for row in before]
-        after = [{name: row[name] for name in shared} for row in after]
-        columns = columns if shared.keys() >= {*columns} else ()
+        shared = [name for name in other.names if name in one.names]
+        before, after = ([{n: row[n] for n in shared} for row in rows] for rows in (before, after))
+        columns = columns if {*columns} <= {*shared} else ()
     left, right = _by_key(before, columns), _by_key(after, columns)
     if not columns:
         right = _like(left, right)
@@ -191,28 +188,7 @@ def _name(key: Key) -> str:
     return text if number == 1 else f"{text} ({number})"
 
 
-def _renamed(
-    before: list[dict[str, Any]], after: list[dict[str, Any]], old: list[str], new: list[str]
-) -> dict[str, str]:
-    """Return old name -> new name of the renamed columns: those with equal values."""
-    left = [name for name in new if name not in old]
-    found = {}
-    for name in (name for name in old if name not in new):
-        values = [row[name] for row in before]
-        known = any(value is not None for value in values)  # null columns cannot be recognised
-        same = [other for other in left if known and values == [row[other] for row in after]]
-        if same:
-            found[name] = same[0]
-            left.remove(same[0])
-    return found
-
-
-def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> list[str]:
-    names = dict.fromkeys(
-        name
-        for name in (*old.names, *new.names)
-        if name not in renamed and name not in renamed.values()
-    )
+def _schema_changes(old: pa.Schema, new: pa.Schema) -> Iterator[str]:
     types = [
         {  # a damaged file may have two columns of one name
             name: ", ".join(str(s.field(at).type) for at in s.get_all_field_indices(name))
@@ -220,43 +196,25 @@ def _schema_changes(old: pa.Schema, new: pa.Schema, renamed: dict[str, str]) -> 
         }
         for s in (old, new)
     ]
-    labels = [dict(_labels(schema)) for schema in (old, new)]
-    changed = [f"{name} is called {other}" for name, other in renamed.items()]
-    for name in names:
+    for name in dict.fromkeys((*old.names, *new.names)):
         one, other = (side.get(name, "absent") for side in types)
         if one != other:
-            changed.append(f"{name}: {one} -> {other}")
-    for path in dict.fromkeys([*labels[0], *labels[1]]):
-        one, other = (side.get(path, "none") for side in labels)
-        if one != other:
-            changed.append(cut(f"names of the labels of {path}: {one} -> {other}"))
+            yield f"{name}: {one} -> {other}"
     shared = [[name for name in one if name in other] for one, other in (types, types[::-1])]
     if shared[0] != shared[1]:
-        changed.append(f"columns in another order: {', '.join(shared[1])}")
-    if not changed and old.metadata != new.metadata:
-        changed.append("the footer, from which `datasets` reads the features, differs")
-    return changed
+        yield f"columns in another order: {', '.join(shared[1])}"
+    if types[0] == types[1]:
+        for path, one, other in changes(_footer(old), _footer(new), "features"):
+            yield cut(f"footer, {path}: {one} -> {other}")
 
 
-def _labels(schema: pa.Schema) -> Iterator[tuple[str, str]]:
-    """Yield path and names of each label that a footer declares."""
-    import datasets  # not at the top: slow
-
+def _footer(schema: pa.Schema) -> Any:
+    """Return what the footer says of the features; its text if it is no JSON."""
+    text = (schema.metadata or {}).get(b"huggingface", b"")
     try:
-        features = datasets.Features.from_arrow_schema(schema)
-    except Exception:  # the footer is untrusted
-        return
-    yield from _names(features, "")
-
-
-def _names(feature: Any, path: str) -> Iterator[tuple[str, str]]:
-    if (names := labels_of(feature)) is not None:
-        yield path, ", ".join(map(str, names))
-    elif isinstance(feature, dict):
-        for name, inner in feature.items():
-            yield from _names(inner, f"{path}.{name}" if path else name)
-    elif item := item_of(feature):
-        yield from _names(item, f"{path}[]")
+        return loads(text)["info"]["features"]
+    except (ValueError, LookupError, TypeError):
+        return repr(text)
 
 
 def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
