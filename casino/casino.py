@@ -22,7 +22,7 @@ A row is the record with upstream's names and types. Only one thing changes: a k
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, Field, File, View
+from parley import Builder, Checked, Config, Field, File, View
 from parley.figures import Data
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
@@ -106,8 +106,10 @@ DIALOGUE = {
 
 _guess = {"partner_highest_item": set(ISSUES), "partner_lowest_item": set(ISSUES)}
 GUESSES = {str: {"mturk_agent_1": _guess, "mturk_agent_2": _guess}}  # by a dialogue's id
-_parts = {"train": [int], "val": [int], "test": [int]}
-FOLDS = {"seeds": [int], "cvs": dict.fromkeys("01234", _parts)}
+FOLDS = {
+    "seeds": [int],
+    "cvs": {number: {"train": [int], "val": [int], "test": [int]} for number in "01234"},
+}
 
 
 def require_sound(record: dict[str, Any]) -> None:
@@ -208,36 +210,19 @@ def folds(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the folds, each with its number and the seeds."""
     (found,) = sources[SEEDS.path]
     for number, parts in found["cvs"].items():
-        yield {"fold": number, "seeds": found["seeds"], **parts}
+        ids = {FOLD_PARTS[name]: each for name, each in parts.items()}
+        yield {"fold": int(number), "seeds": found["seeds"], **ids}
 
 
-def fold_to_row(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a fold: its number as an integer, `val` renamed to `validation`."""
-    row = {**record, "fold": int(record["fold"]), "validation": record["val"]}
-    del row["val"]
-    return row
-
-
-def fold_to_record(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the fold of a row: the inverse of `fold_to_row`."""
-    record = {**row, "fold": str(row["fold"]), "val": row["validation"]}
-    del record["validation"]
-    return record
-
-
-FOLD = Converted(
-    {"fold": set("01234"), "seeds": [int], **_parts},
-    {
-        "fold": Field(int, "upstream's number of the fold, from 0"),
-        **{
-            part: Field([int], "the `dialogue_id` of each dialogue of this part, ascending")
-            for part in ("train", "validation", "test")
-        },
-        "seeds": Field([int], "upstream's seeds, equal in all rows; their use is not documented"),
+FOLD_PARTS = {"train": "train", "val": "validation", "test": "test"}  # upstream's name -> column
+FOLD = {
+    "fold": Field(int, "upstream's number of the fold, from 0"),
+    **{
+        part: Field([int], "the `dialogue_id` of each dialogue of this part, ascending")
+        for part in FOLD_PARTS.values()
     },
-    fold_to_row,
-    fold_to_record,
-)
+    "seeds": Field([int], "upstream's seeds, equal in all rows; their use is not documented"),
+}
 
 # The dataset ----------------------------------------------------------------------------
 

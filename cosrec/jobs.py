@@ -20,7 +20,6 @@ _ENGINE = "The engine that joins and sorts."
 _WORKERS = "Processes that apply the rules (Linux) [default: the cores]."
 _MEMORY = "Memory limit, plus 300 MB: 1GB, 512MiB."
 _JSONL = "Also write the output of upstream's own script, to a new file."
-_JUDGED = "A build of cosrec: look up its judged products."
 _BROKEN = "Count invalid lines and empty files instead of stopping."
 _MASTER = "Spark master, unless SPARK_REMOTE is set."
 _LEAST = "Fewest characters of a text."
@@ -36,7 +35,6 @@ def catalogue(
     workers: Annotated[int | None, Option("--workers", min=0, metavar="N", help=_WORKERS)] = None,
     memory: Annotated[str, Option("--memory", metavar="SIZE", help=_MEMORY)] = "1GB",
     jsonl: Annotated[Path | None, Option("--jsonl", metavar="FILE", help=_JSONL)] = None,
-    judgments: Annotated[Path | None, Option("--judgments", help=_JUDGED, **_FOLDER)] = None,
     skip_broken: Annotated[bool, Option("--skip-broken", help=_BROKEN)] = False,
     master: Annotated[str | None, Option("--master", metavar="URL", help=_MASTER)] = None,
     shortest_text: Annotated[int, Option("--shortest-text", min=0, metavar="N", help=_LEAST)] = 10,
@@ -56,7 +54,7 @@ def catalogue(
         if not 0 <= share <= 1:  # false for NaN too
             raise UsageError(f"{option} {share}: expected a share from 0 to 1")
     thresholds = Thresholds(shortest_text, title_latin, text_latin)
-    wanted = Wanted(input, output, tuple(category or ()), thresholds, skip_broken, jsonl, judgments)
+    wanted = Wanted(input, output, tuple(category or ()), thresholds, skip_broken, jsonl)
     with _engine(engine, wanted, workers, memory, master) as chosen:
         build(wanted, chosen, print_message)
 

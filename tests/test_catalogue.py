@@ -147,25 +147,6 @@ def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
     assert (corpus["_id"], corpus["title"]) == (PRODUCT["parent_asin"], PRODUCT["title"])
 
 
-def test_judged_products_are_looked_up(raw, sample_build, tmp_path, capsys):
-    """As they are written: of two ids that differ in case, one is in the catalogue."""
-    products = [PRODUCT | {"parent_asin": asin} for asin in ("B0INVENT01", "B0INVENT13", "B02")]
-    folder = raw({"C": (products, [REVIEW]), "D": ([PRODUCT], [REVIEW])})
-    build = sample_build / "cosrec"
-    run(folder, tmp_path / "out", category=["C"], judgments=build)
-    assert "2 of 7 judged products are in the catalogue; judged.json" in capsys.readouterr().err
-    found = json.loads((tmp_path / "out" / "judged.json").read_text())
-    assert (found["judged"], found["held"]) == (7, 2)
-    others = ["B0INVENT02", "B0INVENT03", "B0INVENT11", "B0INVENT12", "b0invent13"]
-    assert found["absent"] == others
-    assert "2 of the 7 products" in (tmp_path / "out" / "README.md").read_text()
-    run(folder, tmp_path / "out", category=["C"])
-    assert (tmp_path / "out" / "judged.json").exists()
-    run(folder, tmp_path / "out")  # with more products it says nothing any more
-    assert not (tmp_path / "out" / "judged.json").exists()
-    assert "judged.json" not in (tmp_path / "out" / "README.md").read_text()
-
-
 def test_the_card_has_documented_beside_counted(raw, tmp_path):
     run(raw({"Gift_Cards": ([PRODUCT], [REVIEW] * 3)}), tmp_path / "out")
     card = (tmp_path / "out" / "README.md").read_text()

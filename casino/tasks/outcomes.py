@@ -6,14 +6,7 @@ from typing import Any
 
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, one_of, reader
-from parley.tasks import (
-    Key,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-)
+from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS

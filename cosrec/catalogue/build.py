@@ -5,7 +5,6 @@
       products/<C>-00000-of-00001.parquet
       reviews/<C>-00000-of-00001.parquet
       counts.json          lines read, refused by each rule and kept, by category
-      judged.json          with --judgments: number of judged products, list of the absent
       provenance.json      inputs with their hashes, thresholds, engine, versions, digests
 
 A category is finished when provenance.json names it. Until then its files are in a temporary
@@ -32,14 +31,13 @@ from parley.jobs import beside, write_whole
 from . import jsonl as upstream
 from .card import render
 from .files import Category, find_categories, hash_file
-from .judged import compare, judged_products
 from .rules import PRODUCT_RULES, REVIEW_RULES, Thresholds
 from .sift import Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Query, write
 
 JOB = "cosrec catalogue"
-PROVENANCE, COUNTS, JUDGED = "provenance.json", "counts.json", "judged.json"
+PROVENANCE, COUNTS = "provenance.json", "counts.json"
 _NUMBERED = f"{'[0-9]' * 5}-of-{'[0-9]' * 5}"
 _SHOWN = 8  # broken lines of a file in a message
 
@@ -73,7 +71,6 @@ class Wanted:
     thresholds: Thresholds
     skip_broken: bool  # count lines that would end upstream's script, instead of stopping
     jsonl: Path | None  # a file for upstream's own output
-    judgments: Path | None  # a build of cosrec, to look up its judged products
 
 
 def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
@@ -98,7 +95,6 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
                 remedy="Rename the two files with letters, digits, _ and .",
             )
     output = _place(wanted, categories[0])
-    judged = judged_products(wanted.judgments) if wanted.judgments else set()
     if alone and not wanted.categories:
         say(f"left out, because one file is missing: {', '.join(alone)}")
     with _owned(output) as temporary:
@@ -122,8 +118,6 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
                 before = thread.submit(catalogue.add, category, engine, folder, reads)
             if before:
                 before.result()
-        if wanted.judgments:
-            say(catalogue.compare(judged))
         catalogue.finish()
         say(catalogue.summary())
         if wanted.jsonl:
@@ -209,7 +203,6 @@ class _Catalogue:
                 remedy="Choose another --output, or delete it.",
             )
         self.counts: dict[str, Any] = _read_json(output / COUNTS) or {}
-        self._judged: dict[str, Any] | None = _read_json(output / JUDGED)
 
     def has(self, category: Category) -> bool:
         """Tell whether a category is finished and built from exactly these files."""
@@ -244,7 +237,6 @@ class _Catalogue:
             | {name: version(name) for name in (engine.package, "orjson", "pyarrow")},
             **written,
         }
-        self._judged = None  # it describes the previous products
         if self._provenance["categories"].pop(name, None):
             self.finish()  # remove it from the card first
         for table in SCHEMAS:
@@ -257,15 +249,6 @@ class _Catalogue:
         self._provenance["categories"][name] = entry
         self.finish()
         shutil.rmtree(sifted)
-
-    def compare(self, judged: set[str]) -> str:
-        """Look up the judged products, and return a line about them."""
-        self._judged = compare(judged, sorted((self._output / "products").glob("*.parquet")))
-        absent = len(self._judged["absent"])
-        return (
-            f"{self._judged['held']:,} of {len(judged):,} judged products are in the catalogue"
-            + (f"; {JUDGED} lists the {absent:,} others" if absent else "")
-        )
 
     def summary(self) -> str:
         """Return a line about the whole."""
@@ -281,11 +264,7 @@ class _Catalogue:
         self._provenance["categories"] = entries
         self.counts = {name: self.counts[name] for name in entries}
         write_whole(self._output / COUNTS, _to_json(self.counts))
-        if self._judged:
-            write_whole(self._output / JUDGED, _to_json(self._judged))
-        else:
-            (self._output / JUDGED).unlink(missing_ok=True)
-        card = render(entries, self.counts, self._provenance["given"], self._judged)
+        card = render(entries, self.counts, self._provenance["given"])
         write_whole(self._output / "README.md", card)
         write_whole(self._output / PROVENANCE, _to_json(self._provenance))
 

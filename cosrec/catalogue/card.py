@@ -42,10 +42,7 @@ this folder. Publish the hashes in `provenance.json` and the command instead.
 
 
 def render(
-    categories: Mapping[str, Any],
-    counts: Mapping[str, Any],
-    given: Mapping[str, Any],
-    judged: Mapping[str, Any] | None,
+    categories: Mapping[str, Any], counts: Mapping[str, Any], given: Mapping[str, Any]
 ) -> str:
     """Return the card, from the categories and options of provenance.json and the other files."""
     configs, infos = [], []
@@ -77,15 +74,7 @@ def render(
     }
     head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=1000)
     parts = [_PROSE, "## Counts\n", _table(counts), _thresholds(given)]
-    if judged:
-        parts.append(_JUDGED.format(**judged))
     return f"---\n{head}---\n" + "\n".join(parts)
-
-
-_JUDGED = """
-{held:,} of the {judged:,} products that CoSRec's judgments name are in this catalogue.
-`judged.json` lists the others, as written in the judgments.
-"""
 
 
 def _table(counts: Mapping[str, Any]) -> str:

@@ -12,15 +12,7 @@ from typing import Any
 from parley.errors import Problem
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
-from parley.tasks import (
-    UNREADABLE,
-    Key,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-)
+from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
 
 from ..rows import TYPES
 from ..views import places_of

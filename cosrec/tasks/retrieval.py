@@ -8,16 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from parley.figures import Data
-from parley.tasks import (
-    NO_HIT,
-    TREC_RUN,
-    Key,
-    Prediction,
-    Reference,
-    Run,
-    Score,
-    Task,
-)
+from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Run, Score, Task
 
 Row = dict[str, Any]
 

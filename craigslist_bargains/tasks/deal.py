@@ -11,14 +11,7 @@ from typing import Any
 from parley.errors import Problem, UsageError
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
-from parley.tasks import (
-    Key,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-)
+from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars

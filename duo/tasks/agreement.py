@@ -11,15 +11,7 @@ from typing import Any
 from parley.errors import Problem
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
-from parley.tasks import (
-    UNREADABLE,
-    Key,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-)
+from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
 
 from ..views import ASPECTS
 

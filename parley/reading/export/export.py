@@ -13,13 +13,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from parley.base.errors import (
-    MOST_PROBLEMS,
-    OutputError,
-    ParleyError,
-    Problem,
-    UsageError,
-)
+from parley.base.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
 from parley.base.replace import replacing
 from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
