@@ -19,9 +19,9 @@ import numpy as np
 from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.registry import discover
-from parley.tasks.asking import Playing
 from parley.tasks.compare import Measured, paired_differences
 from parley.tasks.formats import Run
+from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold
 from parley.tasks.rows import Rows
 

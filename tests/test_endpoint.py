@@ -8,8 +8,7 @@ import pytest
 
 import parley
 from parley.building.registry import discover
-from parley.tasks.asking import Playing
-from parley.tasks.games import WARNINGS
+from parley.tasks.games import WARNINGS, Playing
 
 PYTHON = os.environ.get("PARLEY_ENDPOINT", "")  # the one that has llama.cpp
 pytestmark = pytest.mark.skipif(not PYTHON, reason="`make endpoint` runs it")

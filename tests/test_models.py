@@ -21,7 +21,8 @@ from parley.base.nested import flat
 from parley.building.folder import find_folder
 from parley.building.registry import discover
 from parley.models.questions import AS_DECLARED, Questions, Variant
-from parley.tasks.asking import NO_ANSWER, Playing
+from parley.tasks.asking import NO_ANSWER
+from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.gold import Part
 
 # inspect leaves the connections of a model open until they are collected
@@ -147,7 +148,8 @@ def test_a_prompt_holds_nothing_but_the_named_columns(name, of):
         found = {each.key: each.messages for each in task.asking.questions(hidden, **options)}
         assert found == {each.key: each.messages for each in questions.by_key.values()}
     else:
-        for key, state in task.asking.start(hidden, task.asking.limit, **options):
+        for key, scenario in task.asking.scenarios(hidden, **options):
+            state = NegotiationState(scenario)
             assert prompts(task.asking, state) == prompts(task.asking, questions.by_key[key])
 
 
@@ -709,7 +711,7 @@ def play(questions, *agents):
     for key, state in questions.by_key.items():
         seats = dict(zip(game.roles, agents if len(key) == 1 else agents[::-1], strict=True))
         while role := game.turn(state):
-            state = game.step(state, game.agents[seats[role]](state))
+            state = game.step(state, game.speak(seats[role], state))
         found[key] = {**dict(zip(questions.task.key, key, strict=False)), **game.outcome(state)}
     return found
 

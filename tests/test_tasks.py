@@ -21,10 +21,10 @@ from parley.building.registry import Dataset, discover
 from parley.building.verdicts import agrees
 from parley.cli.score import score as score_command
 from parley.cli.task_tables import lay_out_score
-from parley.tasks.asking import Playing
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.formats import TREC_RUN, UNREADABLE
 from parley.tasks.game_scores import GAME_FIELDS
+from parley.tasks.games import Playing
 from parley.tasks.gold import Part, load_gold
 from parley.tasks.predictions import write
 from parley.tasks.rows import Rows

@@ -10,10 +10,9 @@ from parley.figures import Data
 from parley.questions import (
     GAME_FIELDS,
     GAME_METRICS,
-    NegotiationRules,
     NegotiationState,
+    Playing,
     game_shape,
-    make_game,
     score_games,
     wrong_end,
 )
@@ -144,10 +143,12 @@ def joint(state: NegotiationState, side: str) -> str:
     return settle(state, side, wanted)
 
 
-GAME = make_game(
-    NegotiationRules(SIDES, prompt, read_offer),
+GAME = Playing(
     "3",
+    SIDES,
     start,
+    prompt,
+    read_offer,
     points,
     agreed="allocation",
     people="people",

@@ -17,10 +17,9 @@ from parley.figures import Data
 from parley.questions import (
     GAME_FIELDS,
     GAME_METRICS,
-    NegotiationRules,
     NegotiationState,
+    Playing,
     game_shape,
-    make_game,
     score_games,
     wrong_end,
 )
@@ -257,10 +256,12 @@ DEALS = Task(
         "scenarios.*_description",
         "scenarios.*_target",
     ),
-    asking=make_game(
-        NegotiationRules(SIDES, prompt, read_offer),
+    asking=Playing(
         "3",
+        SIDES,
         lambda data, **options: scenarios(data, **options).items(),
+        prompt,
+        read_offer,
         points,
         agreed="price",
         people="humans",

@@ -11,10 +11,10 @@ from parley.building.folder import BuiltFolder, find_folder
 from parley.building.registry import get
 from parley.models.logs import AnsweredLog, is_log, open_log, read_log
 from parley.models.score import scored_epoch
-from parley.tasks.asking import Playing
 from parley.tasks.compare import Difference, Measured, holm, paired_differences
 from parley.tasks.evaluate import POLICIES, WRONG, intervals_of, scored_rows, unreadable_of
 from parley.tasks.formats import UNREADABLE
+from parley.tasks.games import Playing
 from parley.tasks.gold import ALL, Part, load_gold, reading, rows_digest
 from parley.tasks.intervals import Interval
 from parley.tasks.predictions import read

@@ -14,8 +14,9 @@ from parley.base.regular import open_regular
 from parley.building.folder import BuiltFolder
 from parley.models.questions import Answer, Questions, Variant, reason_unread
 from parley.schema.shapes import problems
-from parley.tasks.asking import FAILED, Playing
+from parley.tasks.asking import FAILED
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.games import Playing
 from parley.tasks.gold import ALL, Part
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')

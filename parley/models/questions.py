@@ -19,12 +19,12 @@ from parley.tasks.asking import (
     TRUNCATED,
     Asking,
     Message,
-    Playing,
     Question,
     after_thoughts,
 )
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
+from parley.tasks.games import LIMIT, NegotiationState, Playing
 from parley.tasks.gold import (
     Part,
     arguments,
@@ -94,7 +94,7 @@ class Questions:
         self.asking: Any = task.asking
         self.turns, self.swap, self.variant = turns, swap, variant
         if isinstance(self.asking, Playing):
-            self.turns = turns or self.asking.limit
+            self.turns = turns or LIMIT
             if variant != AS_DECLARED:
                 option = "shots" if variant.shots else "prompt"
                 raise UsageError(f"{option}: {built.dataset.name} {name} is a game")
@@ -112,7 +112,8 @@ class Questions:
         digest = hashlib.sha256()
         with running(built):
             if isinstance(self.asking, Playing):
-                found = dict(self.asking.start(built, self.turns, **given))
+                scenarios = self.asking.scenarios(built, **given)
+                found = {key: NegotiationState(each, self.turns) for key, each in scenarios}
             else:
                 found = {each.key: each for each in self.asking.questions(built, **given)}
                 examples = self._examples(given, found)

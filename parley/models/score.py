@@ -14,7 +14,6 @@ from parley.base.nested import flat, tree
 from parley.building.folder import BuiltFolder
 from parley.models.logs import is_log, open_log
 from parley.models.questions import Questions
-from parley.tasks.asking import Playing
 from parley.tasks.compare import Measured
 from parley.tasks.evaluate import (
     POLICIES,
@@ -29,6 +28,7 @@ from parley.tasks.evaluate import (
 )
 from parley.tasks.formats import Key, Prediction
 from parley.tasks.game_scores import score_models
+from parley.tasks.games import Playing
 from parley.tasks.gold import Part
 from parley.tasks.intervals import Interval, mean_of
 from parley.tasks.predictions import validate_predictions

@@ -37,9 +37,10 @@ from parley.models.logs import answer_of, answers_of
 from parley.models.questions import Questions, Variant
 from parley.models.score import alone, flat_numbers, score_epochs
 from parley.source.fetch import cache_folder
-from parley.tasks.asking import Asking, Playing
+from parley.tasks.asking import Asking
 from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.games import Playing
 from parley.tasks.gold import Part, arguments, running
 
 
@@ -108,12 +109,15 @@ class ScriptedAgent(ModelAPI):
 
     async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> Any:
         """Return the turn of the agent."""
-        game, state = _PLAYED.get((None, None))
-        agents = game.agents if game else {}
-        if self.model_name not in agents:
+        played: Any = _PLAYED.get((None, None))
+        game, state = played
+        if not game or self.model_name not in game.agents:
+            agents = game.agents if game else ()
             there = ", ".join(f"parley/{each}" for each in agents) or "none, as this is no game"
             raise UsageError(f"parley/{self.model_name}: no such agent; there are: {there}")
-        return ModelOutput.from_content(f"parley/{self.model_name}", agents[self.model_name](state))
+        return ModelOutput.from_content(
+            f"parley/{self.model_name}", game.speak(self.model_name, state)
+        )
 
 
 @scorer(metrics=[])  # type: ignore[untyped-decorator]

@@ -1,6 +1,6 @@
 """Questions to a language model; `answers.py` has the readers of what it says.
 
-A task has an `Asking` or `Playing`; nothing here calls a model.
+Nothing here calls a model.
 """
 
 import re
@@ -76,43 +76,6 @@ class Asking:
         else:
             found = self.read(text, question) if text.strip() else Unreadable(EMPTY)
         return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
-
-
-@dataclass(frozen=True)
-class Playing:
-    """A game between two models, played once for each key of a task.
-
-    A state is any value; `start` makes it and `step` returns the next one.
-
-    Args:
-        version: A new one for every change of a rule, prompt or reader.
-        roles: The names of the two sides.
-        limit: The turns of both sides after which a game ends, unless others are asked for.
-        start: Build, the limit of turns and the task's options -> (key, state), one for each key.
-        turn: State -> the role to speak, "" at the end.
-        messages: State -> the chat that this role sees.
-        step: State, text of this role, why it is no whole answer or "" -> the next state.
-        outcome: State at the end -> the prediction's fields beside the key.
-        points: The first state, a prediction's fields -> role -> the points of a side.
-        agreed: The field of a prediction that holds the deal, None without one.
-        people: The baseline of the task with the people's own deals.
-        agents: Name -> a scripted agent: state -> text.
-        max_tokens: The longest turn, in tokens.
-    """
-
-    version: str
-    roles: tuple[str, str]
-    limit: int
-    start: Callable[..., Iterable[tuple[Key, Any]]]
-    turn: Callable[[Any], str]
-    messages: Callable[[Any], tuple[Message, ...]]
-    step: Callable[..., Any]
-    outcome: Callable[[Any], Mapping[str, Any]]
-    points: Callable[[Any, Mapping[str, Any]], Mapping[str, float]]
-    agreed: str
-    people: str
-    agents: Mapping[str, Callable[[Any], str]]
-    max_tokens: int = 200
 
 
 def chat(system: str, user: str) -> tuple[Message, ...]:

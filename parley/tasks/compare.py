@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from parley.base.nested import flat, tree
-from parley.tasks.asking import Playing
 from parley.tasks.formats import UNREADABLE, Key, Run
+from parley.tasks.games import Playing
 from parley.tasks.intervals import Interval, Metric, mean_of
 from parley.tasks.rows import Advance, Names, Predictions, Rows
 from parley.tasks.task import Score, Undefined

@@ -13,11 +13,10 @@ from typing import Any
 from parley.base.errors import Problem
 from parley.base.nested import tree
 from parley.schema.shapes import Checked
-from parley.tasks.asking import Playing
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.games import TURN_LIMIT, NegotiationState, Playing
 from parley.tasks.task import Score, Undefined
 
-TURN_LIMIT = "turn_limit"
 SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
 
 GAME_FIELDS = {
@@ -120,7 +119,7 @@ def score_games(
 
 def score_models(
     game: Playing,
-    states: Mapping[Key, Any],
+    states: Mapping[Key, NegotiationState],
     predictions: Mapping[Key, Prediction],
     models: Callable[[Key, str], str],
 ) -> Score:
@@ -134,12 +133,8 @@ def score_models(
     """
     values: Values = defaultdict(list)
     for key, state in states.items():
-        prediction = predictions[key]
-
-        def points(deal: Any, state: Any = state) -> Mapping[str, float]:
-            return game.points(state, {game.agreed: deal})
-
-        for role, own in _sides(prediction, game.agreed, points).items():
+        points = partial(game.points, state.scenario)
+        for role, own in _sides(predictions[key], game.agreed, points).items():
             for name, number in own.items():
                 values[name, models(key, role)].append(number)
     return Score(_summary(values), without_interval=_MEDIANS)

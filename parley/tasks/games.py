@@ -1,4 +1,4 @@
-"""The rules of a negotiation between two sides, as plain functions without a framework.
+"""The rules of a negotiation between two sides, without a framework.
 
 The sides speak in turns. A turn is a text that may hold one action, on a line of its own:
 
@@ -13,15 +13,14 @@ in it, and the rules warn its side, which walks away at the third warning.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from parley.tasks.answers import written
-from parley.tasks.asking import EMPTY, TRUNCATED, Message, Playing
+from parley.tasks.asking import EMPTY, TRUNCATED, Message
 from parley.tasks.formats import Key
-from parley.tasks.game_scores import TURN_LIMIT
 
-DEAL, WALK_AWAY = "deal", "walk_away"
+DEAL, WALK_AWAY, TURN_LIMIT = "deal", "walk_away", "turn_limit"
+LIMIT = 20  # turns, unless others are asked for
 WARNINGS = 3  # of a side, at the last of which it walks away
 _ACTION = re.compile(
     r"\[\s*(?:i )?(?:counter-? ?)?(offer|accept|reject|walk[ _-]*away)(\w*)\s*:?\s*([^\][]*)(\]?)",
@@ -31,24 +30,11 @@ _CUT = re.compile(r"\[[^\][]*$")  # a bracket that a token limit may have left o
 _IT = ("", "offer", "the offer", "deal", "the deal", "your offer", "this offer", "this deal")
 _BEGIN = "Begin the negotiation."
 _SILENCE = "(no message)"
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The rules of a game beside those of this module.
-
-    Args:
-        roles: The two sides; the first one begins.
-        prompt: Scenario, role -> this side's knowledge, aim and actions. The turn limit and the
-            rule of malformed turns are added.
-        read_offer: Scenario, role, terms -> the offer, or ValueError with the reason.
-        limit: The number of turns of both sides after which the negotiation ends.
-    """
-
-    roles: tuple[str, str]
-    prompt: Callable[[Any, str], str]
-    read_offer: Callable[[Any, str, str], Any]
-    limit: int = 20
+_RULE = (
+    "The negotiation ends without a deal after {limit} messages, those of both sides together. A "
+    "message wastes your turn if it is empty, holds two actions, or holds one that is not written "
+    "as above or not possible at that moment. At your third such message you walk away."
+)
 
 
 @dataclass(frozen=True)
@@ -67,12 +53,12 @@ class PlayedTurn:
 
 
 @dataclass(frozen=True)
-class State:
+class NegotiationState:
     """A negotiation up to now.
 
     Args:
         scenario: What both sides negotiate over.
-        limit: The number of turns after which it ends.
+        limit: The number of turns of both sides after which it ends.
         turns: The turns up to now.
         offer: The offer on the table; the agreed one after a deal.
         offered_by: The role that made it, "" without an offer.
@@ -80,150 +66,24 @@ class State:
     """
 
     scenario: Any
-    limit: int
+    limit: int = LIMIT
     turns: tuple[PlayedTurn, ...] = ()
     offer: Any = None
     offered_by: str = ""
     end: str = ""
 
 
-def turn(rules: Rules, state: State) -> str:
-    """Return the role that speaks next, "" at the end."""
-    return "" if state.end else rules.roles[len(state.turns) % 2]
-
-
-def messages(rules: Rules, state: State) -> tuple[Message, ...]:
-    """Return the chat that the next speaker sees: its own turns are the assistant's.
-
-    A warning stands before the other side's answer. The other side's malformed turns are without
-    their actions, so that nobody answers an offer that was not made.
-    """
-    role = turn(rules, state)
-    chat = [{"role": "system", "content": f"{rules.prompt(state.scenario, role)}\n{_rule(state)}"}]
-    if role == rules.roles[0]:
-        chat.append({"role": "user", "content": _BEGIN})
-    warnings, warning = 0, ""
-    for each in state.turns:
-        if each.role == role:
-            chat.append({"role": "assistant", "content": each.text or _SILENCE})
-            warnings += bool(each.fault)
-            warning = _warning(each.fault, warnings) if each.fault else ""
-        else:
-            said = _ACTION.sub("", each.text).strip() if each.fault else each.text
-            chat.append({"role": "user", "content": f"{warning}{said or _SILENCE}"})
-    return tuple(chat)
-
-
-def _rule(state: State) -> str:
-    return (
-        f"The negotiation ends without a deal after {state.limit} messages, those of both sides "
-        "together. A message wastes your turn if it is empty, holds two actions, or holds one that "
-        "is not written as above or not possible at that moment. At your third such message you "
-        "walk away."
-    )
-
-
-def _warning(fault: str, number: int) -> str:
-    return (
-        f"(Rules: your last message held no valid action: {fault}. Warning {number} of "
-        f"{WARNINGS}.)\n"
-    )
-
-
-def legal(rules: Rules, state: State) -> tuple[str, ...]:
-    """Return the actions that the next speaker may take."""
-    if not (role := turn(rules, state)):
-        return ()
-    answers = ("accept", "reject") if state.offered_by not in ("", role) else ()
-    return ("offer", *answers, "walk-away")
-
-
-def step(rules: Rules, state: State, text: str, reason: str = "") -> State:
-    """Return the state after the next speaker's text.
-
-    `reason` tells why the text is no whole answer, "" if it is one. What a truncated one says
-    counts, also a complete action; any other reason makes the turn malformed.
-
-    Raises:
-        ValueError: the negotiation has ended.
-    """
-    if not (role := turn(rules, state)):
-        raise ValueError(f"the negotiation has ended: {state.end}")
-    text = written(text) if reason in ("", TRUNCATED) else ""
-    if reason == TRUNCATED:
-        text = _CUT.sub("", text).strip()
-    name, offer, fault = _action(rules, state, text) if text else ("", None, reason or EMPTY)
-    after = replace(state, turns=(*state.turns, PlayedTurn(role, text, fault)))
-    warnings = sum(bool(each.fault) for each in after.turns if each.role == role)
-    if name == "accept":
-        return replace(after, end=DEAL)
-    if name == "walk-away" or warnings == WARNINGS:
-        return replace(after, end=WALK_AWAY)
-    if name == "offer":
-        after = replace(after, offer=offer, offered_by=role)
-    elif name == "reject":
-        after = replace(after, offer=None, offered_by="")
-    return replace(after, end=TURN_LIMIT) if len(after.turns) >= state.limit else after
-
-
-def _action(rules: Rules, state: State, text: str) -> tuple[str, Any, str]:
-    """Return the action of a text, the offer, and why the turn is malformed."""
-    found = [*_ACTION.finditer(text)]
-    lines = [line for line in text.splitlines() if _ACTION.search(line)]
-    if any(_ACTION.sub("", line).strip(" \t*_`.!-") for line in lines):
-        return "", None, "an action that is not on a line of its own"
-    actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
-    if len(actions) > 1:
-        return "", None, "several actions"
-    if not actions:
-        return "", None, ""
-    ((name, terms),) = actions
-    is_odd = any(not match[4] or match[2] for match in found)
-    if is_odd or (name != "offer" and terms.casefold().rstrip(".!") not in _IT):
-        return "", None, "unreadable action"
-    if name not in legal(rules, state):
-        return "", None, f"illegal action, {name} without an offer of the other side"
-    if name != "offer":
-        return name, None, ""
-    try:
-        return name, rules.read_offer(state.scenario, turn(rules, state), terms), ""
-    except ValueError as error:
-        return "", None, f"invalid offer, {error}"
-
-
-def _name(action: str) -> str:
-    return "walk-away" if action[0] in "wW" else action.casefold()
-
-
-def _outcome(rules: Rules, agreed: str, state: State) -> dict[str, Any]:
-    """Return the fields of the prediction of a negotiation at its end."""
-    told: dict[str, Any] = {agreed: state.offer if state.end == DEAL else None}
-    if state.end == TURN_LIMIT:
-        told["end"] = TURN_LIMIT
-    if state.end == WALK_AWAY:
-        told["walked_away"] = state.turns[-1].role
-    of = {role: [each for each in state.turns if each.role == role] for role in rules.roles}
-    told["turns"] = {role: len(turns) for role, turns in of.items()}
-    faults = {role: sum(bool(each.fault) for each in turns) for role, turns in of.items()}
-    return {**told, "malformed": faults}
-
-
-def make_game(
-    rules: Rules,
-    version: str,
-    start: Callable[..., Iterable[tuple[Key, Any]]],
-    points: Callable[[Any, Any], Mapping[str, float]],
-    agreed: str,
-    people: str,
-    agents: Mapping[str, Callable[[State, str], str]],
-    max_tokens: int = 200,
-) -> Playing:
-    """Return the game of a task.
+@dataclass(frozen=True)
+class Playing:
+    """A negotiation between two models, played once for each key of a task.
 
     Args:
-        rules: Its rules.
         version: A new one for every change of rules or prompts.
-        start: Build and the task's options -> (key, scenario), one for each key.
+        roles: The two sides; the first one begins.
+        scenarios: Build and the task's options -> (key, scenario), one for each key.
+        prompt: Scenario, role -> this side's knowledge, aim and actions. The turn limit and the
+            rule of malformed turns are added.
+        read_offer: Scenario, role, terms -> the offer, or ValueError with the reason.
         points: Scenario, the deal or None -> role -> points.
         agreed: The field of a prediction that holds the deal, an offer, None without one.
         people: The baseline of the task with the people's own deals.
@@ -231,28 +91,119 @@ def make_game(
         max_tokens: The longest turn, in tokens.
     """
 
-    def begin(data: Any, turns: int, **options: Any) -> Iterable[tuple[Key, State]]:
-        return ((key, State(scenario, turns)) for key, scenario in start(data, **options))
+    version: str
+    roles: tuple[str, str]
+    scenarios: Callable[..., Iterable[tuple[Key, Any]]]
+    prompt: Callable[[Any, str], str]
+    read_offer: Callable[[Any, str, str], Any]
+    points: Callable[[Any, Any], Mapping[str, float]]
+    agreed: str
+    people: str
+    agents: Mapping[str, Callable[[NegotiationState, str], str]]
+    max_tokens: int = 200
 
-    def points_of(state: State, fields: Mapping[str, Any]) -> Mapping[str, float]:
-        return points(state.scenario, fields.get(agreed))
+    def turn(self, state: NegotiationState) -> str:
+        """Return the role that speaks next, "" at the end."""
+        return "" if state.end else self.roles[len(state.turns) % 2]
 
-    def speak(agent: Callable[[State, str], str], state: State) -> str:
-        return agent(state, turn(rules, state))
+    def speak(self, agent: str, state: NegotiationState) -> str:
+        """Return the next turn of a scripted agent."""
+        return self.agents[agent](state, self.turn(state))
 
-    scripted = {name: partial(speak, agent) for name, agent in agents.items()}
-    return Playing(
-        version,
-        rules.roles,
-        rules.limit,
-        begin,
-        partial(turn, rules),
-        partial(messages, rules),
-        partial(step, rules),
-        partial(_outcome, rules, agreed),
-        points_of,
-        agreed,
-        people,
-        scripted,
-        max_tokens,
-    )
+    def messages(self, state: NegotiationState) -> tuple[Message, ...]:
+        """Return the chat that the next speaker sees: its own turns are the assistant's.
+
+        A warning stands before the other side's answer. The other side's malformed turns are
+        without their actions, so that nobody answers an offer that was not made.
+        """
+        role = self.turn(state)
+        rule = _RULE.format(limit=state.limit)
+        chat = [{"role": "system", "content": f"{self.prompt(state.scenario, role)}\n{rule}"}]
+        if role == self.roles[0]:
+            chat.append({"role": "user", "content": _BEGIN})
+        warnings, warning = 0, ""
+        for each in state.turns:
+            if each.role == role:
+                chat.append({"role": "assistant", "content": each.text or _SILENCE})
+                warnings += bool(each.fault)
+                number = f"Warning {warnings} of {WARNINGS}"
+                said = f"(Rules: your last message held no valid action: {each.fault}. {number}.)\n"
+                warning = said if each.fault else ""
+            else:
+                said = _ACTION.sub("", each.text).strip() if each.fault else each.text
+                chat.append({"role": "user", "content": f"{warning}{said or _SILENCE}"})
+        return tuple(chat)
+
+    def legal(self, state: NegotiationState) -> tuple[str, ...]:
+        """Return the actions that the next speaker may take."""
+        if not (role := self.turn(state)):
+            return ()
+        answers = ("accept", "reject") if state.offered_by not in ("", role) else ()
+        return ("offer", *answers, "walk-away")
+
+    def step(self, state: NegotiationState, text: str, reason: str = "") -> NegotiationState:
+        """Return the state after the next speaker's text.
+
+        `reason` tells why the text is no whole answer, "" if it is one. What a truncated one says
+        counts, also a complete action; any other reason makes the turn malformed.
+
+        Raises:
+            ValueError: the negotiation has ended.
+        """
+        if not (role := self.turn(state)):
+            raise ValueError(f"the negotiation has ended: {state.end}")
+        text = written(text) if reason in ("", TRUNCATED) else ""
+        if reason == TRUNCATED:
+            text = _CUT.sub("", text).strip()
+        name, offer, fault = self._action(state, text) if text else ("", None, reason or EMPTY)
+        after = replace(state, turns=(*state.turns, PlayedTurn(role, text, fault)))
+        warnings = sum(bool(each.fault) for each in after.turns if each.role == role)
+        if name == "accept":
+            return replace(after, end=DEAL)
+        if name == "walk-away" or warnings == WARNINGS:
+            return replace(after, end=WALK_AWAY)
+        if name == "offer":
+            after = replace(after, offer=offer, offered_by=role)
+        elif name == "reject":
+            after = replace(after, offer=None, offered_by="")
+        return replace(after, end=TURN_LIMIT) if len(after.turns) >= state.limit else after
+
+    def _action(self, state: NegotiationState, text: str) -> tuple[str, Any, str]:
+        """Return the action of a text, the offer, and why the turn is malformed."""
+        found = [*_ACTION.finditer(text)]
+        lines = [line for line in text.splitlines() if _ACTION.search(line)]
+        if any(_ACTION.sub("", line).strip(" \t*_`.!-") for line in lines):
+            return "", None, "an action that is not on a line of its own"
+        actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
+        if len(actions) > 1:
+            return "", None, "several actions"
+        if not actions:
+            return "", None, ""
+        ((name, terms),) = actions
+        is_odd = any(not match[4] or match[2] for match in found)
+        if is_odd or (name != "offer" and terms.casefold().rstrip(".!") not in _IT):
+            return "", None, "unreadable action"
+        if name not in self.legal(state):
+            return "", None, f"illegal action, {name} without an offer of the other side"
+        if name != "offer":
+            return name, None, ""
+        try:
+            return name, self.read_offer(state.scenario, self.turn(state), terms), ""
+        except ValueError as error:
+            return "", None, f"invalid offer, {error}"
+
+    def outcome(self, state: NegotiationState) -> dict[str, Any]:
+        """Return the fields of the prediction of a negotiation at its end, beside its key."""
+        told: dict[str, Any] = {self.agreed: state.offer if state.end == DEAL else None}
+        if state.end == TURN_LIMIT:
+            told["end"] = TURN_LIMIT
+        if state.end == WALK_AWAY:
+            told["walked_away"] = state.turns[-1].role
+        of = {role: [each for each in state.turns if each.role == role] for role in self.roles}
+        told["turns"] = {role: len(turns) for role, turns in of.items()}
+        faults = {role: sum(bool(each.fault) for each in turns) for role, turns in of.items()}
+        return {**told, "malformed": faults}
+
+
+def _name(action: str) -> str:
+    return "walk-away" if action[0] in "wW" else action.casefold()

@@ -22,8 +22,9 @@ from parley.base.exact import plain
 from parley.base.nested import flat, tree
 from parley.schema.nodes import Node
 from parley.schema.shapes import parse
-from parley.tasks.asking import Asking, Playing
+from parley.tasks.asking import Asking
 from parley.tasks.formats import JSON_LINES, Key, Prediction, PredictionFormat
+from parley.tasks.games import Playing
 
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""

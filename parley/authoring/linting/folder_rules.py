@@ -16,9 +16,9 @@ from parley.building.verdicts import FAILED, UNEXPLAINED, counted_in, every_coun
 from parley.reading.export.export import export
 from parley.schema.fields import columns_of
 from parley.source.pins import PLACEHOLDER
-from parley.tasks.asking import Playing
 from parley.tasks.evaluate import score
 from parley.tasks.formats import JSON_LINES, UNREADABLE
+from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold, running
 from parley.tasks.task import Gold, Task
 from parley.verifying.check import NotChecked, lines_of, one_line

@@ -87,7 +87,7 @@ RECORD = {{{dialogue}: ROW[{dialogue}], "turns": {_field("[TURN]")}}}
     ]
 '''
     about = f'"""{title}: describe the dataset in a line here, and its origin below."""'
-    return f"{about}\n\n{''.join(_imports(body))}\n\n{body}"
+    return f"{about}\n\n{''.join(_imports(body))}\n{body}"
 
 
 def _imports(body: str) -> Iterator[str]:
