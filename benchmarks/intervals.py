@@ -20,7 +20,6 @@ from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.tasks.compare import Measured, paired_differences
-from parley.tasks.formats import Run
 from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold
 from parley.tasks.rows import Rows
@@ -56,8 +55,8 @@ class World:
     def test_set(self, count: int) -> tuple[Rows, list[Any]]:
         """Return the rows of so many drawn dialogues, and the predictions of each of `MODELS`."""
         gold: dict[Any, Any] = {}
-        models: list[Any] = [Run() if self.is_run else {} for _ in MODELS]
-        units, line = [], 0
+        models: list[Any] = [{} for _ in MODELS]
+        units: list[Any] = []
         for number, place in enumerate(self.draw.integers(0, len(self.rows.units), count)):
             units.append([])
             chances = [self.draw.beta(*model) for model in MODELS]
@@ -71,7 +70,7 @@ class World:
                         for row in answer:
                             noise = self.draw.normal() * 4 * (1 - chance)
                             score = {"score": row["relevance"] + noise}
-                            found.keep(line := line + 1, (own[0], row["document_id"]), score)
+                            found[own[0], row["document_id"]] = score
                 else:
                     for found, chance in zip(models, chances, strict=True):
                         is_right = self.draw.random() < chance

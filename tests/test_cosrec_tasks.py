@@ -14,7 +14,7 @@ from parley.building.folder import open_folder
 from parley.building.registry import get
 from parley.building.verdicts import agrees
 from parley.tasks.evaluate import score
-from parley.tasks.formats import NO_HIT, Run
+from parley.tasks.formats import NO_HIT
 
 cosrec = get("cosrec")
 cosrec.load_module("tasks")
@@ -100,10 +100,8 @@ def test_measures_are_those_of_a_plain_computation(built):
 )
 def test_scores_decide_the_order_as_in_trec_eval(built, scores, order):
     pytrec_eval = importlib.import_module("pytrec_eval")
-    run = Run()
-    for number, (document, value) in enumerate(scores.items(), 1):
-        run.keep(number, ("q", document), {"score": value})
-    (found,) = retrieval.ranked(run.in_order({("q",): None})).values()
+    run = {("q", document): {"score": value} for document, value in scores.items()}
+    (found,) = retrieval.ranked(run).values()
     assert sorted(found, key=found.get, reverse=True) == list(order)
     for place, document in enumerate(order, 1):
         evaluator = pytrec_eval.RelevanceEvaluator({"q": {document: 1}}, ["recip_rank"])
@@ -129,7 +127,7 @@ def test_a_file_of_one_type_of_topics_names_the_option(built, tmp_path):
     for kind, text in runs.items():
         (tmp_path / "run").write_text(text)
         for chosen in runs.keys() - {kind}:
-            with pytest.raises(RecordError, match=f"topics={kind}"):
+            with pytest.raises(RecordError, match=f"topics={chosen}"):
                 score(built, "retrieval", {"topics": chosen}, file=str(tmp_path / "run"))
         assert score(built, "retrieval", {"topics": kind}, file=str(tmp_path / "run"))
 

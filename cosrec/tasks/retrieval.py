@@ -4,13 +4,15 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from typing import Any
 
 from parley.figures import Data
-from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Run, Score, Task
+from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Score, Task
 
 Row = dict[str, Any]
+Predictions = Mapping[Key, Prediction]
 
 # The score ------------------------------------------------------------------------------
 
@@ -29,7 +31,7 @@ def judged(data: Data, topics: str) -> dict[Key, list[Row]]:
     return found
 
 
-def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> Score:
+def score_run(gold: Mapping[Key, list[Row]], predictions: Predictions, topics: str) -> Score:
     """Return the mean of each measure over the topics of a type."""
     import ir_measures
     from ir_measures import AP, Judged, P, Qrel, nDCG
@@ -60,7 +62,7 @@ def score_run(gold: Mapping[Key, list[Row]], predictions: Run, topics: str) -> S
     return Score(metrics, counts)
 
 
-def ranked(predictions: Run) -> dict[str, dict[str, float]]:
+def ranked(predictions: Predictions) -> dict[str, dict[str, float]]:
     """Return a run, topic -> document -> place: all measures see one order, and no tie.
 
     The highest place is the best, and stands first. The order is that of trec_eval, which keeps 32
@@ -70,7 +72,9 @@ def ranked(predictions: Run) -> dict[str, dict[str, float]]:
     import numpy as np
 
     run: dict[str, dict[str, float]] = {}
-    for topic, documents, given in predictions.topics():  # the documents in the order of their ids
+    for topic, lines in groupby(sorted(predictions), itemgetter(0)):
+        documents = [document for _, document in lines]  # in the order of their ids
+        given = [predictions[topic, document]["score"] for document in documents]
         with np.errstate(over="ignore"):  # what is too large for 32 bits is infinite to trec_eval
             scores = np.array(given).astype(np.float32)
         order = np.argsort(scores, kind="stable")[::-1].tolist()

@@ -10,17 +10,14 @@ from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
 from parley.tasks.asking import (
-    EMPTY,
     FAILED,
-    LONGEST,
     REFUSED,
-    TOO_LONG,
     TOOL_CALL,
     TRUNCATED,
     Asking,
     Message,
     Question,
-    after_thoughts,
+    unread,
 )
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
@@ -242,11 +239,7 @@ def _parts(question: Question, prompt: str = "") -> tuple[tuple[Message, ...], t
 
 def reason_unread(stop: str, text: str) -> str:
     """Return why an answer is not even read, or ""."""
-    if reason := _REASONS.get(stop, f"ended: {stop:.40}"):
-        return reason
-    if len(after_thoughts(text)) > LONGEST:
-        return TOO_LONG
-    return "" if text.strip() else EMPTY
+    return _REASONS.get(stop, f"ended: {stop:.40}") or unread(text)
 
 
 def _shown(asking: Any, question: Any) -> Any:

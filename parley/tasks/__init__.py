@@ -3,7 +3,7 @@
 A task has gold, a score, baselines and references. docs/tasks.md shows one.
 """
 
-from parley.tasks.formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction, Run
+from parley.tasks.formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.task import Reference, Score, Subset, Task, Undefined
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Key",
     "Prediction",
     "Reference",
-    "Run",
     "Score",
     "Subset",
     "Task",

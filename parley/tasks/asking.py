@@ -70,11 +70,8 @@ class Asking:
 
     def fields(self, text: str, question: Question) -> Mapping[str, Any]:
         """Return the fields that an answer gives beside the key, or why it is unreadable."""
-        found: Mapping[str, Any] | Unreadable
-        if len(after_thoughts(text)) > LONGEST:
-            found = Unreadable(TOO_LONG)
-        else:
-            found = self.read(text, question) if text.strip() else Unreadable(EMPTY)
+        reason = unread(text)
+        found = Unreadable(reason) if reason else self.read(text, question)
         return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
 
 
@@ -103,6 +100,13 @@ _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 def after_thoughts(text: str) -> str:
     """Return the text after the last mark that ends a thought."""
     return _THOUGHT_ENDS.split(text)[-1]
+
+
+def unread(text: str) -> str:
+    """Return why an answer is not even read, or ""."""
+    if len(after_thoughts(text)) > LONGEST:
+        return TOO_LONG
+    return "" if text.strip() else EMPTY
 
 
 def final_text(text: str) -> str:

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from parley.base.nested import flat, tree
-from parley.tasks.formats import UNREADABLE, Key, Run
+from parley.tasks.formats import UNREADABLE, Key
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Interval, Metric, mean_of
 from parley.tasks.rows import Advance, Names, Predictions, Rows
@@ -100,11 +100,10 @@ class Measured:
 
 def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
     game = rows.task.asking
-    if isinstance(predictions, Run):  # has no unreadable one
-        return {*rows.gold}
     if isinstance(game, Playing):
         return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
-    return {key for key, each in predictions.items() if UNREADABLE not in each}
+    width = len(rows.task.required) or None  # several predictions may have one key of gold
+    return {key[:width] for key, each in predictions.items() if UNREADABLE not in each}
 
 
 def _is_same(metric: Metric | None, number: Any) -> bool:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from parley.base.nested import flat, tree
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
 from parley.building.verdicts import agrees
-from parley.tasks.formats import UNREADABLE, Key, Prediction, Run
+from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.gold import (
     ALL,
     Part,
@@ -145,7 +144,6 @@ def score(
     baseline: str = "",
     keep: Path | None = None,
     found: Iterable[Any] | None = None,
-    due: tuple[Gold, Collection[Key]] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
     advance: Progress = lambda what, done, total: None,
@@ -153,8 +151,8 @@ def score(
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
     `given` has the task's own options, as far as they are given. `keep` is a new file for the
-    predictions of the baseline. Predictions of keys outside `part` are left out. `due` is what
-    `load_gold` returns, where it is known. `policy` is one of `POLICIES`.
+    predictions of the baseline. Predictions of keys outside `part` are left out. `policy` is one of
+    `POLICIES`.
 
     Raises:
         UsageError: there is no such task, option, subset, dialogue, baseline or policy, not one
@@ -172,7 +170,7 @@ def score(
         raise UsageError(
             f"{name} scores either predictions or a baseline; only a baseline's can be saved"
         )
-    gold, others = due or load_gold(built, name, options, part)
+    gold, others = load_gold(built, name, options, part)
     fields = reading(built, name, options, part)
     if baseline:
         of = f"baseline {baseline}"
@@ -184,8 +182,7 @@ def score(
     else:
         of = "standard input" if file == "-" else file
         advance(of, "reading", None)
-        hint = partial(_hint, built, task, options, gold)
-        predictions = read(file, task, gold, hint, others, fields)
+        predictions = read(file, task, gold, others, fields, _remedy(built, options))
     unreadable = unreadable_of(predictions)
     kept, scored = scored_rows(gold, predictions, policy, of)
     rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
@@ -298,37 +295,24 @@ def _run(
 
 
 def unreadable_of(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
-    """Return reason -> number of unreadable predictions; a TREC run has none."""
-    each = () if isinstance(predictions, Run) else predictions.values()
-    return dict(sorted(Counter(one[UNREADABLE] for one in each if UNREADABLE in one).items()))
+    """Return reason -> number of unreadable predictions."""
+    reasons = (each[UNREADABLE] for each in predictions.values() if UNREADABLE in each)
+    return dict(sorted(Counter(reasons).items()))
 
 
 def digest_of(predictions: Mapping[Key, Prediction]) -> str:
     """Return the sha256 of predictions as lines of JSON: sorted keys, no spaces, gold's order."""
     found = hashlib.sha256()
-    if isinstance(predictions, Run):
-        for topic, documents, scores in predictions.topics():
-            found.update(json.dumps([topic, documents, scores]).encode() + b"\n")
-    else:
-        for each in predictions.values():
-            line = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-            found.update(line.encode() + b"\n")
+    for each in predictions.values():
+        line = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        found.update(line.encode() + b"\n")
     return found.hexdigest()
 
 
-def _hint(
-    built: BuiltFolder, task: Task, options: Mapping[str, str], gold: Gold, keys: Collection[Key]
-) -> str:
+def _remedy(built: BuiltFolder, options: Mapping[str, str]) -> str:
     """Return the remedy for a file of predictions that cannot be scored."""
-    fits = len(gold) if gold.keys() >= set(keys) else math.inf
-    told = ""
-    for option, values in task.options.items():
-        for value in values if keys else ():
-            with running(built):
-                other = task.gold(built, **{**options, option: value}).keys()
-            if len(other) < fits and other >= set(keys):
-                fits = len(other)
-                told = f"The file holds predictions for --set {option}={value}; score it with that."
+    own = " ".join(f"--set {option}={value}" for option, value in options.items())
+    told = f"It was scored with {own}; the task has other values." if own else ""
     if built.is_sample:  # the predictions for the dataset are mostly unknown to it
         told = f"{told} {built.path} is a build of the sample, not of the dataset.".lstrip()
     return told

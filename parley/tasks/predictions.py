@@ -8,9 +8,10 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -19,15 +20,7 @@ from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, Reco
 from parley.base.exact import plain
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
-from parley.tasks.formats import (
-    ANSWER,
-    TREC_RUN,
-    UNREADABLE,
-    Key,
-    Prediction,
-    Run,
-)
-from parley.tasks.mistaken import GZIP, mistaken
+from parley.tasks.formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.task import Gold, Task
 
 Fields = Callable[[Key, str], Mapping[str, Any]]
@@ -36,58 +29,40 @@ Fields = Callable[[Key, str], Mapping[str, Any]]
 _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
-_AT_ONCE = 1 << 18  # bytes
+_GZIP = b"\x1f\x8b"
 
 
 def read(
     file: str,
     task: Task,
     gold: Gold,
-    hint: Callable[[Collection[Key]], str] = lambda keys: "",
     others: Collection[Key] = (),
     fields: Fields | None = None,
+    remedy: str = "",
 ) -> Mapping[Key, Prediction]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
-    Predictions of the keys `others` are left out, as of a subset. `hint` takes the required keys of
-    a wrong file, and returns advice. `fields` reads raw answers, if the task's can be read.
-    RecordError names everything that is wrong, by line and key.
+    Predictions of the keys `others` are left out, as of a subset. `fields` reads raw answers, if
+    the task's can be read. RecordError names everything that is wrong, by line and key.
     """
-    name = "standard input" if file == "-" else file
     size = 0
+    checker = _Checker(task, gold, "line", others, fields)
     with _opened(file) as stream:
-        checker = _Checker(task, gold, "line", others, fields)
         try:
-            for lines in _lines(stream):
-                if not size and (mistake := mistaken(lines[0], task)):
-                    checker.stop(mistake)
-                size += sum(map(len, lines)) + len(lines)
+            for number, line in enumerate(iter(partial(stream.readline, _LONGEST), b""), 1):
+                size += len(line)
                 if size > _LARGEST:
                     checker.stop(f"it has more than {_LARGEST:,} bytes; nothing was read beyond")
-                if not checker.is_over:
-                    checker.take_all(lines)
+                else:
+                    checker.take(number, line.removesuffix(b"\n"))
                 if checker.is_over:
                     break
-            if not size:
-                checker.stop("it is empty")
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             checker.stop(f"damaged gzip data: {error}; compress or copy it again")
-    return checker.finish(name, hint)
-
-
-def _lines(stream: IO[bytes]) -> Iterator[list[bytes]]:
-    """Yield batches of lines without their ends; of a line that is too long, only the start."""
-    begun: list[bytes] = []  # the pieces of a line that has not ended
-    while piece := stream.read1(_AT_ONCE):  # type: ignore[attr-defined]
-        head, newline, tail = piece.rpartition(b"\n")
-        if newline:
-            yield b"".join([*begun, head]).split(b"\n")
-            begun.clear()
-        begun.append(tail)
-        if len(begun) > _LONGEST or sum(map(len, begun)) >= _LONGEST:
-            break
-    if last := b"".join(begun):
-        yield [last]
+            size = size or 1
+    if not size:
+        checker.stop("it is empty")
+    return checker.finish("standard input" if file == "-" else file, remedy)
 
 
 def validate_predictions(
@@ -133,39 +108,6 @@ def require_free(path: Path) -> None:
         raise OutputError(f"{path}: no such folder: {path.parent}")
 
 
-class _ByKey:
-    """Valid predictions by their key."""
-
-    def __init__(self) -> None:
-        self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
-
-    def clash(self, key: Key, unit: str) -> str:
-        """Return why a prediction of this key conflicts with the kept ones, or ""."""
-        there = self._found.get(key)
-        return f"repeated, first in {unit} {there[0]}" if there else ""
-
-    def keep(self, number: int, key: Key, prediction: Prediction) -> None:
-        """Keep the prediction of a line."""
-        self._found[key] = number, prediction
-
-    def keep_all(self, first: int, lines: Sequence[bytes], gold: Gold) -> set[Key]:
-        """Keep none: lines are added one by one."""
-        return set()
-
-    def in_order(self, gold: Gold) -> Mapping[Key, Prediction]:
-        """Return the predictions in the order of gold, and then of their keys."""
-        order = {key: number for number, key in enumerate(gold)}
-        required = len(next(iter(order), ()))
-        ranked = sorted(self._found, key=lambda key: (order[key[:required]], key[required:]))
-        return {key: self._found[key][1] for key in ranked}
-
-
-def _is_run(task: Task) -> bool:
-    """Tell whether a task has no rules for a TREC run beyond those of the format."""
-    declared = (task.format, task.key, task.required, task.shape, task.validate)
-    return declared == (TREC_RUN, Run.KEY, Run.KEY[:1], Run.SHAPE, Task.validate)
-
-
 class _Checker:
     """Collect predictions one by one, with their problems; a unit is "line" or "prediction"."""
 
@@ -182,8 +124,9 @@ class _Checker:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
         self._unreadable = None if task.format is TREC_RUN else _unreadable(task)
         self._required = len(task.required or task.key)
-        self._found: Run | _ByKey = Run() if _is_run(task) else _ByKey()
-        self._count = 0  # of lines
+        self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
+        self._first: dict[Key, Key] = {}  # required key -> the first key with it
+        self._taken = ""  # what a file holds, if the first line of this one cannot
         self._seen: set[Key] = set()  # required keys, of what is wrong too
         self._causes = Causes()
         self._wrong = 0  # lines
@@ -197,18 +140,6 @@ class _Checker:
     def stop(self, what: str) -> None:
         """Note a problem of the file that ends the reading."""
         self._broken = what
-
-    def take_all(self, lines: Sequence[bytes]) -> None:
-        """Take the next lines of a file."""
-        if kept := self._found.keep_all(self._count + 1, lines, self._gold):
-            self._count += len(lines)
-            self._seen |= kept
-            return
-        for line in lines:
-            self._count += 1
-            self.take(self._count, line)
-            if self.is_over:
-                return
 
     def take(self, number: int, line: bytes) -> None:
         """Parse a line and add its prediction."""
@@ -257,22 +188,36 @@ class _Checker:
         if due not in self._gold:
             what = f"no such {' and '.join(self._task.key[: self._required])} to predict"
             self._object(number, prediction, [Problem("", what=what)])
-        elif clash := self._found.clash(key, self._unit):
+        elif clash := self._clash(key, due):
             self._object(number, prediction, [Problem("", what=clash)])
         else:
             if self._fields and self._is_raw(prediction):
                 named = dict(zip(self._task.key, key, strict=True))
                 prediction = {**named, **self._fields(key, prediction[ANSWER])}
-            self._found.keep(number, key, prediction)
+            self._found[key] = number, prediction
             self._seen.add(due)
             is_read = UNREADABLE not in prediction
             if is_read and (wrong := list(self._task.validate(prediction, self._gold[due]))):
                 self._object(number, prediction, wrong)
 
+    def _clash(self, key: Key, due: Key) -> str:
+        """Return why a prediction of this key conflicts with the kept ones, or ""."""
+        if there := self._found.get(key):
+            return f"repeated, first in {self._unit} {there[0]}"
+        first = self._first.setdefault(due, key)
+        if first != key and NO_HIT in (first[-1], key[-1]) and self._task.format is TREC_RUN:
+            beside = f"stands beside {self._unit} {self._found[first][0]}"
+            return f"{beside}, though {NO_HIT} says that nothing was found"
+        return ""
+
     def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:
         """Keep problems of a prediction, and do not report its key as missing."""
         place = f"{self._unit} {number}"
         names = self._task.key
+        if number == 1 and not isinstance(prediction, dict):
+            (example,) = self._task.format.lines([self._task.example])
+            form = f"{self._task.format.name}, plain or compressed with gzip"
+            self._taken = f"A file holds {form}; a line is such as {example}"
         if isinstance(prediction, dict) and prediction.keys() >= set(names):
             key = tuple(prediction[name] for name in names)
             place += f" ({_named(names, key)})"
@@ -285,10 +230,11 @@ class _Checker:
         if self._wrong >= _MOST_WRONG:
             self.stop(f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond")
 
-    def finish(
-        self, name: str, hint: Callable[[Collection[Key]], str] = lambda keys: ""
-    ) -> Mapping[Key, Prediction]:
-        """Return the predictions in the order of gold, or raise RecordError with the problems."""
+    def finish(self, name: str, remedy: str = "") -> Mapping[Key, Prediction]:
+        """Return the predictions in the order of gold, or raise RecordError with the problems.
+
+        Those with one required key are in the order of their keys.
+        """
         message = f"{name}: cannot be scored as {self._task.format.name}"
         if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
             message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
@@ -298,8 +244,11 @@ class _Checker:
         if self._broken:
             told.append(Problem("", what=self._broken))
         if told:
-            raise RecordError(message, *told, remedy=hint(self._seen))
-        return self._found.in_order(self._gold)
+            raise RecordError(message, *told, remedy=self._taken or remedy)
+        order = {key: number for number, key in enumerate(self._gold)}
+        width = self._required
+        ranked = sorted(self._found, key=lambda key: (order[key[:width]], key[width:]))
+        return {key: self._found[key][1] for key in ranked}
 
 
 def _unreadable(task: Task) -> Node:
@@ -327,5 +276,5 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
         raise UsageError("standard input is closed; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
-        is_gzip = raw.peek(len(GZIP)).startswith(GZIP)
+        is_gzip = raw.peek(len(_GZIP)).startswith(_GZIP)
         yield gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[misc]

@@ -17,7 +17,7 @@ from parley.base.errors import Problem, ScriptError
 from parley.base.exact import is_number
 from parley.base.nested import flat, tree
 from parley.building.folder import BuiltFolder
-from parley.tasks.formats import Key, Prediction, Run
+from parley.tasks.formats import Key, Prediction
 from parley.tasks.gold import running, script_of
 from parley.tasks.intervals import Metric
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeds, is_values, within
@@ -197,11 +197,9 @@ class Rows:
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
-        found = predictions
-        if self.task.required and not isinstance(predictions, Run):
-            width = len(self.task.required)
+        if width := len(self.task.required):
             found = {key: each for key, each in predictions.items() if key[:width] in gold}
-        elif not self.task.required:
+        else:
             found = {key: predictions[key] for key in gold}
         built, name, options = self.of
         with running(built):
