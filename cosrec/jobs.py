@@ -22,9 +22,6 @@ _MEMORY = "Memory limit, plus 300 MB: 1GB, 512MiB."
 _JSONL = "Also write the output of upstream's own script, to a new file."
 _BROKEN = "Count invalid lines and empty files instead of stopping."
 _MASTER = "Spark master, unless SPARK_REMOTE is set."
-_LEAST = "Fewest characters of a text."
-_TITLE = "Smallest Latin-1 share of a title."
-_TEXT = "Smallest Latin-1 share of a text."
 
 
 def catalogue(
@@ -37,9 +34,6 @@ def catalogue(
     jsonl: Annotated[Path | None, Option("--jsonl", metavar="FILE", help=_JSONL)] = None,
     skip_broken: Annotated[bool, Option("--skip-broken", help=_BROKEN)] = False,
     master: Annotated[str | None, Option("--master", metavar="URL", help=_MASTER)] = None,
-    shortest_text: Annotated[int, Option("--shortest-text", min=0, metavar="N", help=_LEAST)] = 10,
-    title_latin: Annotated[float, Option("--title-latin", metavar="SHARE", help=_TITLE)] = 0.5,
-    text_latin: Annotated[float, Option("--text-latin", metavar="SHARE", help=_TEXT)] = 0.8,
 ) -> None:
     """Build CoSRec's product catalogue from Amazon Reviews 2023.
 
@@ -48,13 +42,8 @@ def catalogue(
     from parley.jobs import print_message
 
     from .catalogue.build import Wanted, build
-    from .catalogue.rules import Thresholds
 
-    for option, share in (("--title-latin", title_latin), ("--text-latin", text_latin)):
-        if not 0 <= share <= 1:  # false for NaN too
-            raise UsageError(f"{option} {share}: expected a share from 0 to 1")
-    thresholds = Thresholds(shortest_text, title_latin, text_latin)
-    wanted = Wanted(input, output, tuple(category or ()), thresholds, skip_broken, jsonl)
+    wanted = Wanted(input, output, tuple(category or ()), skip_broken, jsonl)
     with _engine(engine, wanted, workers, memory, master) as chosen:
         build(wanted, chosen, print_message)
 
@@ -63,14 +52,14 @@ def _engine(name: str, wanted: Any, workers: int | None, memory: str, master: st
     if name == "spark":
         from .catalogue.spark_engine import Spark
 
-        return Spark(master, wanted.thresholds)
+        return Spark(master)
     if name != "duckdb":
         raise UsageError(f"--engine {name}: expected duckdb or spark")
     from .catalogue.duckdb_engine import DuckDB
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     count = cores if workers is None else workers
-    return DuckDB(count, _size(memory), wanted.thresholds, wanted.skip_broken)
+    return DuckDB(count, _size(memory), wanted.skip_broken)
 
 
 def _size(text: str) -> int:

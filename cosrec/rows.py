@@ -26,12 +26,9 @@ def to_turns(text: str) -> list[dict[str, str]]:
     a line without a marker, which continues the turn before it, and a marker alone, a turn
     without text. Anything else raises ValueError, since `to_text` could not give it back.
     """
-    lines = text.split("\n")
-    roles = [_ROLES.get(line[:3]) for line in lines]
-    if None not in roles and 3 not in map(len, lines):  # as in almost all of upstream's
-        return [{"role": r, "text": line[3:]} for r, line in zip(roles, lines, strict=True) if r]
     turns: list[dict[str, str]] = []
-    for role, line in zip(roles, lines, strict=True):
+    for line in text.split("\n"):
+        role = _ROLES.get(line[:3])
         if role and len(line) != 3:
             turns.append({"role": role, "text": line[3:]})
         elif turns and not line.startswith(("U:", "S:")):

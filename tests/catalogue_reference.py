@@ -12,7 +12,7 @@ from collections import Counter
 from contextlib import suppress
 
 
-def reference(folder, shortest=10, title_share=0.5, text_share=0.8):
+def reference(folder):
     """Return upstream's output of a folder's files, and what refused lines of each category."""
     metas = stems(folder / "meta_categories", "meta_")
     reviews = stems(folder / "review_categories", "")
@@ -21,13 +21,13 @@ def reference(folder, shortest=10, title_share=0.5, text_share=0.8):
         refused = counts[category] = {"products": Counter(), "reviews": Counter()}
         catalogue = {}
         for record in records(metas[category]):
-            product = to_product(record, shortest, title_share, text_share)
+            product = to_product(record)
             if isinstance(product, str):
                 refused["products"][product] += 1
             else:
                 catalogue[record["parent_asin"]] = product
         for record in records(reviews[category]):
-            why = add_review(catalogue, record, shortest, title_share, text_share)
+            why = add_review(catalogue, record)
             if why:
                 refused["reviews"][why] += 1
         for _, product in sorted(catalogue.items()):
@@ -67,7 +67,7 @@ def cleaned(text):
     return re.sub(r"\s+", " ", text.replace("<br />", "")).strip()
 
 
-def to_product(r, shortest, title_share, text_share):
+def to_product(r):
     """Return the output record of a metadata record, or the name of the rule that refuses it."""
     r["bought_together"] is None or len(r["bought_together"])
     asin, title, categories = r["parent_asin"], r["title"], r["categories"]
@@ -95,9 +95,9 @@ def to_product(r, shortest, title_share, text_share):
     if not isinstance(price, float) or not math.isfinite(price) or not price > 0:
         return "price"
     text = " ".join(description) + " " + " ".join(features)
-    if len(text) < shortest:
+    if len(text) < 10:
         return "short"
-    if share(title) < title_share or share(text) < text_share:
+    if share(title) < 0.5 or share(text) < 0.8:
         return "not_english"
     return {
         "parent_asin": asin,
@@ -114,7 +114,7 @@ def to_product(r, shortest, title_share, text_share):
     }
 
 
-def add_review(catalogue, r, shortest, title_share, text_share):
+def add_review(catalogue, r):
     """Add a review to its product, or return the name of the rule that refuses it."""
     asin, title, text, time = r["parent_asin"], r["title"], r["text"], r["timestamp"]
     user, verified = r["user_id"], r["verified_purchase"]
@@ -139,9 +139,9 @@ def add_review(catalogue, r, shortest, title_share, text_share):
         return "verified_purchase"
     if not isinstance(helpful, int) or helpful < 0:
         return "helpful_vote"
-    if len(text) < shortest:
+    if len(text) < 10:
         return "short"
-    if share(title) < title_share or share(text) < text_share:
+    if share(title) < 0.5 or share(text) < 0.8:
         return "not_english"
     catalogue[asin]["valid_reviews"].append(
         {

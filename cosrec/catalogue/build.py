@@ -5,7 +5,7 @@
       products/<C>-00000-of-00001.parquet
       reviews/<C>-00000-of-00001.parquet
       counts.json          lines read, refused by each rule and kept, by category
-      provenance.json      inputs with their hashes, thresholds, engine, versions, digests
+      provenance.json      inputs with their hashes, options, engine, versions, digests
 
 A category is finished when provenance.json names it. Until then its files are in a temporary
 folder next to OUT. A run continues with the first unfinished category.
@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,7 +31,7 @@ from parley.jobs import beside, write_whole
 from . import jsonl as upstream
 from .card import render
 from .files import Category, find_categories, hash_file
-from .rules import PRODUCT_RULES, REVIEW_RULES, Thresholds
+from .rules import PRODUCT_RULES, REVIEW_RULES
 from .sift import Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Query, write
@@ -68,7 +68,6 @@ class Wanted:
     input: Path  # the folder of the raw files
     output: Path  # the folder of the catalogue
     categories: tuple[str, ...]  # to build; all with both files unless named
-    thresholds: Thresholds
     skip_broken: bool  # count lines that would end upstream's script, instead of stopping
     jsonl: Path | None  # a file for upstream's own output
 
@@ -82,7 +81,7 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
         say: Prints a line about a step.
 
     Raises:
-        UsageError: no such files, or the folder has a catalogue of other thresholds.
+        UsageError: no such files, or the folder has a catalogue of another option.
         SourceError: an unreadable, damaged or changed file.
         RecordError: a broken line, or an empty file.
         OutputError: an output that cannot be written.
@@ -102,7 +101,6 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
         left = [category for category in categories if not catalogue.has(category)]
         if done := len(categories) - len(left):
             say(f"{done} of {len(categories)} categories are finished")
-        _tell_room(left, output, say)
         # while one category is joined and sorted, the next is read
         with ThreadPoolExecutor(1) as thread:
             before: Future[None] | None = None
@@ -159,24 +157,6 @@ def _owned(output: Path) -> Iterator[Path]:
             os.close(handle)
 
 
-def _tell_room(left: list[Category], output: Path, say: Callable[[str], None]) -> None:
-    """Print the space that the run may need, and the free space.
-
-    With half of the products kept, a catalogue takes about 0.2 bytes for each byte of JSON, and
-    the temporary files of a category twice that. The printed estimate is twice as much.
-    """
-    if not left:
-        return
-    final = sum(category.json_size for category in left) * 2 // 5
-    meanwhile = max(category.json_size for category in left) * 4 // 5
-    free = shutil.disk_usage(output).free
-    say(
-        f"needs up to {final / 1e9:,.1f} GB in {output} and {meanwhile / 1e9:,.1f} GB next to it "
-        f"for temporary files; {free / 1e9:,.1f} GB are free"
-        + ("; this may not suffice" if free < final + meanwhile else "")
-    )
-
-
 class _Catalogue:
     """The folder of a catalogue, consistent at any moment."""
 
@@ -189,7 +169,7 @@ class _Catalogue:
                 f"{output}: holds files of another program (no {PROVENANCE})",
                 remedy="Choose another --output.",
             )
-        given = asdict(wanted.thresholds) | {"skip_broken": wanted.skip_broken}
+        given = {"skip_broken": wanted.skip_broken}
         self._provenance: dict[str, Any] = provenance or {
             "job": JOB,
             "given": given,

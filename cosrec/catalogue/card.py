@@ -73,7 +73,9 @@ def render(
         "dataset_info": infos,
     }
     head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=1000)
-    parts = [_PROSE, "## Counts\n", _table(counts), _thresholds(given)]
+    parts = [_PROSE, "## Counts\n", _table(counts)]
+    if given["skip_broken"]:
+        parts.append("Broken lines were skipped.\n")
     return f"---\n{head}---\n" + "\n".join(parts)
 
 
@@ -101,11 +103,3 @@ def _stated(value: int | str | None) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else f"about {Decimal(value):,f}"
-
-
-def _thresholds(given: Mapping[str, Any]) -> str:
-    return (
-        f"Texts have at least {given['shortest']} characters; titles are Latin-1 to "
-        f"{given['title_share']:.0%}, texts to {given['text_share']:.0%}."
-        + (" Broken lines were skipped.\n" if given["skip_broken"] else "\n")
-    )

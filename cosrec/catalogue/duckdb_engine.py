@@ -22,7 +22,6 @@ from parley.errors import OutputError
 
 from . import sift
 from .files import RawFile
-from .rules import Thresholds
 from .sift import Read, sift_products, sift_reviews
 from .tables import Query
 from .workers import Workers
@@ -45,19 +44,15 @@ class DuckDB:
     Args:
         workers: Processes beside this one that apply the rules; with 0 this one does.
         memory: Bytes that DuckDB may take before it spills.
-        thresholds: Of the rules.
         skip_broken: Whether to read on after `MOST_BROKEN` broken lines.
     """
 
     name = package = "duckdb"
 
-    def __init__(
-        self, workers: int, memory: int, thresholds: Thresholds, skip_broken: bool = False
-    ) -> None:
+    def __init__(self, workers: int, memory: int, skip_broken: bool) -> None:
         import duckdb  # noqa: F401  # so that nothing is read in vain where it is not installed
 
         self._memory = memory
-        self._thresholds = thresholds
         self._skip_broken = skip_broken
         self._seen = mmap.mmap(-1, _SEEN)
         self._threads = max(1, min(workers, memory // _EACH))
@@ -109,9 +104,9 @@ class DuckDB:
             return seen[hash(parent_asin) & mask]
 
         if table == "products":
-            sifted = sift_products(lines, positions, self._thresholds, mark)
+            sifted = sift_products(lines, positions, mark)
         else:
-            sifted = sift_reviews(lines, positions, self._thresholds, may_hold)
+            sifted = sift_reviews(lines, positions, may_hold)
         if sifted.rows.num_rows:
             rule = ["rule"] if table == "reviews" else False
             rows = pa.Table.from_batches([sifted.rows])

@@ -36,13 +36,6 @@ class Category:
     name: str
     files: dict[str, Path]
 
-    @property
-    def json_size(self) -> int:
-        """Bytes of both, uncompressed; an estimate for compressed files."""
-        return sum(
-            path.stat().st_size * (5 if path.suffix == ".gz" else 1) for path in self.files.values()
-        )
-
 
 def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category], list[str]]:
     """Return the categories with both files, of those wanted if named; the names with only one.

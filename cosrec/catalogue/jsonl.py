@@ -4,10 +4,9 @@ import gzip
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import jsonlines
 import pyarrow.parquet as pq
@@ -16,7 +15,6 @@ from parley.errors import UsageError
 from parley.jobs import writing
 
 from .rules import PRODUCT_VALUES, REVIEW_VALUES
-from .sift import load_details
 
 
 def write(folder: Path, categories: list[str], target: Path) -> int:
@@ -32,7 +30,8 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
     count = 0
     with (
         writing(target) as file,
-        _compressed(file, target.suffix == ".gz") as opened,
+        # without a time, and so the same bytes each time
+        gzip.GzipFile("", "wb", 6, file, 0) if target.suffix == ".gz" else file as opened,
         jsonlines.Writer(opened, dumps=json.dumps) as lines,
     ):
         for category in categories:
@@ -44,15 +43,6 @@ def write(folder: Path, categories: list[str], target: Path) -> int:
     return count
 
 
-@contextmanager
-def _compressed(file: BinaryIO, wanted: bool) -> Iterator[BinaryIO]:
-    if wanted:
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as inner:  # the same bytes each time
-            yield inner  # type: ignore[misc]
-    else:
-        yield file
-
-
 def _rows(folder: Path, category: str) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob(f"{category}-*.parquet")):
         with pq.ParquetFile(path) as file:
@@ -62,7 +52,7 @@ def _rows(folder: Path, category: str) -> Iterator[dict[str, Any]]:
 
 def _record(row: dict[str, Any], reviews: list[dict[str, Any]]) -> dict[str, Any]:
     record = {name: row[name] for name in PRODUCT_VALUES}
-    record["details"] = load_details(row["details"])
+    record["details"] = json.loads(row["details"])
     record["valid_reviews"] = reviews
     record["valid_ratings"] = {str(star): row[f"stars_{star}"] for star in range(1, 6)}
     record["num_valid_ratings"] = row["num_valid_ratings"]

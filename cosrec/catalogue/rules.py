@@ -1,6 +1,6 @@
 """The rules of CoSRec's catalogue: which products and reviews are kept, and how they are cleaned.
 
-Each is a function of one parsed record and the thresholds. Their order is upstream's, in
+Each is a function of one parsed record. Their order is upstream's, in
 `scripts/catalogue_preprocessing.py`: the first rule that a record does not satisfy is the one
 that refuses it. All look at the text as it came; only kept text is cleaned.
 
@@ -11,7 +11,6 @@ integer 1, and the text "12.50" is a price because `float` takes it.
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -47,13 +46,8 @@ _product_values, _review_values = itemgetter(*PRODUCT_KEYS), itemgetter(*REVIEW_
 STARLESS_RULES = REVIEW_RULES[:5]
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    """The least values of texts."""
-
-    shortest: int = 10  # characters of a product's text (description and features), of a review's
-    title_share: float = 0.5  # share of characters up to U+00FF (Latin-1) in a title
-    text_share: float = 0.8  # likewise in the text
+SHORTEST = 10  # characters of a product's text (description and features), of a review's
+TITLE_SHARE, TEXT_SHARE = 0.5, 0.8  # the least shares of characters up to U+00FF (Latin-1)
 
 
 class BrokenError(ValueError):
@@ -92,7 +86,7 @@ def parse_exactly(line: bytes) -> Any:
 # Products ---------------------------------------------------------------------------------
 
 
-def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | None:
+def refuse_product(record: Mapping[str, Any]) -> str | None:
     """Return the first of PRODUCT_RULES that a metadata record does not satisfy, or None.
 
     Raises:
@@ -129,9 +123,9 @@ def refuse_product(record: Mapping[str, Any], thresholds: Thresholds) -> str | N
     if price is None or not 0 < price < math.inf:
         return "price"
     text = f"{' '.join(description)} {' '.join(features)}"
-    if len(text) < thresholds.shortest:
+    if len(text) < SHORTEST:
         return "short"
-    if not _is_english(title, text, thresholds):
+    if not _is_english(title, text):
         return "not_english"
     return None
 
@@ -173,7 +167,7 @@ _BEFORE_NUMBERS = frozenset(PRODUCT_RULES[: PRODUCT_RULES.index("ratings")])
 # Reviews ----------------------------------------------------------------------------------
 
 
-def refuse_review(record: Mapping[str, Any], thresholds: Thresholds) -> str | None:
+def refuse_review(record: Mapping[str, Any]) -> str | None:
     """Return the first of REVIEW_RULES that a record does not satisfy, or None.
 
     Whether the product was kept is not asked: see `catalogue_id`.
@@ -193,9 +187,9 @@ def refuse_review(record: Mapping[str, Any], thresholds: Thresholds) -> str | No
         return "verified_purchase"
     if not isinstance(helpful, int) or helpful < 0:
         return "helpful_vote"
-    if len(text) < thresholds.shortest:
+    if len(text) < SHORTEST:
         return "short"
-    if not _is_english(title, text, thresholds):
+    if not _is_english(title, text):
         return "not_english"
     return None
 
@@ -262,10 +256,8 @@ def latin_share(text: str) -> float:
     return len(text.encode("latin-1", "ignore")) / len(text)
 
 
-def _is_english(title: str, text: str, thresholds: Thresholds) -> bool:
-    return (
-        latin_share(title) >= thresholds.title_share and latin_share(text) >= thresholds.text_share
-    )
+def _is_english(title: str, text: str) -> bool:
+    return latin_share(title) >= TITLE_SHARE and latin_share(text) >= TEXT_SHARE
 
 
 def _are_texts(value: Any) -> bool:

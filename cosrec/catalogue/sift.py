@@ -20,13 +20,11 @@ from .rules import (
     REVIEW_VALUES,
     STARLESS_RULES,
     BrokenError,
-    Thresholds,
     catalogue_id,
     clean_product,
     clean_review,
     doubtful_product,
     doubtful_review,
-    holds_float,
     parse,
     parse_exactly,
     refuse_product,
@@ -99,7 +97,6 @@ MOST_SHOWN = 20  # broken lines that are remembered
 def sift_products(
     lines: Iterable[bytes],
     positions: Iterable[int],
-    thresholds: Thresholds,
     on_kept: Callable[[str], None] = lambda parent_asin: None,
 ) -> Sifted:
     """Apply the rules to lines of a metadata file; `on_kept` takes the id of each kept product.
@@ -112,11 +109,11 @@ def sift_products(
     for index, (line, position) in enumerate(zip(lines, positions, strict=False)):
         try:
             record = parse(line)
-            rule = refuse_product(record, thresholds)
+            rule = refuse_product(record)
             doubtful = doubtful_product(record, rule)
             if doubtful:
                 record = parse_exactly(line)
-                rule = refuse_product(record, thresholds)
+                rule = refuse_product(record)
             if rule is None:
                 parent_asin, title, description, details, *rest = clean_product(record)
                 text = dump_details(details, exactly=doubtful)
@@ -131,7 +128,6 @@ def sift_products(
 def sift_reviews(
     lines: Iterable[bytes],
     positions: Iterable[int],
-    thresholds: Thresholds,
     may_hold: Callable[[str], int] = lambda parent_asin: True,
 ) -> Sifted:
     """Apply the rules to lines of a review file.
@@ -152,10 +148,10 @@ def sift_reviews(
             elif not may_hold(parent_asin):
                 unknown += 1
             else:
-                rule = refuse_review(record, thresholds)
+                rule = refuse_review(record)
                 if rule is not None and doubtful_review(record, rule):
                     record = parse_exactly(line)
-                    rule = refuse_review(record, thresholds)
+                    rule = refuse_review(record)
                 if rule is None:
                     values = clean_review(record)
                 else:
@@ -182,15 +178,6 @@ def dump_details(details: dict[str, Any], exactly: bool) -> str:
         return json.dumps(details, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
         raise BrokenError("details is nested too deeply") from None
-
-
-def load_details(text: str) -> Any:
-    """Return the details from what `dump_details` gave."""
-    try:
-        details = orjson.loads(text)
-    except ValueError:
-        return json.loads(text)
-    return json.loads(text) if holds_float(details) else details
 
 
 def _to_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:

@@ -23,7 +23,6 @@ from parley import ParleyError
 
 from . import rules, sift
 from .files import changed, hash_file
-from .rules import Thresholds
 from .sift import MOST_SHOWN, Read, Sifted
 from .tables import Query
 
@@ -33,34 +32,28 @@ _BOM = b"\xef\xbb\xbf"
 class Spark:
     """The engine of a cluster.
 
-    The session is the one that is active, or that of SPARK_REMOTE, or a new one.
-
     Args:
-        master: Where to run if no session is active and SPARK_REMOTE is not set; all cores of this
-            machine unless given.
-        thresholds: Of the rules.
+        master: Where to run if SPARK_REMOTE is not set; all cores of this machine unless given.
     """
 
     name, package = "spark", "pyspark"
 
-    def __init__(self, master: str | None, thresholds: Thresholds) -> None:
+    def __init__(self, master: str | None) -> None:
         from pyspark import cloudpickle
         from pyspark.sql import SparkSession
 
         for module in (rules, sift):  # the machines of a cluster have not got them
             cloudpickle.register_pickle_by_value(module)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        self._thresholds = thresholds
-        self._ours = SparkSession.getActiveSession() is None
-        with _quiet():
-            self._session: Any = _session(SparkSession, master)
+        # of a pandas that is not used here
+        warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
+        self._session: Any = _session(SparkSession.builder, master)
 
     def __enter__(self) -> "Spark":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._ours:
-            self._session.stop()
+        self._session.stop()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
         """See `build.Engine`."""
@@ -69,9 +62,9 @@ class Spark:
 
         pin = hash_file(path)
         state = path.stat()
-        apply = _applier(table, self._thresholds)
+        apply = _applier(table)
         target = f"file://{folder.resolve() / table}"
-        with _explained(path), _quiet():
+        with _explained(path):
             lines = self._session.read.text(f"file://{path.resolve()}").select(
                 f.col("value").cast("binary").alias("line"),
                 f.col("_metadata.file_block_start").alias("start"),
@@ -113,11 +106,8 @@ class Spark:
         yield query
 
 
-def _session(sessions: Any, master: str | None) -> Any:
-    active = sessions.getActiveSession()
-    if active is not None:
-        return active
-    builder = sessions.builder.appName("parley: CoSRec's catalogue")
+def _session(builder: Any, master: str | None) -> Any:
+    builder = builder.appName("parley: CoSRec's catalogue")
     if master is None and "SPARK_REMOTE" in os.environ:
         return builder.getOrCreate()
     master = master or "local[*]"
@@ -131,7 +121,7 @@ def _session(sessions: Any, master: str | None) -> Any:
 
 
 def _applier(
-    table: str, thresholds: Thresholds
+    table: str,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that a task runs: lines and the byte that their split begins at.
 
@@ -154,7 +144,7 @@ def _applier(
                 places.append((start, index))
             # A line takes a byte at least, so that this grows through all splits of a file.
             positions = [start + number for start, number in places]
-            sifted = apply(batch.column(0).to_pylist(), positions, thresholds)
+            sifted = apply(batch.column(0).to_pylist(), positions)
             counts.update(sifted.counts)
             broken_lines += len(sifted.broken)
             broken += [([*places[number]], why) for number, why in sifted.broken]
@@ -187,14 +177,6 @@ def _line(path: Path, start: int, index: int) -> int:
 def _has_bom(path: Path) -> bool:
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         return bool(file.read(len(_BOM)) == _BOM)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep PySpark from warning of a pandas that is not used here."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
-        yield
 
 
 @contextmanager
