@@ -90,6 +90,7 @@ BREAKS = {
         (SCRIPT, "**CHAT", '**CHAT, "n?": int'),
     ],
     "sample_builds": [
+        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"'),
         (SAMPLE, "", None),
         (SAMPLE, NEW, ""),
         (SAMPLE, '"rating": 5', '"rating": 6'),
@@ -109,7 +110,6 @@ BREAKS = {
     "sample_verifies": [
         (SCRIPT, SAID, SKIP),
         (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])'),
-        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"'),
         (SCRIPT, "chat_of(said)}", 'chat_of(said), "source_turns": [[0]]}'),
         (CHECKS, NEW, OWN.format("row['texts']")),
         (CHECKS, NEW, OWN.format("row['id'] + ' is long'")),
@@ -154,7 +154,7 @@ BREAKS = {
         (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n"),
     ],
     "card_is_valid_for_the_hub": [
-        (CARD, "- text-generation", "- dialogues"),
+        (CARD, "[text-generation]", "[dialogues]"),
         (CARD, "language: [en]\n", ""),
         (SCRIPT, '"cc-by-4.0"', '"GPLv3"'),
         (SCRIPT, '("en",)', '("english",)'),

@@ -132,8 +132,7 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     front |= determined(dataset, splits)
     front["configs"] = card_configs(made, dataset.default)
     front["dataset_info"] = [dict(_info(built, *each)) for each in made.items()]
-    head = yaml.dump(front, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1000)
-    return f"---\n{head}---\n{_with_parts(dataset, body, parts, known, sample)}"
+    return _front(front) + _with_parts(dataset, body, parts, known, sample)
 
 
 def renewed_card(dataset: Dataset) -> str:
@@ -141,8 +140,8 @@ def renewed_card(dataset: Dataset) -> str:
 
     OutputError as in `built_card`.
     """
-    text, known = dataset.read_card(), measured(dataset)
-    _, body = parse(text, str(dataset.card))
+    known = measured(dataset)
+    front, body = parse(dataset.read_card(), str(dataset.card))
     splits = known.splits or every_split(dataset, {})
     built = {
         c: {s: found for s, found in each.items() if "rows" in found} for c, each in splits.items()
@@ -153,16 +152,14 @@ def renewed_card(dataset: Dataset) -> str:
         "splits": splits_part(dataset, splits),
         "figures": figures_part(known.figures(dataset)),
     }
-    head = text.removesuffix(body)
-    for key, value in determined(dataset, splits).items():
-        own = {key: value} if isinstance(value, str) else value
-        line = yaml.safe_dump(own, default_flow_style=isinstance(value, list), width=1000)
-        line = line if isinstance(value, str) else f"{key}: {line}"
-        pattern = re.compile(rf"^{key}:.*\n(?:[ \t-](?!--\n).*\n)*", re.MULTILINE)
-        there = pattern.search(head)
-        start, end = there.span() if there else (len("---\n"), len("---\n"))
-        head = head[:start] + line + head[end:]
-    return head + _with_parts(dataset, body, parts, known)
+    front |= determined(dataset, splits)
+    # lists within a line
+    return _front(front, default_flow_style=None) + _with_parts(dataset, body, parts, known)
+
+
+def _front(front: Mapping[str, Any], **style: Any) -> str:
+    options: Any = {"sort_keys": False, "allow_unicode": True, "width": 1000, **style}
+    return f"---\n{yaml.dump(front, Dumper=_DUMPER, **options)}---\n"
 
 
 def _parts(dataset: Dataset, shown: Shown | None, known: Measured) -> dict[str, str]:

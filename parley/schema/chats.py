@@ -47,6 +47,8 @@ def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any
     for number, (role, some) in enumerate(by_role):
         if role == "assistant" and number == 0:
             say("user", START, [])
+        if role not in ("user", "assistant"):
+            raise ValueError(f"expected turns of user and assistant, found {role!r:.60}")
         places, said = zip(*some, strict=True)
         say(role, "\n".join(text for _, text in said), list(places))
     return {"messages": messages, "source_turns": source_turns}
