@@ -27,7 +27,6 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
-from .dialogue_acts import require_upstreams, train_contexts
 from .pins import PINS
 from .subsets import (
     SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
@@ -283,28 +282,17 @@ TRAIN, VALIDATION, TEST = (
     File(path, NEGOTIATION, validate=require_sides, **PINS[path])
     for path in ("train.json", "validation.json", "test.json")
 )
-# The word lists of upstream's rules for dialogue acts; upstream published only the code. If they
-# are missing, the build learns them from train.
+# The word lists of upstream's rules for dialogue acts; upstream published only the code.
 _TRACKER = "price_tracker.pkl"
-TRACKER = File(
-    _TRACKER, Checked(bytes, word_counts), read="bytes", fallbacks=[TRAIN], **PINS[_TRACKER]
-)
+TRACKER = File(_TRACKER, Checked(bytes, word_counts), read="bytes", **PINS[_TRACKER])
 SPLITS = {"train": [TRAIN], "validation": [VALIDATION], "test": [TEST]}
 
 
 def with_word_lists(sources: Mapping[str, Any]) -> Iterator[tuple[Record, Contexts]]:
-    """Yield each negotiation with the word lists of the rules, learnt from train if missing.
-
-    Raises ValueError if learnt lists give an event another act than upstream's.
-    """
-    negotiations, *_ = sources.values()
-    if TRACKER.path in sources:
-        (contexts,) = map(read_words, sources[TRACKER.path])
-    else:
-        contexts = train_contexts(sources[TRAIN.path])
+    """Yield each negotiation with the word lists of the rules."""
+    negotiations, tracker = sources.values()
+    (contexts,) = map(read_words, tracker)
     for record in negotiations:
-        if TRACKER.path not in sources:
-            require_upstreams(record, contexts)
         yield record, contexts
 
 

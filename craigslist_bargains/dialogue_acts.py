@@ -307,22 +307,6 @@ def acts(record: Record, contexts: Contexts) -> list[Act]:
     return found
 
 
-def require_upstreams(record: Record, contexts: Contexts) -> None:
-    """Raise ValueError if the rules give an event another act than upstream did.
-
-    With the published lists they give every act of validation; lists that were learnt again must.
-    """
-    for turn, (event, act) in enumerate(zip(record["events"], acts(record, contexts), strict=True)):
-        if stated := event.get("metadata"):
-            found = {"intent": act.intent, "price": act.price}
-            due = {"intent": stated["intent"], "price": stated.get("price")}
-            if found != due:
-                raise ValueError(
-                    f"{record['uuid']}: events[{turn}]: expected upstream's act {due}, found "
-                    f"{found}; the word lists learnt from train.json differ: get price_tracker.pkl"
-                )
-
-
 def is_parsed(record: Record) -> bool:
     """Return whether upstream's parser takes a negotiation or, being too short, skips it.
 

@@ -48,7 +48,7 @@ def builder(**fields):
 
 def test_a_valid_declaration_is_a_builder_of_datasets():
     here = file("b.json", mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
-    there = file(fallbacks=[here])
+    there = file()
     made = builder(
         CONFIGS=[
             config(splits={"train": [there], "dev.hard": [folder(files=None)]}),
@@ -59,7 +59,7 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     assert issubclass(made, datasets.GeneratorBasedBuilder)
     assert [each.name for each in made.BUILDER_CONFIGS] == ["dialogues", "view", "files"]
     assert made.DEFAULT_CONFIG_NAME == "dialogues"
-    assert list(made.sources()) == ["a.json", "b.json", "c"]
+    assert list(made.sources()) == ["a.json", "c", "b.json"]
     assert made.splits("view") == made.splits("dialogues")
     assert [made.licence(name) for name in made.configs()] == ["cc0-1.0", "mit", "cc0-1.0"]
     ours = view(features={"label": ClassLabel(["a", "b"]), "of": [Value("int8")], "n": int})
@@ -93,7 +93,6 @@ WRONG = {  # the field or file that an error names -> declarations
     "mirrors[0]": [lambda: file(mirrors=[{"url": URL}])],
     "mirrors[0].sha256": [lambda: file(mirrors=[{"url": URL, "sha256": "00"}])],
     "mirrors[0].path": [lambda: file(mirrors=[{"url": URL, "sha256": SHA256, "path": "b"}])],
-    "fallbacks": [lambda: file(fallbacks=file("b.json")), lambda: file(fallbacks=["b.json"])],
     # folders
     "member": [lambda: folder(member="../data"), lambda: folder(member="data/")],
     "files": [lambda: folder(files="3")],
@@ -140,7 +139,7 @@ WRONG = {  # the field or file that an error names -> declarations
     ],
     "a.json": [
         lambda: builder(CONFIGS=[config(), config("more")]),
-        lambda: builder(CONFIGS=[config(splits={"train": [file(fallbacks=[file()])]})]),
+        lambda: builder(CONFIGS=[config(splits={"train": [file()], "test": [file()]})]),
     ],
 }
 # fmt: on

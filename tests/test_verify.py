@@ -264,7 +264,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "no sample": provenance("sample", False),
         "all sources missing, and their rows": as_if(sample=False, missing=[*get("casino").pins]),
         "an unknown source": provenance("missing", ["no/such/file"]),
-        "no fallbacks": provenance("fallbacks", {}),
+        "unknown": provenance("fallbacks", {}),
         "no versions": provenance("built_with", {}),
         "words as a version": provenance("built_with.datasets", "public domain"),
         "a version that words follow": provenance("built_with.parley", "1.0, public domain"),

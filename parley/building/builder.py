@@ -99,14 +99,9 @@ class Builder(_Base):
 
     @classmethod
     def sources(cls) -> dict[str, Source]:
-        """Return every source by its path, including fallbacks, in declaration order."""
-        found: dict[str, Source] = {}
-        for config in cls.CONFIGS:
-            for source in chain.from_iterable(cls.splits(config.name).values()):
-                found.setdefault(source.path, source)
-                for other in getattr(source, "fallbacks", ()):
-                    found.setdefault(other.path, other)
-        return found
+        """Return every source by its path, in declaration order."""
+        splits = chain.from_iterable(cls.splits(config.name).values() for config in cls.CONFIGS)
+        return {source.path: source for source in chain.from_iterable(splits)}
 
     @classmethod
     def licence(cls, config: str) -> str:
@@ -213,8 +208,7 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
     seen: dict[str, Source] = {}
     for config in cls.CONFIGS:
-        named = list(chain.from_iterable(config.splits.values()))
-        for source in (*named, *chain.from_iterable(getattr(x, "fallbacks", ()) for x in named)):
+        for source in chain.from_iterable(config.splits.values()):
             if seen.setdefault(source.path, source) is not source:
                 yield Problem(source.path, what="declared twice; declare it once and reuse it")
         yield from _column_problems(config)

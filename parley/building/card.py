@@ -8,7 +8,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -117,7 +117,7 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, made)
     note = "Partial build: the figures are those of `measured.json`." if built.missing else ""
-    told = [*notes(built.mirrored, built.fallbacks)]
+    told = [*notes(built.mirrored)]
     if built.has_questions:
         told.append(_QUESTIONS + _EVAL * (EVAL in built.texts))
     parts = {
@@ -231,15 +231,10 @@ def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-def notes(
-    mirrored: Mapping[str, Mapping[str, Any]], fallbacks: Mapping[str, Sequence[str]]
-) -> Iterator[str]:
-    """Yield the notes on a build's mirrors and fallbacks."""
+def notes(mirrored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the notes on a build's mirrors."""
     for file, pin in mirrored.items():
         yield f"**Made from a mirror**: `{file}` came from <{pin['url']}>, with other bytes."
-    for file, others in fallbacks.items():
-        served = ", ".join(f"`{other}`" for other in others)
-        yield f"**Made without `{file}`**: {served} replaced it."
 
 
 def _info(

@@ -95,11 +95,6 @@ class BuiltFolder:
         return list(self.provenance["missing"])
 
     @property
-    def fallbacks(self) -> dict[str, list[str]]:
-        """Missing source -> the sources used instead."""
-        return dict(self.provenance.get("fallbacks", {}))
-
-    @property
     def mirrored(self) -> dict[str, Pin]:
         """Source -> the mirror's pin, where the provenance states a mirror."""
         stated = self.provenance["sources"]

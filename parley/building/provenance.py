@@ -34,7 +34,6 @@ _PROVENANCE = {
     "sample": bool,
     "missing": [str],
     "sources": {str: {str: (str, int)}},
-    "fallbacks?": {str: [str]},
     "built_with": {str: str},
     "configs": {str: {str: _SPLIT}},
     "questions?": {str: {str: {**_SPLIT, "version": str}}},
@@ -58,7 +57,6 @@ def stated_of(source: "Sources", built_with: Mapping[str, str]) -> dict[str, Any
         "sample": source.sample,
         "missing": source.missing,
         "sources": source.pins,
-        **({"fallbacks": source.fallbacks} if source.fallbacks else {}),
         "built_with": built_with,
     }
 

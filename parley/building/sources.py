@@ -23,8 +23,7 @@ class Sources:
         folder: The folder.
         sample: Whether these are the invented records shipped with the dataset, which no pin
             describes.
-        missing: The missing sources without fallbacks.
-        fallbacks: Missing source -> its `fallbacks`, used instead.
+        missing: The missing sources.
         mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
         compared: Whether each file was compared with its pin.
     """
@@ -33,25 +32,18 @@ class Sources:
     folder: Path
     sample: bool = False
     missing: list[str] = field(default_factory=list)
-    fallbacks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
     compared: bool = False
 
     def files(self, config: str, split: str) -> "list[Source]":
-        """Return the files of a split, or their fallbacks, each once; [] if one is missing."""
+        """Return the files of a split; [] if one is missing."""
         needed = self.dataset.splits[config][split]
-        paths = [path for each in needed for path in self.fallbacks.get(each.path, (each.path,))]
-        declared = self.dataset.sources
-        missing = not set(paths).isdisjoint(self.missing)
-        return [] if missing else [declared[path] for path in dict.fromkeys(paths)]
+        return [] if any(each.path in self.missing for each in needed) else list(needed)
 
     @property
     def remedy(self) -> str:
         """What to do about an invalid record."""
-        name = self.dataset.name
-        if self.fallbacks:
-            return f"Get {', '.join(self.fallbacks)}: this build reads a fallback instead."
-        script = self.dataset.folder / f"{name}.py"
+        script = self.dataset.folder / f"{self.dataset.name}.py"
         if self.sample:
             return f"The error is in {self.folder}, or in {script}."
         return f"The files match their pins, so {script} is wrong about them: correct it."
@@ -66,7 +58,7 @@ class Sources:
         return {
             file: pins.alone(self.mirrored.get(file, pin))
             for file, pin in self.dataset.pins.items()
-            if not self.sample and file not in {*self.missing, *self.fallbacks}
+            if not self.sample and file not in self.missing
         }
 
     def require_unchanged(self) -> None:
@@ -158,16 +150,9 @@ def open_source(
 
 def sources_of(dataset: Dataset, place: Path, there: Mapping[str, pins.Pin]) -> Sources:
     """Return a source by the pin, or the mirror's pin, that each file there matches."""
-    fallbacks = {
-        path: tuple(each.path for each in others)
-        for path, source in dataset.sources.items()
-        if path not in there
-        and (others := getattr(source, "fallbacks", ()))
-        and {each.path for each in others} <= there.keys()
-    }
-    missing = [file for file in dataset.pins if file not in there and file not in fallbacks]
+    missing = [file for file in dataset.pins if file not in there]
     mirrored = {file: pin for file, pin in there.items() if pin != dataset.pins[file]}
-    return Sources(dataset, place, False, missing, fallbacks, mirrored, compared=True)
+    return Sources(dataset, place, False, missing, mirrored, compared=True)
 
 
 def _how_to_get(dataset: Dataset, place: Path, folder: Path | None) -> str:

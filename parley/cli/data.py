@@ -146,7 +146,7 @@ def build(
                     questions=asked,
                 )
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
-                notes = card.notes(files.mirrored, files.fallbacks)
+                notes = card.notes(files.mirrored)
                 messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]
                 for each in splits:
                     found: dict[str, Any] = {"dataset": dataset.name, "config": each.config}

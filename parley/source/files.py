@@ -117,7 +117,6 @@ class File(_Source):
         validate: Takes each record that fits the shape; raises ValueError if it contradicts itself.
         mirrors: Replacements for a URL that does not answer: dicts of url, one hash and
             optionally size.
-        fallbacks: Files that can replace this one if it is missing.
     """
 
     _: KW_ONLY
@@ -125,7 +124,6 @@ class File(_Source):
     sha256: str = ""
     git_blob: str = ""
     mirrors: Sequence[Mapping[str, Any]] = ()
-    fallbacks: Sequence["File"] = ()
 
     def __post_init__(self) -> None:
         self._take(self.path, {})
@@ -133,12 +131,11 @@ class File(_Source):
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
         yield from _pin_problems(vars(self), _OF_FILES)
-        for name, kind, due in (("mirrors", Mapping, "dicts"), ("fallbacks", File, "Files")):
-            found = getattr(self, name)
-            if not isinstance(found, list | tuple) or not all(isinstance(x, kind) for x in found):
-                yield Problem(name, f"a list of {due}", f"{found!r:.60}")
-                return
-        for number, mirror in enumerate(self.mirrors):
+        found = self.mirrors
+        if not isinstance(found, list | tuple) or not all(isinstance(x, Mapping) for x in found):
+            yield Problem("mirrors", "a list of dicts", f"{found!r:.60}")
+            return
+        for number, mirror in enumerate(found):
             place = f"mirrors[{number}]"
             for problem in _pin_problems(mirror, _OF_FILES):
                 yield problem.at(f"{place}.") if problem.place else problem.at(place)

@@ -24,7 +24,7 @@ class SplitPlan:
         dataset: The name of its dataset.
         config: Its config.
         split: Its name.
-        files: Its sources, or their fallbacks, each once.
+        files: Its sources.
         reader: Opens and checks them; shared by the splits of a build.
         schema: The columns and types of its rows, with the metadata of the footer.
         join: The function that makes records of several files; None for those of each in order.
