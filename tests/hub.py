@@ -2,8 +2,7 @@
 
 It answers what huggingface_hub and datasets ask huggingface.co when a dataset is read or published
 by `parley publish`, and refuses what the Hub refuses. Unlike the Hub it sends LFS files itself,
-where the Hub redirects to a CDN, has one branch, gives every list as one page, checks no card, and
-knows a CI's proof of itself by `trusted`, where the Hub checks a signature.
+where the Hub redirects to a CDN, has one branch, gives every list as one page and checks no card.
 
     with Hub() as hub:
         hub.tokens["hf_ana"] = User("ana", orgs=("org",))
@@ -38,12 +37,9 @@ class User:
     name: str
     orgs: tuple[str, ...] = ()
     role: str = "write"  # or "read"
-    only: str = ""  # the repository that the token of a Trusted Publisher is for
 
     def owns(self, repo_id):
         """Tell whether a repository is in his own namespace or in one of his organisations."""
-        if self.only:
-            return repo_id == self.only
         return repo_id.split("/")[0] in (self.name, *self.orgs)
 
 
@@ -232,33 +228,11 @@ def route(method, path):
 
 @route("GET", "/api/whoami-v2")
 def whoami(call):
-    if not call.user or call.user.only:
+    if not call.user:
         raise Refusal(401, "Invalid username or password.")
     auth = {"type": "access_token", "accessToken": {"role": call.user.role}}
     orgs = [{"type": "org", "name": org} for org in call.user.orgs]
     return {"type": "user", "name": call.user.name, "orgs": orgs, "auth": auth}
-
-
-@route("GET", "/id-token")
-def id_token(call):
-    """Answer as the runner of GitHub's Actions does, which is no part of a Hub."""
-    if not call.user or call.query.get("audience") != call.hub.endpoint:
-        raise Refusal(403, "No token for this audience")
-    return {"value": next(iter(call.hub.trusted))}
-
-
-@route("POST", "/oauth/token")
-def exchange(call):
-    wanted, kind = call.json, "urn:ietf:params:oauth:"
-    asked = (wanted["grant_type"], wanted["subject_token_type"])
-    if asked != (f"{kind}grant-type:token-exchange", f"{kind}token-type:id_token"):
-        raise Refusal(400, "unsupported_grant_type")
-    if call.hub.trusted.get(str(wanted["subject_token"])) != wanted["resource"]:
-        raise Refusal(400, "invalid_grant")
-    token = f"hf_jwt_{len(call.hub.tokens)}"
-    only = str(wanted["resource"]).removeprefix("datasets/")
-    call.hub.tokens[token] = User("", only=only)
-    return {"access_token": token, "token_type": "bearer", "expires_in": 3600}
 
 
 @route("GET", "/datasets/{id}/resolve/{revision}/{path}")
@@ -323,8 +297,6 @@ def create(call):
     wanted, repos = call.json, call.hub.repos
     org = wanted.get("organization") or (call.user.name if call.user else "")
     repo_id = f"{org}/{wanted['name']}"
-    if call.user and call.user.only:
-        raise Refusal(403, "This token is for one repository")
     call.require_writer(repo_id, f'You cannot create a dataset under the namespace "{org}"')
     if wanted["type"] != "dataset":
         raise Refusal(400, "There are only datasets here")
@@ -430,7 +402,6 @@ class Hub(Local):
     def __init__(self):
         self.handler = _Handler
         self.tokens: dict[str, User] = {}
-        self.trusted: dict[str, str] = {}  # a CI's proof of itself -> the resource it may write
         self.headers: dict[str, str] = {}  # sent with every answer
         self.repos: dict[str, Repo] = {}
         self.log: list[tuple[str, str, int]] = []  # method, path, status; 0: dropped unheard
@@ -445,11 +416,11 @@ class Hub(Local):
             with suppress(OSError):  # closed already
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def seed(self, repo_id, folder, private=False, tags=()):
+    def seed(self, repo_id, folder, tags=()):
         """Make a repository, or the next commit of one, hold exactly the files of a folder."""
         files = blobs(contents(Path(folder)))
         with self.lock:
-            repo = self.repos.setdefault(repo_id, Repo(repo_id, private))
+            repo = self.repos.setdefault(repo_id, Repo(repo_id))
             repo.tags.update(dict.fromkeys(tags, repo.add(files)))
 
     def push(self, repo_id, files):
@@ -480,8 +451,8 @@ class Hub(Local):
         """Let something happen to requests: of a method ("*" is any), whose path has the pattern.
 
         A number is the status they get. "drop" closes the connection before the request is read,
-        "drop-after" does the work and then says nothing, "truncate" sends half of the body. A
-        function is called before the answer is worked out. times=-1 is always.
+        "drop-after" does the work and then says nothing. A function is called before the answer
+        is worked out. times=-1 is always.
         """
         with self.lock:
             self.faults.append(Fault(method, pattern, how, times, skip))
@@ -517,7 +488,7 @@ class _Handler(Connection):
     def respond(self):
         hub, status = self.site, 0
         how = hub.fault(self.command, self.path)
-        self.close_connection |= how in ("drop", "drop-after", "truncate")
+        self.close_connection |= how in ("drop", "drop-after")
         if how != "drop":
             body = self.rfile.read(int(self.headers["Content-Length"] or 0))
             if callable(how):
@@ -531,6 +502,5 @@ class _Handler(Connection):
         hub.log.append((self.command, self.path, status))
         if how in ("drop", "drop-after"):
             return
-        sent = content[: len(content) // 2] if how == "truncate" else content
         headers = {**hub.headers, **headers, "Content-Length": str(len(content))}
-        self.answer(status, headers, b"" if self.command == "HEAD" else sent)
+        self.answer(status, headers, b"" if self.command == "HEAD" else content)
