@@ -12,14 +12,11 @@ class Local:
     """A server on 127.0.0.1, in a thread of its own, while a `with` lasts."""
 
     handler: type[BaseHTTPRequestHandler]  # its connections know the server as `site`
-    tls = None  # the context with which it speaks https
 
     def __enter__(self):
         handler = type("Handler", (self.handler,), {"site": self})
         self.http = _Threads(("127.0.0.1", 0), handler)
-        self.endpoint = f"http{'s' * bool(self.tls)}://127.0.0.1:{self.http.server_port}"
-        if self.tls:
-            self.http.socket = self.tls.wrap_socket(self.http.socket, server_side=True)
+        self.endpoint = f"http://127.0.0.1:{self.http.server_port}"
         self._thread = threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
         return self

@@ -69,8 +69,8 @@ class Page:
 class Server(Local):
     """The server: set `pages[path]`, read `requests` to see what came in."""
 
-    def __init__(self, tls=None):
-        self.handler, self.tls = _Handler, tls
+    def __init__(self):
+        self.handler = _Handler
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []  # path, Range
         self.headers: list[dict[str, str]] = []

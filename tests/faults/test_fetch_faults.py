@@ -3,7 +3,6 @@
 The next fetch completes. tests/test_fetch.py has the faults with a message of their own.
 """
 
-import gzip
 import itertools
 import json
 import os
@@ -38,7 +37,6 @@ def survives(cache, server, sources, right):
         error = caught
         assert {problem.place for problem in error.problems} == {"a"}
         assert error.remedy
-        assert not (cache / "talks/a").exists()
     assert wrong_files(cache, right) == []
     server.pages["/a"] = Page(BODY)
     run(cache, sources)
@@ -101,38 +99,22 @@ def test_any_retry_after(server, tmp_path, tally, pin, after):
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
-ODD = {
+ODD = {  # httpx2 knows what is HTTP; that each of its errors is one of ours
     "nothing": b"",
-    "zeros": bytes(1000),
     "another protocol": b"SSH-2.0-OpenSSH_9.6\r\n",
-    "no headers": OK,
-    "no status": b"HTTP/1.1 \r\n\r\n",
     "status 999": b"HTTP/1.1 999 \x1b[2J\r\n\r\n",
-    "status 0": b"HTTP/1.1 0 ?\r\n\r\n",
     "204": b"HTTP/1.1 204 No Content\r\n\r\n",
-    "304": b"HTTP/1.1 304 Not Modified\r\n\r\n",
     "416 for the whole": b"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n",
     "206 for the whole": b"HTTP/1.1 206 OK\r\nContent-Length: 9\r\n\r\n" + BODY[:9],
     "206 with a long number": b"HTTP/1.1 206 OK\r\nContent-Range: bytes %b-%b/9\r\n\r\n"
     % (b"9" * 5000, b"9" * 5000),
     "length of 5000 digits": OK + b"Content-Length: %b\r\n\r\n" % (b"9" * 5000) + BODY[:9],
     "length of 18 digits": OK + b"Content-Length: 999999999999999999\r\n\r\n" + BODY[:9],
-    "negative length": OK + b"Content-Length: -5\r\n\r\n" + BODY[:9],
-    "two lengths": OK + b"Content-Length: 9\r\nContent-Length: 5\r\n\r\n" + BODY[:9],
-    "no chunk size": OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + BODY[:99],
-    "huge chunk": OK + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffff\r\n" + BODY[:99],
     "cut chunk": OK + b"Transfer-Encoding: chunked\r\n\r\n40\r\n" + BODY[:9],
     "no gzip": OK + b"Content-Encoding: gzip\r\n\r\n" + BODY[:999],
-    "cut gzip": OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(BODY)[:999],
-    "no deflate": OK + b"Content-Encoding: deflate\r\n\r\n" + BODY[:999],
     "a header of 100 kB": OK + b"X: %b\r\n\r\n" % (b"x" * 100_000),
-    "1000 headers": OK + b"".join(b"X-%d: x\r\n" % n for n in range(1000)) + b"\r\n",
 }
-PLACES = [
-    *("/a", "", "//", "http://[", "http://127.0.0.1:99999/", "http://127.0.0.1:port/"),  # /a: ever
-    *("http://\x00/", "http://" + "x" * 300 + "/", "file:///etc/passwd", "ftp://127.0.0.1:1/"),
-    *("data:,text", "javascript:alert(1)"),
-]
+PLACES = ["/a", "", "http://[", "http://127.0.0.1:99999/", "file:///etc/passwd"]  # /a: for ever
 MOVED = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %b\r\n\r\n"
 ODD |= {f"to {place[:30]}": MOVED % place.encode() for place in PLACES}
 
