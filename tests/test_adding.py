@@ -69,6 +69,7 @@ def file(code):
     return f"cat > more/chatter/{code.split()[1]} <<'END-OF-FILE'\n{code}END-OF-FILE\n"
 
 
+@pytest.mark.slow
 def test_every_command_and_file_works_in_the_order_of_the_page(place):
     commands = ""
     for kind, code in BLOCKS:

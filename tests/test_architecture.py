@@ -2,8 +2,11 @@
 
 import ast
 import re
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+from parley.building.registry import discover, folders
 
 ROOT = Path(__file__).parent.parent
 TOOL = ROOT / "parley"
@@ -69,3 +72,19 @@ def test_no_room_has_more_lines_than_its_budget():
         texts = [path.read_text(encoding="utf-8") for path in files]
         lines = sum(bool(line.strip()) for text in texts for line in text.splitlines())
         assert 0 < lines <= int(budget.replace(",", "")), name
+
+
+def test_the_tool_names_no_dataset():
+    examples = TOOL / "__init__.py"  # those of public functions take real ones
+    files = [*{*TOOL.rglob("*.py")} - {examples}, ROOT / "pyproject.toml", ROOT / "hatch_build.py"]
+    assert len(files) > 30
+    for file in files:
+        text = file.read_text(encoding="utf-8").lower()
+        assert not [name for name in discover() if name in text], file
+
+
+def test_a_dataset_folder_shadows_nothing_of_the_standard_library():
+    paths = {path for home in folders() for path in home.glob("*/*.py")}
+    own = {path.stem for path in paths if path.parent.name in discover()}
+    assert own
+    assert not own & sys.stdlib_module_names
