@@ -114,10 +114,7 @@ def test_a_counted_number_is_renewed(tea, before, after):
     assert "<!--" not in prose(parse(made, "here")[1])
 
 
-ODD = ["1 <!-- e -->", "1<!--e-->", "**1**<!-- e -->", "3-5<!-- e -->", "1.2.3<!-- e -->"]
-
-
-@pytest.mark.parametrize("text", [*ODD, "GPT-4<!-- e -->"])
+@pytest.mark.parametrize("text", ["1 <!-- e -->", "**1**<!-- e -->", "3-5<!-- e -->"])
 def test_a_comment_that_follows_no_number_is_an_error(tea, text):
     tea.card.write_text(tea.read_card().replace("known errors", text))
     with pytest.raises(OutputError):
@@ -135,24 +132,20 @@ def test_a_build_shows_a_real_row_only_if_the_script_says_so(tmp_path, tea):
     assert shown_row(tea).invented
     text = tea.card.with_name("tea.py").read_text()
     for real in (True, False):
-        home = tmp_path / str(real)
-        (home / "tea").mkdir(parents=True)
+        home = shutil.copytree(tea.folder, tmp_path / str(real) / "tea")
+        shutil.rmtree(home / "sample")
         changed = text.replace("    CONFIGS = [", f"    SHOWS_REAL_ROWS = {real}\n    CONFIGS = [")
-        shutil.copy(tea.folder / "pins.py", home / "tea")
-        (home / "tea" / "tea.py").write_text(changed)
-        there = Dataset("tea", home / "tea")
+        (home / "tea.py").write_text(changed)
+        there = Dataset("tea", home)
         rows = [{"id": "r", "turns": [{"n": n} for n in range(5)], "text": "x" * 200}]
         built = types.SimpleNamespace(
             is_sample=False, splits=lambda config: ["train"], each_row=lambda *_, r=rows: iter(r)
         )
         shown = shown_row(there, built)
         assert (shown is not None) is real  # there is no sample
-    assert '"turns": [{"n": 0}, {"n": 1}, {"n": 2}, "…"]' in row_part(shown_row_of(rows))
-
-
-def shown_row_of(rows):
-    """Return a row as a card shows it."""
-    return card.Shown("dialogues", rows[0], invented=False)
+    assert '"turns": [{"n": 0}, {"n": 1}, {"n": 2}, "…"]' in row_part(
+        card.Shown("dialogues", rows[0], invented=False)
+    )
 
 
 # Fields -------------------------------------------------------------------------------------
@@ -250,14 +243,13 @@ FIGURES = types.SimpleNamespace(f=f, g=g, h=h, i=i)
 
 def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     dataset = types.SimpleNamespace(folder=tmp_path, version="1.0.0", figures=FIGURES, configs={})
-    found = list(figures(FIGURES, None))
-    assert [each.verdict for each in found] == [
-        "differs",
-        "matches",
-        "matches",
-        "matches",
+    assert {each.verdict for each in measured(dataset).figures(dataset)} == {
+        "not checked",  # of a new dataset nothing was measured
         "not reproducible",
-    ]
+    }
+    found = list(figures(FIGURES, None))
+    due = ["differs", *["matches"] * 3, "not reproducible"]
+    assert [each.verdict for each in found] == due
     skipped = {"measured": None, "verdict": "not checked", "reason": "a package is missing"}
     found[1] = dataclasses.replace(found[1], **skipped)
     splits = {"a": {"train": TRAIN, "test": {"documented": 7}, "raw": {}}}
@@ -272,29 +264,11 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     assert {line.count("|") for line in rows} == {6}  # as Markdown counts them
 
 
-def test_of_a_new_dataset_nothing_was_measured(tmp_path):
-    dataset = types.SimpleNamespace(folder=tmp_path, figures=FIGURES)
-    assert {each.verdict for each in measured(dataset).figures(dataset)} == {
-        "not checked",
-        "not reproducible",
-    }
-
-
-SPLIT = '{"rows": 1, "digest": "0", "bytes": 1, "arrow_bytes": 1, "null": [], "c": 1}'
-
-
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "place"),  # test_security.py puts odd values at every place
     [
-        *((text, None) for text in ("", "<<<<<<< ours\n{}", "[" * 100_000)),
-        *((text, None) for text in ('{"a": "1", "a": "2"}', '{"version": NaN}')),
-        ("[]", ""),
+        *((text, None) for text in ("<<<<<<< ours\n{}", "[" * 100_000, '{"a": "1", "a": "2"}')),
         ('{"version": "1", "splits": {}}', ".figures"),
-        ('{"version": 1, "splits": {}, "figures": {}}', ".version"),
-        (
-            f'{{"version": "1", "figures": {{}}, "splits": {{"a": {{"b": {SPLIT}}}}}}}',
-            ".splits.a.b.c",
-        ),
         (
             '{"version": "1", "splits": {}, "figures": {"f": {"measured": null, "verdict": "x"}}}',
             ".figures.f.measured",
@@ -309,8 +283,7 @@ def test_a_damaged_measured_json_is_an_error_that_names_it(tmp_path, text, place
     assert place is None or place in [problem.place for problem in error.value.problems]
 
 
-BROKEN = ["# No front matter\n", "---\n- a list\n---\n", "---\na: [\n---\n"]
-BROKEN += ["---\na: 1\na: 1\n---\n", "---\na: {b: {c: 1, 'c': 2}}\n---\n"]
+BROKEN = ["# No front matter\n", "---\n- a list\n---\n", "---\na: {b: {c: 1, 'c': 2}}\n---\n"]
 
 
 @pytest.mark.parametrize("text", BROKEN)
