@@ -112,7 +112,6 @@ BREAKS = {
     "modules_load": [
         (CHECKS, NEW, "from parley import nothing\n"),
         (FIGURES, "what: str)", "what: str, split: str)"),
-        (FIGURES, "@documented", "ROWS = {'dialogues': {'train': 'few'}}\n@documented"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
     ],
     "figures_compute": [(FIGURES, 'dialogue["turns"]', 'dialogue["turn"]')],
@@ -279,6 +278,13 @@ def test_a_script_or_folder_with_another_name_is_no_dataset(more):
     (more / "tea").rename(more / "Green-Tea")
     with pytest.raises(UsageError):  # then no dataset is left
         get("Green-Tea")
+
+
+def test_documented_rows_of_another_form_are_named(more, run):
+    with (more / "tea" / "figures.py").open("a") as module:
+        module.write("ROWS = {'dialogues': {'train': 'few'}}\n")
+    status, out, err = run("list", "tea")
+    assert (status, "ROWS.dialogues.train: " in out + err) == (1, True)
 
 
 def test_two_datasets_of_one_name_are_refused(more, run):

@@ -440,15 +440,17 @@ def test_a_trusted_publisher_has_a_token_for_one_repository(monkeypatch):
     """huggingface_hub makes the token of a proof, which no message tells."""
 
     def get_token():
-        raise OSError("proof hf_proof1 is invalid")
+        raise OSError(f"{proof} is invalid")
 
+    proof = "pr00f-0f-1t5e1f"
     monkeypatch.setattr(huggingface_hub, "get_token", get_token)
+    monkeypatch.setenv("HF_OIDC_ID_TOKEN", proof)
     monkeypatch.setenv("HF_OIDC_RESOURCE", "datasets/org/tea")
     with pytest.raises(UsageError):
         validate_target("org/other", dry_run=False)
     with pytest.raises(PublishError) as raised:
         validate_target("org/Tea", dry_run=False)
-    assert "hf_proof1" not in str(raised.value)
+    assert proof not in str(raised.value)
     assert "HF_OIDC_RESOURCE" in raised.value.remedy
 
 

@@ -275,7 +275,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a size of another type": on_card("num_bytes: ", "num_bytes: [1] # "),
         "a key twice": on_card("license: cc-by-4.0", "license: mit\nlicense: cc-by-4.0"),
         "a comment": on_card("license: ", "# more\nlicense: "),
-        "another figure": on_card("| 1030 |", "| 7 |"),
         "other words": on_card("## Known limits", "## No limits"),
         "words in a part": on_card(marks("load")[1], f"Public domain.\n{marks('load')[1]}"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),
