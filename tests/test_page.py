@@ -432,34 +432,21 @@ def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     hits = {int(id) for id, text in utterances(build, "casino") if "firewood" in text.lower()}
     assert counted(page)[0] == len(hits & having(build, content))
     assert shown(page, "strategies") == tally(build, lambda s: s["used"], content, within=hits)
+    clear.click()
+    search(page, "")
 
-
-def test_numbers_are_filtered_by_typed_ends_and_handles(real, open_page):
-    page = open_page(page_of(real, "casino"))
-    least, most = (field(page, "points", f"at {end}") for end in ("least", "most"))
-    low, high = (page.get_by_role("slider", name=f"points, at {e}") for e in ("least", "most"))
-
-    def due(low, high):
-        return len(having(real.build, got(low, high)))
-
-    least.fill("11")
-    most.fill("13")
-    assert counted(page)[0] == due(11, 13)
+    least, low = field(page, "points", "at least"), page.get_by_role("slider", name="points, at le")
+    least.fill("11")  # a number, by its fields and handles
+    assert counted(page)[0] == len(having(build, got(11, 99)))
     title = page.locator("#dialogue h2").inner_text()
-    most.press("j")  # in a field, no shortcut
+    least.press("j")  # in a field, no shortcut
     assert page.locator("#dialogue h2").inner_text() == title
-    most.fill("")
-    assert counted(page)[0] == due(11, 99)
     low.press("ArrowRight")
-    assert (least.input_value(), counted(page)[0]) == ("12", due(12, 99))
+    assert counted(page)[0] == len(having(build, got(int(least.input_value()), 99)))
+    assert int(least.input_value()) > 11
     low.press("Home")
-    assert counted(page)[0] == due(0, 99)
-    high.press("ArrowLeft")
     assert low.get_attribute("aria-valuetext") == "no limit"
-    at_most = int(most.input_value())
-    assert counted(page)[0] == due(0, at_most)
-    page.keyboard.press("ArrowLeft")
-    assert most.input_value() == str(at_most - 1)
+    assert counted(page)[0] == len({side["dialogue_id"] for side in sides(build)})
 
 
 # Addresses and keys -----------------------------------------------------------------------
@@ -567,14 +554,10 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     page.keyboard.press("/")
     page.keyboard.press("Escape")
     assert is_focused(first)
-    page.keyboard.press("Enter")
-    assert "id=" in page.url
     page.keyboard.press("Escape")
-    assert "id=" not in page.url
-    assert counted(page) == hits
+    assert ("id=" in page.url, counted(page)) == (False, hits)
     page.keyboard.press("Escape")
-    assert box.input_value() == ""
-    assert counted(page)[0] == len(entries)
+    assert (box.input_value(), counted(page)[0]) == ("", len(entries))
     page.keyboard.press("/")
     tab_to(lambda at: at["name"].startswith("value") and at["text"].startswith("uv-part"))
     page.keyboard.press("Space")
