@@ -184,13 +184,10 @@ def with_guesses(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     Raises ValueError unless the file has guesses of exactly these dialogues.
     """
     dialogues, (guesses,) = map(list, sources.values())
-    numbers = {str(record["dialogue_id"]) for record in dialogues}
-    wrong = {"none of": numbers - guesses.keys(), "some of": guesses.keys() - numbers}
-    if found := [f"{some} {', '.join(sorted(ids)[:5])}" for some, ids in wrong.items() if ids]:
-        raise ValueError(
-            f"{GUESSING.path}: expected guesses of the {len(numbers)} dialogues, "
-            f"found {' and '.join(found)}"
-        )
+    if wrong := guesses.keys() ^ {str(record["dialogue_id"]) for record in dialogues}:
+        what = f"guesses of the {len(dialogues)} dialogues and no others"
+        some = ", ".join(sorted(wrong)[:5])
+        raise ValueError(f"{GUESSING.path}: expected {what}, found otherwise for {some}")
     for record in dialogues:
         yield {**record, "guesses": guesses[str(record["dialogue_id"])]}
 

@@ -193,6 +193,18 @@ def targets_of(record: Record) -> dict[str, float]:
     return dict(zip(_targets, targets, strict=True))
 
 
+def said(record: Record, turn: int) -> dict[str, Any]:
+    """Return what an event says or does, with its key."""
+    event = record["events"][turn]
+    return {
+        "dialogue_id": record["uuid"],
+        "turn": turn,
+        "speaker": SIDES[event["agent"]],
+        "text": event["data"] if event["action"] == "message" else None,
+        "action": event["action"],
+    }
+
+
 def deal_of(record: Record) -> dict[str, Any]:
     """Return the deal as flat columns; `outcome.offer` without a reward is not one."""
     deal = record["outcome"]["reward"] == 1
@@ -256,14 +268,10 @@ def utterances(records: Iterable[Record]) -> Rows:
     for record in records:
         post, targets, seconds = post_of(record), [*targets_of(record).values()], seconds_of(record)
         for turn, event in enumerate(record["events"]):
-            action, data, act = event["action"], event["data"], event.get("metadata")
+            is_offer, act = event["action"] == "offer", event.get("metadata")
             yield {
-                "dialogue_id": record["uuid"],
-                "turn": turn,
-                "speaker": SIDES[event["agent"]],
-                "text": data if action == "message" else None,
-                "action": action,
-                "offer_price": number(data["price"]) if action == "offer" else None,
+                **said(record, turn),
+                "offer_price": number(event["data"]["price"]) if is_offer else None,
                 "intent": act["intent"] if act else None,
                 "intent_price": number(act.get("price")) if act else None,
                 "seconds": seconds[turn],
@@ -341,14 +349,9 @@ def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
     for record, contexts in records:
         parsed = is_parsed(record)
         for turn, act in enumerate(acts(record, contexts)):
-            event = record["events"][turn]
-            stated = event.get("metadata")
+            stated = record["events"][turn].get("metadata")
             yield {
-                "dialogue_id": record["uuid"],
-                "turn": turn,
-                "speaker": SIDES[event["agent"]],
-                "action": event["action"],
-                "text": event["data"] if event["action"] == "message" else None,
+                **said(record, turn),
                 "intent": act.intent,
                 "price": act.price,
                 "prices": act.prices,

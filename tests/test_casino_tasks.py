@@ -266,7 +266,7 @@ def waters(mine, theirs):
         ("partner-priorities", [*ITEMS[:2], "Wood"], "order: "),
         ("partner-priorities", [*ITEMS[:2], "Food"], "order: "),
         ("partner-priorities", [{}, 1, True], "order: "),
-        ("deals", waters(1, 1), "Water: "),
+        ("deals", waters(1, 1), "allocation: "),
         ("deals", waters(4, -1), "Water: "),
         ("deals", waters(1.0, 2), "Water: "),
         ("deals", waters(True, 2), "Water: "),

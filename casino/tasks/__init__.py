@@ -1,7 +1,4 @@
-"""CaSiNo's tasks: strategies, the partner's priorities, the deal, outcomes, new deals.
-
-A change of a prompt or reader needs a new `version`: tests hold the sha256 of the sample's prompts.
-"""
+"""CaSiNo's tasks: strategies, the partner's priorities, the deal, outcomes, new deals."""
 
 from .deals import DEALS
 from .final_deal import FINAL_DEAL

@@ -1,30 +1,29 @@
 """How a dialogue ends: each side's packages, or none after walking away."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any
 
-from parley.errors import Problem
+from parley import Checked
 from parley.figures import Data
 from parley.tasks import Prediction
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import PARTNER
 
-ALLOCATION = ({s: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for s in SIDES}, None)
 EXAMPLE = {
     "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
     "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
 }
 
 
-def wrong_shares(prediction: Prediction, gold: Any) -> Iterator[Problem]:
-    """Object to shares of an item that are not all its packages."""
-    allocation = prediction["allocation"]
-    for issue in ISSUES if allocation else ():
-        shares = [allocation[side][issue] for side in SIDES]
-        if sum(shares) != PACKAGES:
-            yield Problem(f"allocation: {issue}", f"{PACKAGES} packages in all", str(shares))
+def all_packages(shares: Mapping[str, Items]) -> None:
+    """Check that the sides share out all packages of each item."""
+    if any(sum(each[issue] for each in shares.values()) != PACKAGES for issue in ISSUES):
+        raise ValueError(f"{PACKAGES} packages of each item in all")
+
+
+SHARES = {side: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for side in SIDES}
+ALLOCATION = (Checked(SHARES, all_packages), None)
 
 
 def people(data: Data) -> Iterator[Prediction]:

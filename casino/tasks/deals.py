@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.errors import Problem
 from parley.figures import Data
 from parley.questions import (
     GAME_FIELDS,
@@ -32,7 +31,7 @@ from ..scenarios import (
 )
 from ..subsets import SUBSETS
 from ..views import PARTNER, briefing
-from .allocations import ALLOCATION, EXAMPLE, people, wrong_shares
+from .allocations import ALLOCATION, EXAMPLE, people
 
 # Game --------------------------------------------------------------------------------------
 
@@ -194,12 +193,6 @@ def deals_score(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Predicti
     )
 
 
-def wrong_deal(prediction: Prediction, gold: Any) -> Iterator[Problem]:
-    """Object to shares of an item that are not all its packages, and to an end beside a deal."""
-    yield from wrong_shares(prediction, gold)
-    yield from wrong_end(prediction, "allocation")
-
-
 def negotiated(data: Data) -> Iterator[Prediction]:
     """Predict the participants' own negotiation; messages and actions are turns of their own."""
     turns, left = Counter[tuple[int, str]](), dict[int, dict[str, str]]()
@@ -248,7 +241,7 @@ DEALS = Task(
     gold=lambda data: dict(start(data)),
     score=deals_score,
     per_prediction=("deals", "joint_points", "pareto_optimal"),
-    validate=wrong_deal,
+    validate=lambda prediction, _: wrong_end(prediction, "allocation"),
     baselines={"people": negotiated},
     references=(
         Reference("people", note="the participants themselves; an action is a turn of its own"),

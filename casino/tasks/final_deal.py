@@ -11,7 +11,7 @@ from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
-from .allocations import ALLOCATION, EXAMPLE, people, wrong_shares
+from .allocations import ALLOCATION, EXAMPLE, people
 from .talks import SETTING, dialogues, seen
 
 # Question ----------------------------------------------------------------------------------
@@ -130,7 +130,6 @@ FINAL_DEAL = Task(
     score=final_deal_score,
     target=lambda gold: {"allocation": gold},
     per_prediction=("exact", "items"),
-    validate=wrong_shares,
     baselines={"commonest": commonest_deal},
     references=(Reference("commonest"),),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley.errors import Problem
+from parley import Checked
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
 from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
@@ -105,11 +105,10 @@ def strategies_score(
     )
 
 
-def one_label_twice(prediction: Prediction, gold: Any) -> Iterator[Problem]:
-    """Object to a repeated label."""
-    labels = prediction["labels"]
+def once(labels: list[str]) -> None:
+    """Check that no label is repeated."""
     if len(set(labels)) < len(labels):
-        yield Problem("labels", "each label once", str(labels))
+        raise ValueError("each label once")
 
 
 # Baselines ---------------------------------------------------------------------------------
@@ -165,7 +164,7 @@ STRATEGIES = Task(
         "turn": "the turn of the utterance, from 0, as in the config strategies",
         "labels": f"its strategies, none or more of {', '.join(SEVEN)}",
     },
-    shape={"dialogue_id": int, "turn": int, "labels": [set(SEVEN)]},
+    shape={"dialogue_id": int, "turn": int, "labels": Checked([set(SEVEN)], once)},
     key=("dialogue_id", "turn"),
     example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
@@ -189,7 +188,6 @@ STRATEGIES = Task(
     fold=lambda gold: gold[0],
     target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},
     per_prediction=("joint_accuracy",),
-    validate=one_label_twice,
     baselines={
         "majority": learning(majority),
         "lr-bow": learning(bag_of_words),

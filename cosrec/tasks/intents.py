@@ -1,15 +1,11 @@
-"""The task `intents`: tell the types of the intents of a user's utterance.
-
-A change of the prompt or reader needs a new `version`: a test holds the sha256 of the sample's
-prompts.
-"""
+"""The task `intents`: tell the types of the intents of a user's utterance."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley.errors import Problem
+from parley import Checked
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
 from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
@@ -97,12 +93,10 @@ def indicators(types: Any) -> list[int]:
     return [int(type_ in types) for type_ in TYPES]
 
 
-def repeated(prediction: Prediction, _: list[str]) -> Iterator[Problem]:
-    """Object to a repeated type."""
-    types: list[str] = prediction["types"]
-    for name, count in Counter(types).items():
-        if count > 1:
-            yield Problem("types", "each type once", f"{name} {count} times")
+def once(types: list[str]) -> None:
+    """Check that no type is repeated."""
+    if len(set(types)) < len(types):
+        raise ValueError("each type once")
 
 
 # Baselines ------------------------------------------------------------------------------
@@ -181,7 +175,7 @@ INTENTS = Task(
         "types": "none or more of search, recommendation and product_details, each once, in "
         "any order",
     },
-    shape={"dialogue_id": str, "utterance": int, "types": [set(TYPES)]},
+    shape={"dialogue_id": str, "utterance": int, "types": Checked([set(TYPES)], once)},
     key=("dialogue_id", "utterance"),
     example={
         "dialogue_id": "CoSRec-Curated_9001",
@@ -206,7 +200,6 @@ INTENTS = Task(
     score=score_intents,
     target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},
     per_prediction=("exact_match",),
-    validate=repeated,
     baselines={
         "majority": majority,
         "lr-text": partial(learnt, own_words),

@@ -1,14 +1,11 @@
-"""The task `deal`: predict from the messages of a negotiation whether it ends in a deal.
-
-A change of the prompt or reader needs a new `version`: a test holds the sha256 of the sample's
-prompts.
-"""
+"""The task `deal`: predict from the messages of a negotiation whether it ends in a deal."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley.errors import Problem, UsageError
+from parley import Checked
+from parley.errors import UsageError
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
 from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
@@ -85,10 +82,10 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
     return Score(metrics, {"dialogues": len(reached), "deals": int(reached.sum())})
 
 
-def no_probability(prediction: Prediction, _: bool) -> Iterator[Problem]:
-    """Object to a number that is no probability."""
-    if not 0 <= prediction["probability"] <= 1:
-        yield Problem("probability", "from 0 to 1", str(prediction["probability"]))
+def a_probability(value: float) -> None:
+    """Check that a number is a probability."""
+    if not 0 <= value <= 1:
+        raise ValueError("a number from 0 to 1")
 
 
 # Baselines ------------------------------------------------------------------------------
@@ -182,7 +179,7 @@ DEAL = Task(
         "dialogue_id": "a dialogue of test",
         "probability": "of a deal, from 0 to 1; from 0.5 on it counts as a yes",
     },
-    shape={"dialogue_id": str, "probability": (float, int)},
+    shape={"dialogue_id": str, "probability": Checked((float, int), a_probability)},
     key=("dialogue_id",),
     example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
     metrics={
@@ -207,7 +204,6 @@ DEAL = Task(
     score=score_deal,
     target=lambda reached: {"probability": float(reached)},
     per_prediction=("accuracy",),
-    validate=no_probability,
     baselines={"majority": majority, "acts": from_acts, "last-message": from_last_message},
     references=(
         Reference("majority"),

@@ -1,8 +1,4 @@
-"""The task `deals`: the prices that agents agree on when they negotiate the scenarios of test.
-
-A change of a rule, prompt or reader needs a new `version`: a test holds the sha256 of the sample's
-prompts.
-"""
+"""The task `deals`: the prices that agents agree on when they negotiate the scenarios of test."""
 
 import math
 import re
@@ -12,7 +8,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from parley.errors import Problem
+from parley import Checked
 from parley.figures import Data
 from parley.questions import (
     GAME_FIELDS,
@@ -184,11 +180,10 @@ def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Predicti
     return Score(metrics, found.counts, (*found.without_interval, "median"))
 
 
-def no_price(prediction: Prediction, _: Scenario) -> Iterator[Problem]:
-    """Object to a price that no post has, and to an end beside a price."""
-    if prediction["price"] is not None and not 0 <= prediction["price"] <= HIGHEST:
-        yield Problem("price", f"from 0 to {HIGHEST:,}, or null", str(prediction["price"]))
-    yield from wrong_end(prediction, "price")
+def a_price(value: float) -> None:
+    """Check that a post may have a price."""
+    if not 0 <= value <= HIGHEST:
+        raise ValueError(f"a price from 0 to {HIGHEST:,}")
 
 
 # Baselines ------------------------------------------------------------------------------
@@ -231,7 +226,11 @@ DEALS = Task(
         "price": f"of the deal, in dollars, from 0 to {HIGHEST:,}; null without a deal",
         **GAME_FIELDS,
     },
-    shape={"scenario_id": str, "price": (float, int, None), **game_shape(SIDES)},
+    shape={
+        "scenario_id": str,
+        "price": (Checked((float, int), a_price), None),
+        **game_shape(SIDES),
+    },
     key=("scenario_id",),
     example={"scenario_id": "S_FM9Vz1N8VPcJ5WzA", "price": 4000.0},
     metrics=GAME_METRICS
@@ -273,7 +272,7 @@ DEALS = Task(
     score=score_deals,
     unit="points, turns, and shares as fractions",
     per_prediction=("deals", "sl_with_0_without_deal"),
-    validate=no_price,
+    validate=lambda prediction, _: wrong_end(prediction, "price"),
     baselines={"humans": humans, "halfway": halfway},
     references=(
         Reference(

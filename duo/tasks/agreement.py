@@ -1,14 +1,13 @@
 """The task `agreement`: a score of a dialogue that agrees with people's ratings.
 
-A model rates a dialogue as a judge, in its language. A change of a prompt or reader needs a new
-`version`: tests hold the sha256 of the sample's prompts.
+A model rates a dialogue as a judge, in its language.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley.errors import Problem
+from parley import Checked
 from parley.figures import Data
 from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
 from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
@@ -105,11 +104,10 @@ def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], as
     return Score(metrics, counts)
 
 
-def no_score(prediction: Prediction, _: Row) -> Iterator[Problem]:
-    """Object to a number too large for the computation."""
-    if abs(prediction["score"]) > LARGEST:
-        expected = f"from -{LARGEST:g} to {LARGEST:g}"
-        yield Problem("score", expected, str(prediction["score"]))
+def a_score(value: float) -> None:
+    """Check that a number is not too large for the computation."""
+    if abs(value) > LARGEST:
+        raise ValueError(f"a number from -{LARGEST:g} to {LARGEST:g}")
 
 
 def correlations(pairs: list[tuple[float, float]]) -> dict[str, Any]:
@@ -162,7 +160,7 @@ AGREEMENT = Task(
         "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; compared "
         "only within a language and setting",
     },
-    shape={"dialogue_id": str, "score": (float, int)},
+    shape={"dialogue_id": str, "score": Checked((float, int), a_score)},
     key=("dialogue_id",),
     example={"dialogue_id": "0901", "score": 3.7},
     metrics={
@@ -182,7 +180,6 @@ AGREEMENT = Task(
     gold=ratings,
     score=agreement,
     target=lambda rated: {"score": rated["person"]},
-    validate=no_score,
     baselines={
         **{f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         "length": length,
