@@ -101,10 +101,10 @@ def test_list_names_every_config_and_split_and_what_is_only_documented(run):
     for name, dataset in discover().items():
         listed = {config["name"]: list(config["splits"]) for config in as_json[name]}
         assert listed == {c: list(splits) for c, splits in dataset.splits.items()}
-        lines = [line.split() for line in text.splitlines() if line.startswith(f"{name} ")]
-        assert [line[1:3] for line in lines] == [[c, s] for c in listed for s in listed[c]]
+        assert f"\n{name}\nlicence: " in f"\n{text}"
         for config in dataset.configs.values():  # the modules are read, not run
-            assert re.search(rf"^{name} +{config.name} .* {config.description}$", text, re.M)
+            first = listed[config.name][0]
+            assert re.search(rf"^{config.name} +{first} .* {config.description}$", text, re.M)
     configs = [config for each in as_json.values() for config in each]
     documented = [(c, split, rows) for c in configs for split, rows in c["documented"].items()]
     assert documented
@@ -167,7 +167,7 @@ ERRORS = [
     ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
     ("build --sample --build /proc/no", 1, "/proc/no: "),
     ("frobnicate", 2, "frobnicate"),
-    ("publish casino --repo casino --build out", 2, "expected org/name"),
+    ("publish casino --repo casino --build out", 2, "expected ORG/NAME"),
     ("publish casino --repo org/casino --build out --dry-run", 1, "it is the invented sample"),
     (
         f"verify casino --build {LONG}",
@@ -305,7 +305,7 @@ def test_a_broken_module_stops_only_commands_that_need_it(text, run, tmp_path):
         done = run(*command.split(), **home)
         steps = re.sub(r"^casino: [\w ]+\n", "", done.stderr, flags=re.MULTILINE)  # of a slow run
         assert (done.returncode, steps) == (0, ""), command
-        assert command != "list" or re.search("(?m)^spoilt .* score that one", done.stdout)
+        assert command != "list" or "score that one" in done.stdout
     for module, commands in NEEDING.items():
         for command in commands:
             done = run(*command.split(), **home)

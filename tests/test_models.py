@@ -540,23 +540,6 @@ def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
     assert metrics["likeness"] == due["likeness"]
 
 
-def test_advice_is_given_where_many_answers_are_unreadable(asked, run, sample_build):
-    from inspect_ai.model import ModelOutput
-
-    def cut(messages, schema):
-        return ModelOutput.from_content("m", "Let me think", stop_reason="max_tokens")
-
-    for task, reply, given, due in (
-        ("casino outcomes", cut, {}, "try --max-tokens"),
-        ("casino deals", cut, {}, "try --model-role"),
-        ("casino outcomes", by_schema, {"schema": False}, "try -T schema=true"),
-        ("casino outcomes", by_schema, {}, ""),
-    ):
-        log = asked(task, reply, limit=2, **given)
-        shown = run("score", *task.split(), log, "--build", sample_build).stdout
-        assert due in shown if due else "; try " not in shown
-
-
 # Variants --------------------------------------------------------------------------------
 
 

@@ -38,8 +38,8 @@ from parley.hub.publish import (
 from parley.hub.published import Published
 from parley.hub.published import note as keep_note
 from parley.hub.published import published as where_published
-from parley.hub.repository import Change
 from parley.hub.results import eval_results
+from parley.hub.upload import Change
 from parley.tasks.gold import Part
 from parley.tasks.in_builds import write_questions
 from parley.verifying.verify import verify
@@ -394,7 +394,7 @@ def test_what_the_hub_answers_is_an_error_without_the_token(hub, folder, pattern
 @pytest.mark.parametrize(
     ("repo", "instead"),
     [
-        *(("tea", "ORG/tea"), ("org/-", ""), ("org/tea/train", ""), ("datasets/org/a", "org/a")),
+        *(("tea", "ORG/NAME"), ("org/-", ""), ("org/tea/train", ""), ("datasets/org/a", "org/a")),
         *((f"{at}/org/tea", "org/tea") for at in ("hf://datasets", "huggingface.co/datasets")),
         (f"https://a:{TOKEN}@hub/datasets/org/x-y/tree/main?b", "org/x-y"),
         (f"https://a:{TOKEN}@huggingface.co/org/tea", ""),

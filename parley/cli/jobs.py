@@ -6,10 +6,10 @@ import typer
 from typer import Argument
 from typer.core import TyperCommand
 
-from parley.base.errors import Failures, ParleyError, ScriptError
+from parley.base.errors import ScriptError
 from parley.building.jobs import Job
-from parley.building.registry import discover, get
-from parley.cli.common import app, dataset_names
+from parley.building.registry import get
+from parley.cli.common import Attempts, app, dataset_names
 
 
 def _words(ctx: typer.Context) -> list[str]:
@@ -29,16 +29,12 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Run a job of a dataset; without arguments, list the jobs."""
-    if not arguments:
-        _list_jobs()
+    """Run a job of a dataset; without a job, list the jobs."""
+    given = arguments or []
+    if len(given) < 2 or given[1].startswith("-"):
+        _list_jobs(given[:1] or dataset_names())
         return
-    name, *more = arguments
-    jobs = get(name).jobs
-    if not more or more[0].startswith("-"):
-        _print_jobs([(name, each, job.summary) for each, job in jobs.items()])
-        return
-    job, *options = more
+    name, job, *options = given
     command = _command(name, job, get(name).job(job))
     command.main(options, prog_name=f"parley run {name} {job}", standalone_mode=False)
 
@@ -53,36 +49,28 @@ class _Command(TyperCommand):
         return plain(super().get_help(ctx))
 
 
-def _command(name: str, job: str, declared: Job) -> TyperCommand:
+def _command(name: str, job: str, declared: Job) -> Any:
     """Return the command of a job, or raise ScriptError."""
     help_options = {"help_option_names": ["-h", "--help"]}
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(job, cls=_Command, context_settings=help_options)(declared.run)
     try:
-        command = typer.main.get_command(single)
+        return typer.main.get_command(single)
     except Exception as error:  # Typer's, for an unsupported parameter
         where = f"{get(name).folder / 'jobs.py'}: JOBS[{job!r}]"
         raise ScriptError(f"{where}: not a command: {error}") from error
-    assert isinstance(command, TyperCommand)  # noqa: S101 - for types
-    return command
 
 
-def _list_jobs() -> None:
-    """Print the jobs of all datasets, then the errors of broken `jobs.py` files."""
-    rows: list[tuple[str, str, str]] = []
-    broken: list[ParleyError] = []
-    for name, dataset in discover().items():
-        try:
-            rows += [(name, each, job.summary) for each, job in dataset.jobs.items()]
-        except ScriptError as error:
-            broken.append(error)
-    _print_jobs(rows)
-    if broken:
-        raise Failures(broken)
-
-
-def _print_jobs(rows: list[tuple[str, str, str]]) -> None:
+def _list_jobs(names: list[str]) -> None:
+    """Print the jobs of datasets, then the errors of broken `jobs.py` files."""
     from parley.base.console import print_output
     from parley.cli.tables import table
 
-    print_output(table(("dataset", "job", "summary~"), rows))
+    rows: list[tuple[str, str, str]] = []
+    attempt = Attempts()
+    for name in names:
+        with attempt():
+            rows += [(name, each, job.summary) for each, job in get(name).jobs.items()]
+    if rows or not attempt.failed:
+        print_output(table(("dataset", "job", "summary~"), rows))
+    attempt.finish()

@@ -5,26 +5,17 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from parley.base.console import out, safe, size
+from parley.base.console import safe, size
 from parley.cli.tables import table
 
 _NOTE = "* documented, not counted\n–: neither, or not built"
 
 
 def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
-    """Return summaries of datasets: on a terminal a table per dataset, else a line per split."""
-    if out.is_terminal:
-        parts = [p for each in found for p in _one(each)]
-    else:
-        columns = ("dataset", "config", "split", ">rows", ">Parquet", "licence", "content")
-        lines: list[tuple[str, ...]] = []
-        for dataset in found:
-            for config in dataset["configs"]:
-                last = (config["license"], config["description"])
-                lines += [(dataset["name"], config["name"], *each, *last) for each in _rows(config)]
-        parts = [table(columns, lines)]
+    """Return summaries of datasets: a table for each."""
     some = (rows for d in found for config in d["configs"] for _, rows, _ in _rows(config))
-    return Group(*parts, *([safe(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []))
+    note = [safe(_NOTE)] if any(rows[-1] in "*–" for rows in some) else []
+    return Group(*(part for each in found for part in _one(each)), *note)
 
 
 def _one(dataset: dict[str, Any]) -> Iterator[RenderableType]:

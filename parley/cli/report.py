@@ -1,6 +1,5 @@
 """Lay out the results of `build`, `verify`, `check`, `diff` and `publish`."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe, size
-from parley.building.figures import SPREAD
 from parley.building.verdicts import (
     DIFFERS,
     MATCHES,
-    NO_LONGER,
     NOT_CHECKED,
     NOT_REPRODUCIBLE,
     UNEXPLAINED,
@@ -104,9 +101,6 @@ def _verdict(found: "Sequence[Verification]", broken: Sequence[str]) -> Renderab
     if skipped:
         text += f", {skipped} not checked"
     said = tally(each.verdict for each in figures) or "none"
-    reasons = {each.reason.partition(": ")[2] for each in figures if each.verdict == NOT_CHECKED}
-    if reasons == {"its source is missing"} and said.endswith(NOT_CHECKED):  # of a partial build
-        said += ": their source is missing"
     return safe(f"{text}; of {len(figures)} documented figures {said}.", style=style)
 
 
@@ -147,10 +141,6 @@ def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[Re
             yield indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
             for line in _lines(verdict, group):
                 yield indented(line, 4)
-            if verdict == UNEXPLAINED and (cells := list(_cells(group, figures))):
-                yield safe("    if the measured value is right, say why in figures.py:")
-                for cell in cells:
-                    yield safe(f"      {cell}", no_wrap=True, overflow="ignore")
 
 
 def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
@@ -163,27 +153,6 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
     for each in figures:
         measured = _measured(each.measured)
         yield f"{each.name}: documented {each.stated}, measured {measured} ({each.place})"
-
-
-def _cells(group: list[Figure], figures: list[Figure]) -> Iterator[str]:
-    """Yield the cells of figures that differ, to paste into figures.py."""
-    named = {figure.name: figure for figure in figures}
-    told: dict[str, tuple[Any, ...]] = {}
-    for figure in group:
-        unknown = figure.measured is None or figure.documented == "nothing"
-        if unknown or figure.reason.endswith(NO_LONGER):
-            continue
-        told_as = figure.name
-        values: tuple[Any, ...] = (figure.documented, figure.measured)
-        cell, _, part = figure.name.rpartition(".")
-        pair = [named[name] for each in SPREAD if (name := f"{cell}.{each}") in named]
-        if part in SPREAD and len(pair) == len(SPREAD):  # of one cell "m ± s"
-            sides = ((str(each.documented), str(each.measured)) for each in pair)
-            told_as, values = cell, tuple(map(" ± ".join, zip(*sides, strict=True)))
-        told[told_as] = values
-    for name, values in told.items():
-        stated, measured = (json.dumps(value, ensure_ascii=False) for value in values)
-        yield f'{name}: Differs({stated}, {measured}, "...")'
 
 
 def _measured(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Commands on the tasks that dataset folders declare: tasks, score."""
+"""Commands on the tasks that dataset folders declare: tasks, score, compare."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +34,11 @@ _KEEP = "Save the predictions of the baseline."
 _LIMIT = "Score only a pilot of N, the same for everyone."
 _SUBSET = "Score only the dialogues of a publication."
 _ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
+_LOGS = (
+    "Logs of inspect, folders of them, or files of predictions; the first of a task is the base."
+)
+_OF_FILES = "The task of the files, DATASET/TASK [default: that of the logs]."
+_METRIC = "A metric or a group [default: those outside groups, and points]; repeatable."
 _TASKS = completing(lambda dataset: dataset.tasks)
 _BASELINES = completing(lambda task: task.baselines)
 _SUBSETS = completing(lambda task: task.subsets)
@@ -77,7 +82,7 @@ def tasks(
 def score(
     name: Name,
     task: Annotated[str, Argument(metavar="TASK", help=_TASK, autocompletion=_TASKS)],
-    file: Annotated[str | None, Argument(metavar="[FILE]", help=_FILE)] = None,
+    file: Annotated[str | None, Argument(metavar="FILE", help=_FILE)] = None,
     folder: BuildDir = Path("build"),
     set_: Annotated[
         list[str] | None, Option("--set", metavar="K=V", help=_SET, autocompletion=_VALUES)
@@ -154,3 +159,30 @@ def _lines_due(
         return None, False
     built = find_folder(folder, dataset)
     return len(load_gold(built, name, options)[0]), built.is_sample
+
+
+@app.command()
+def compare(
+    logs: Annotated[list[Path], Argument(metavar="FILE", help=_LOGS)],
+    folder: BuildDir = Path("build"),
+    task: Annotated[str, Option(metavar="T", help=_OF_FILES)] = "",
+    metric: Annotated[list[str] | None, Option(metavar="M", help=_METRIC)] = None,
+    unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
+    as_json: AsJson = False,
+) -> None:
+    """Compare models by their logs or predictions: scores with intervals, differences, tokens."""
+    from parley.base.console import print_message, progress
+    from parley.cli.compare_tables import comparison_as_dicts, lay_out_comparison
+    from parley.models.compare import compare as compare_logs
+
+    for path in logs:
+        if not path.is_dir():
+            require_file("FILE", path)
+    left_out: list[str] = []
+    with progress("scores") as advance:
+        tables = compare_logs(
+            folder, logs, metric or (), task, advance, left_out.append, unreadable
+        )
+    for each in left_out:
+        print_message(f"left out: {each}")
+    print_result(as_json, lambda: comparison_as_dicts(tables), lambda: lay_out_comparison(tables))

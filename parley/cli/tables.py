@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -18,7 +17,7 @@ from parley.tasks.task import Undefined
 if TYPE_CHECKING:
     from parley.tasks.intervals import Interval
 
-_NARROWEST, _BETWEEN = 9, 3  # columns of a terminal: of a column cut to it, between two columns
+_NARROWEST = 9  # columns of a terminal for a column that is cut
 _MOST = 10  # lines shown of one kind
 LABEL = {"no_wrap": True}
 
@@ -48,17 +47,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
 def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table whose widest columns are cut to the terminal, and without those beyond it."""
-    width = out.width if out.is_terminal else WIDEST
-    lines = [list(map(plain, line[: max(width // _NARROWEST, 1)])) for line in (columns, *rows)]
-    widths = [min(max(map(cell_len, column)), width) for column in zip(*lines, strict=True)]
-    room = width - _BETWEEN * (len(widths) - 1)
-    cap = next((n for n in range(max(widths), 1, -1) if sum(min(w, n) for w in widths) <= room), 1)
+    most = out.width // _NARROWEST if out.is_terminal else len(columns)
     result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for head, each in zip(lines[0], widths, strict=True):
-        fit: Any = {"no_wrap": True, "overflow": "ellipsis", "width": min(each, cap)}
-        result.add_column(safe(head), **fit)
-    for line in lines[1:]:
-        result.add_row(*map(safe, line))
+    for head in columns[:most]:
+        result.add_column(safe(head, no_wrap=True, overflow="ellipsis"))
+    for line in rows:
+        result.add_row(*(safe(each, no_wrap=True, overflow="ellipsis") for each in line[:most]))
     return result
 
 

@@ -1,7 +1,7 @@
 """Lay out tasks, templates of prediction files, and scores."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -10,8 +10,8 @@ from parley.base.console import safe
 from parley.base.nested import flat
 from parley.building.leaderboard import leaderboard
 from parley.building.registry import Dataset
-from parley.cli.tables import interval, labelled, number, table
-from parley.tasks.asking import EMPTY, FAILED, TRUNCATED, Asking
+from parley.cli.tables import first, interval, labelled, number, table
+from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result
 from parley.tasks.formats import ANSWER, UNREADABLE
 from parley.tasks.gold import ALL
@@ -24,10 +24,8 @@ def template_as_dict(
     dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
 ) -> dict[str, Any]:
     """Return the template of a prediction file for JSON."""
-    found: dict[str, Any] = {"dataset": dataset.name, "task": name, "form": task.format.name}
-    found |= {"fields": dict(task.fields), "key": list(task.key), "example": dict(task.example)}
-    found |= {"inputs": task.inputs, "columns": list(task.columns), "leak": task.leak}
-    return {**found, "due": lines, "sample": is_sample}
+    (about,) = tasks_as_dicts([(dataset.name, name, task)])
+    return about | {"example": dict(task.example), "due": lines, "sample": is_sample}
 
 
 def lay_out_template(
@@ -89,7 +87,8 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
     return [
         {"dataset": dataset, "task": name}
         | {each: getattr(task, each) for each in ("summary", "evaluated_on", "configs")}
-        | {"form": task.format.name, "fields": task.fields, "metrics": task.metrics}
+        | {"form": task.format.name, "key": task.key}
+        | {"fields": task.fields, "metrics": task.metrics}
         | {"baselines": list(task.baselines), "options": task.options}
         | {each: getattr(task, each) for each in ("inputs", "columns", "leak", "not_asked")}
         | {"askable": task.asking is not None, "subsets": list(task.subsets)}
@@ -141,7 +140,6 @@ def lay_out_score(found: Result) -> RenderableType:
     return Group(*parts, *(safe(line) for line in notes))
 
 
-_MOST_REASONS = 10
 _OWN, _SPREAD = "this", "  95%"  # rows of the score itself and of its intervals
 
 
@@ -165,8 +163,7 @@ def _proof(found: Result) -> Iterator[str]:
     """Yield unreadable predictions by reason, the facts of a log, and the provenance."""
     if found.unreadable:
         often = sorted(found.unreadable.items(), key=lambda each: -each[1])
-        reasons = ", ".join(f"{reason:.80} {count:,}" for reason, count in often[:_MOST_REASONS])
-        reasons += ", ..." if len(often) > _MOST_REASONS else ""
+        reasons = ", ".join(first([f"{reason:.80} {count:,}" for reason, count in often]))
         count = f"{sum(found.unreadable.values()):,} of {found.due:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[found.policy]} ({reasons})"
     if log := found.run:
@@ -190,26 +187,8 @@ def _proof(found: Result) -> Iterator[str]:
         prompt = f", system text {log['prompt'][:12]}" if "prompt" in log else ""
         asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
         yield f"{asking}{shots}{prompt}"
-        yield from _advice(log)
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
-
-
-def _advice(log: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what makes more answers readable, if more than a tenth are not."""
-    unread = {why: count for why, count in log["unread"].items() if not why.startswith(FAILED)}
-    if sum(unread.values()) * 10 <= log["calls"]:
-        return
-    tries = []
-    if log.get("schema") is False:
-        tries.append("-T schema=true, which asks for JSON of the right form")
-    if {EMPTY, TRUNCATED} & unread.keys():
-        more, role = "--max-tokens 4000", next(iter(log["models"]))
-        if role:
-            more = f"--model-role '{role}={{model: {log['models'][role]}, max_tokens: 4000}}'"
-        tries.append(f"{more}, as the limit counts a model's thoughts, too")
-    tries.append("a model that follows instructions better")
-    yield f"many answers are unreadable; try {'; or '.join(tries)}"

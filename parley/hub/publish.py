@@ -19,7 +19,7 @@ from parley.building.folder import BuiltFolder
 from parley.building.measurements import measured
 from parley.building.registry import Dataset
 from parley.building.sources import Sources
-from parley.hub.repository import (
+from parley.hub.upload import (
     BEGUN,
     LEAVE,
     NOT_BEGUN,
@@ -83,22 +83,15 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
 
 
 def _require_name(repo: str) -> None:
-    """Raise UsageError unless this is org/name, suggesting the right name if possible."""
-    if inside := re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo):
-        raise UsageError(
-            "--repo: expected org/name, found a URL or path", remedy=f"Write --repo {inside[1]}."
-        )
-    if "://" in repo:  # not shown: a token may stand in it
-        raise UsageError("--repo: expected org/name, found a URL")
-    if "/" not in repo:
-        raise UsageError(
-            f"--repo {repo}: expected org/name, found a name alone",
-            remedy=f"Write --repo ORG/{repo}, with your organisation or user name for ORG.",
-        )
+    """Raise UsageError unless this is org/name; it is not shown, as a token may stand in it."""
+    inside = re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo)
+    remedy = f"Write --repo {inside[1] if inside else 'ORG/NAME, with your organisation or user'}."
     try:
         validate_repo_id(repo)
     except HFValidationError as error:
-        raise UsageError(f"--repo {repo}: expected org/name: {error}") from error
+        raise UsageError("--repo: expected ORG/NAME", remedy=remedy) from error
+    if inside or "/" not in repo:
+        raise UsageError("--repo: expected ORG/NAME", remedy=remedy)
 
 
 def require_publishable(built: BuiltFolder, permitted: bool) -> None:

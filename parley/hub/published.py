@@ -15,7 +15,7 @@ from parley.base.replace import write_whole
 from parley.base.secret import without_secrets
 from parley.building.folder import BuiltFolder
 from parley.building.provenance import PROVENANCE
-from parley.hub.repository import LocalFiles
+from parley.hub.upload import LocalFiles
 
 _MOST = 1000  # bytes of a note; ours have some 100
 
