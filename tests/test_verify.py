@@ -256,7 +256,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "no sample": provenance("sample", False),
         "all sources missing, and their rows": as_if(sample=False, missing=[*get("casino").pins]),
         "an unknown source": provenance("missing", ["no/such/file"]),
-        "unknown": provenance("fallbacks", {}),
         "no versions": provenance("built_with", {}),
         "a version that words follow": provenance("built_with.parley", "1.0, public domain"),
         "a config less": provenance("configs.official_split", DROP),
