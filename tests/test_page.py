@@ -35,7 +35,7 @@ from parley.reading.export.export import export
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
 site = pytest.importorskip("parley.reading.site.write", reason="the extra `site` is not installed")
-write_script = pytest.importorskip("parley.reading.site.data").write_script
+data = pytest.importorskip("parley.reading.site.data")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 pytestmark = [
@@ -905,6 +905,45 @@ def test_the_sql_holds_a_hostile_label_as_a_text(attacked, open_page, tmp_path):
             assert [id for (id,) in connection.execute(sql).fetchall()] == ids, sql
 
 
+def asked_site(served, build, name, asked):
+    """Write the pages of CaSiNo, with what is asked for, and return their address."""
+    place = served[0] / name
+    place.mkdir()
+    made = site.Site([find_folder(build, get("casino"))], asked=asked)
+    made.write_assets(place)
+    made.write_dataset(place, "casino", lambda *_: None)
+    return f"{served[1]}{name}/casino/dialogues.html"
+
+
+def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, open_page, tmp_path):
+    file = tmp_path / f"{hostile.ATTACKS[3]}.jsonl"
+    turns = table(sample_build, "casino", "utterances")
+    keys = [{key: row[key] for key in ("dialogue_id", "turn")} for row in turns]
+    rows = [
+        key | {"labels": ["uv-part"], "<b>x</b>": attack}
+        for key, attack in zip(keys, hostile.ATTACKS, strict=False)
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    folder = find_folder(sample_build, get("casino"))
+    own = pytest.importorskip("parley.reading.site.own").Own(folder, [file])
+    page = open_page(asked_site(served, sample_build, "own", data.Asked(own=own)))
+    (label,) = own.queries
+    found, sql = page.evaluate(STATE, f"#{urlencode({'is.differs': label})}")
+    assert shown(page, "differs") == {label: len(found)}
+    with parley.connect(folder) as connection:
+        assert {id for (id,) in connection.execute(sql).fetchall()} == set(found)
+    notes = [text for id in found for text in own.beside(id)[1]]
+    titles = page.locator("#window .title").all_inner_texts()
+    assert sum(int(title.split()[-2]) for title in titles) == len(notes) > 0
+    for id in found:
+        page.evaluate("(id) => page.choose(page.numbers.get(id))", id)
+        assert page.locator("#dialogue .note.chosen").count() == len(own.beside(id)[1])
+        text = page.inner_text("#dialogue")
+        assert "<b>x</b>" in text
+        assert not re.search("[\u202e\u200f\x07]", text)
+    assert not page.evaluate("'acted' in window")
+
+
 def test_a_query_chooses_the_dialogues_and_their_order(
     served, sample_build, open_page, run, monkeypatch
 ):
@@ -918,12 +957,7 @@ def test_a_query_chooses_the_dialogues_and_their_order(
     )
     due = list(dict.fromkeys(str(row["dialogue_id"]) for row in rows))
     assert done.stderr.split()[0] == str(len(due))
-    place, folder = served[0] / "asked", find_folder(sample_build, get("casino"))
-    place.mkdir()
-    made = site.Site([folder], asked=given["asked"])
-    made.write_assets(place)
-    made.write_dataset(place, "casino", lambda *_: None)
-    page = open_page(f"{served[1]}asked/casino/dialogues.html")
+    page = open_page(asked_site(served, sample_build, "asked", given["asked"]))
     assert [page.evaluate("page.index.ids")] == [due]
     page.evaluate("page.restore({ ...page.state, query: 'food' })")
     ids, sql = page.evaluate("[new Selection(page).ids(), new Selection(page).sql()]")
@@ -956,7 +990,7 @@ def test_the_code_holds_every_id_as_a_value(served, sample_build, open_page):
     index = json.loads(json.loads(script.read_text()[len("parley.index(") : -len(");\n")]))
     odd = ['__import__("os").system("exit 1")', "1}) or exit({1", '\\"', "'\n😀\u2028", "1"]
     index["ids"] = [*odd[:4], odd[0]]
-    write_script(script, "parley.index(", json.dumps(index).encode())
+    data.write_script(script, "parley.index(", json.dumps(index).encode())
     page = open_page(page_of(place, "casino"))
     links = [link.get_attribute("href") for link in page.locator("#window a").all()]
     assert len(set(links)) == len(index["ids"])

@@ -1,7 +1,8 @@
 """Commands to read dialogues: show, site, browse."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -19,6 +20,7 @@ _TITLES = "A folder with the titles of judged documents."
 _WHERE = (
     "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
 )
+_WITH = "Show the rows of a file beside the dialogues, sides or turns that they name; repeatable."
 Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TITLES)]
 
 
@@ -116,18 +118,26 @@ def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "
     return [find_folder(folder, dataset) for dataset in chosen]
 
 
-def _asked(query: str, place: Path, folders: "list[BuiltFolder]") -> "Asked":
-    """Return a query with the ids that it finds, and say how many."""
+def _asked(
+    query: str | None, files: list[Path], place: Path, folders: "list[BuiltFolder]"
+) -> "Asked":
+    """Return a query with the ids that it finds, and files; say how many, and how they differ."""
     from parley.base.console import print_message
     from parley.reading.site.data import Asked
+    from parley.reading.site.own import Own
     from parley.reading.sql import builds_in, connect, ids, named_in
 
     if len(folders) != 1:
-        raise UsageError("--where takes the name of one dataset: parley browse NAME --where QUERY")
-    with connect(named_in(query, builds_in(place))) as connection:
-        asked = Asked(query.strip().rstrip(";"), ids(connection, query))
-    asked.require(folders[0])
-    print_message(f"{len(asked.ids):,} dialogues")
+        raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
+    asked = Asked()
+    if query is not None:
+        with connect(named_in(query, builds_in(place))) as connection:
+            asked = Asked(query.strip().rstrip(";"), found := ids(connection, query))
+        asked.require(folders[0])
+        print_message(f"{len(found):,} dialogues")
+    if files:
+        asked = replace(asked, own=(own := Own(folders[0], files)))
+        print_message("\n".join(own.notes))
     return asked
 
 
@@ -137,6 +147,7 @@ def browse(
     folder: BuildOrOther = None,
     sample: Sample = False,
     where: Annotated[str | None, Option("--where", metavar="QUERY", help=_WHERE)] = None,
+    files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_WITH)] = None,
     catalogue: Catalogue = None,
     port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
@@ -150,10 +161,9 @@ def browse(
     try:
         with common.built_or_samples(folder, sample, names) as place:
             folders = _folders(names, place, catalogue)
-            asked = None if where is None else _asked(where, place, folders)
-            kept = not sample
-            browse_builds(
-                folders, catalogue, port=port, open_browser=open_, is_kept=kept, asked=asked
-            )
+            more: dict[str, Any] = {"port": port, "open_browser": open_, "is_kept": not sample}
+            if where is not None or files:
+                more["asked"] = _asked(where, files or [], place, folders)
+            browse_builds(folders, catalogue, **more)
     except Interrupted:
         return

@@ -224,7 +224,7 @@ def _views(built: BuiltFolder) -> Iterator[str]:
         kind = f"enum({', '.join(map(text, splits))})"
         parts = [
             f"select {', '.join(columns)}, {text(split)}::{kind} as split "  # noqa: S608
-            f"from read_parquet([{', '.join(map(_file, built.files(name, split)))}], "
+            f"from read_parquet([{', '.join(map(literal, built.files(name, split)))}], "
             "hive_partitioning = false)"
             for split in splits
         ]
@@ -243,7 +243,7 @@ def _views(built: BuiltFolder) -> Iterator[str]:
             yield f"comment on column {name}.{FILTERS}.{column} is {text(meaning)}"
 
 
-def _file(path: Path) -> str:
+def literal(path: Path) -> str:
     """Return a path as a literal that matches this file alone."""
     whole = str(path.absolute())
     return text("".join(f"[{sign}]" if sign in "*?[" else sign for sign in whole))

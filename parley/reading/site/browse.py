@@ -8,7 +8,7 @@ from parley.base.console import plain, print_output, progress
 from parley.base.errors import Interrupted
 from parley.base.temporary import temporary_folder
 from parley.building.folder import BuiltFolder
-from parley.reading.site.data import Asked
+from parley.reading.site.data import ALL, Asked
 from parley.reading.site.serve import Parts, serving
 from parley.reading.site.write import Site
 
@@ -20,12 +20,12 @@ def browse(
     port: int = 0,
     open_browser: bool = True,
     is_kept: bool = True,
-    asked: Asked | None = None,
+    asked: Asked = ALL,
 ) -> None:
     """Serve the pages of builds, and print their address.
 
     A dataset is read when its first page is asked for. `is_kept` tells whether the builds stay, so
-    that the pages may name them in code; `asked` names the dialogues to show, by default all.
+    that the pages may name them in code; `asked` is what to show, by default all.
     """
     try:
         with temporary_folder("browse") as pages:

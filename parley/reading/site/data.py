@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -21,30 +21,40 @@ from parley.reading.export.tables import csv_lines
 from parley.reading.site.pictures import Counts
 from parley.reading.transcript import Transcript, Turn
 
+if TYPE_CHECKING:
+    from parley.reading.site.own import Own
+
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list, at most
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The dialogues to show: the query that found them, and their ids in its order."""
+    """What to show: dialogues in the order of a query, or all; and files beside them."""
 
-    query: str
-    ids: list[str]
+    query: str = ""
+    ids: list[str] | None = None
+    own: "Own | None" = None
 
     def require(self, built: BuiltFolder) -> None:
         """Raise UsageError, which names some, unless a build has all of the dialogues."""
         there = places(built.dataset, built)
         known = {str(id) for place in there for id in built.ids(*place)}
-        if unknown := [id for id in self.ids if id not in known]:
-            of = f"{len(unknown):,} of the {len(self.ids):,} ids that the query finds"
+        ids = self.ids or []
+        if unknown := [id for id in ids if id not in known]:
+            of = f"{len(unknown):,} of the {len(ids):,} ids that the query finds"
             raise UsageError(f"{built.path} has no dialogue {few(unknown)}: {of}")
 
     def of(self, built: BuiltFolder) -> Iterator[Dialogue]:
-        """Yield the dialogues in the order of the query."""
+        """Yield the dialogues in the order of the query, or all."""
+        if self.ids is None:
+            return dialogues(built)
         wanted = set(self.ids)
         found = {each.id: each for each in dialogues(built) if each.id in wanted}
         return map(found.__getitem__, self.ids)
+
+
+ALL = Asked()
 
 
 def write_data(
@@ -53,23 +63,24 @@ def write_data(
     load: dict[str, Any],
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
     catalogue: Path | None = None,
-    asked: Asked | None = None,
+    asked: Asked = ALL,
 ) -> tuple[dict[str, int], Counts]:
     """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
 
     `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
     takes the dataset's name and the number of dialogues written. `catalogue` is the folder with the
-    titles of judged documents; `asked` names the dialogues to write, by default all.
+    titles of judged documents; `asked` names the dialogues to write, and rows beside them.
     Return the numbers of dialogues, utterances and, by config, other rows; and the charts.
     """
     folder.mkdir()
     index = _Index(built, catalogue)
     size = 0
     part: list[bytes] = []
-    for dialogue in asked.of(built) if asked else dialogues(built):
+    for dialogue in asked.of(built):
         transcript = transcript_of(dialogue)
-        index.add(dialogue, transcript)
-        part.append(orjson.dumps(_laid_out(transcript)))
+        beside, differs = asked.own.beside(dialogue.id) if asked.own else ({}, [])
+        index.add(dialogue, transcript, differs)
+        part.append(orjson.dumps(_laid_out(transcript) | ({"own": beside} if beside else {})))
         size += len(part[-1])
         if size > (_PART if index.parts else _FIRST):
             index.write_part(folder, part)
@@ -80,8 +91,8 @@ def write_data(
     for config in index.tables:
         _write_table(built, config, folder)
     any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
-    where = {"where": asked.query} if asked else {}
-    data = orjson.dumps(index.as_dict() | where | {"load": any_path})
+    more = {"where": asked.query, "queries": asked.own.queries if asked.own else {}}
+    data = orjson.dumps(index.as_dict() | more | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
     return index.counts, index.counted
 
@@ -110,8 +121,8 @@ class _Index:
         self.columns: list[str] = []
         self.are_numbers: list[bool] = []  # the ids of each place
 
-    def add(self, dialogue: Dialogue, transcript: Transcript) -> None:
-        """Add one dialogue."""
+    def add(self, dialogue: Dialogue, transcript: Transcript, differs: list[str]) -> None:
+        """Add one dialogue, with each difference of rows beside it."""
         place = dialogue.config, dialogue.split
         if place not in self.places:
             self.places[place] = len(self.places)
@@ -121,14 +132,15 @@ class _Index:
         said = [turn.text for turn in transcript.turns if not turn.action]
         self.ids.append(dialogue.id)
         self.titles.append(transcript.title)
-        self.entries.append(transcript.entry)
+        more = f"{transcript.entry or transcript.title} · {len(differs):,} differ"
+        self.entries.append(more if differs else transcript.entry)
         opening = said[0] if said else ""
         self.openings.append(opening[: _OPENING - 2] + " …" if opening[_OPENING:] else opening)
         self.place.append(self.places[place])
         self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
         self.utterances.append(len(said))
         self.actions += len(transcript.turns) - len(said)
-        self.counted.add(dialogue)
+        self.counted.add(dialogue, differs)
         for card in transcript.judged:
             for pool in card.pools:
                 self.documents.update(id for _, ids in pool.grades for id in ids)

@@ -8,6 +8,7 @@ from typing import Any
 
 from parley.reading.transcript import Facets, Value
 
+DIFFERS = "differs"  # the filter of what differs in files of one's own
 MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
 _BINS = 10  # approximate number of bars of a histogram
 _SOME = 20  # more different texts make no filter, unless dialogues share them

@@ -18,7 +18,7 @@ from parley.reading.charts import Bar, Bars, Chart, Dots, Where, own_charts
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import note_sample
 from parley.reading.site.draw import shown, svg
-from parley.reading.site.filters import MOST_SIDES, filters, sides_of
+from parley.reading.site.filters import DIFFERS, MOST_SIDES, filters, sides_of
 from parley.reading.transcript import Facets
 from parley.tasks.task import MEASURED
 
@@ -37,12 +37,13 @@ class Counts:
         self._labels: dict[str, dict[str, list[int]]] = {}  # kind -> text -> dialogue of each turn
         self._numbers: Counter[str] = Counter()  # of dialogues, sides and rows of other configs
 
-    def add(self, dialogue: Dialogue) -> None:
-        """Add a dialogue, or a row of a config beside the dialogues.
+    def add(self, dialogue: Dialogue, differs: Sequence[str] = ()) -> None:
+        """Add a dialogue, or a row of a config beside the dialogues; `differs` is a facet of it.
 
         ScriptError for more sides than the page can tell apart.
         """
-        facets = dialogue.facets
+        own: Facets = {DIFFERS: [*differs]} if differs else {}
+        facets = own | dialogue.facets
         if (found := len(sides_of(facets))) > MOST_SIDES:
             raise ScriptError(
                 f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}: expected "
@@ -65,6 +66,7 @@ class Counts:
         """The filters of the dialogues by their names."""
         tool = self.built.dataset.transcript
         order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
+        phrases = {DIFFERS: "{}"} | phrases
         return {each["name"]: each for each in filters(self._facets, order, phrases)}
 
     def charts(self) -> dict[str, Chart]:

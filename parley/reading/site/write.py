@@ -16,7 +16,7 @@ from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder, typed
-from parley.reading.site.data import Asked, write_data
+from parley.reading.site.data import ALL, Asked, write_data
 from parley.reading.site.describe import Description
 from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.reading.site.draw import shown as shorten
@@ -80,7 +80,7 @@ class Site:
     """The parts of a site of builds, each to be written into its folder.
 
     `is_kept` tells whether the builds stay. If not, the code of the page says how to build them.
-    `asked` names the dialogues to show, by default all.
+    `asked` names the dialogues to show, by default all, and files beside them.
     The errors are those of `write_site`.
     """
 
@@ -89,7 +89,7 @@ class Site:
         folders: Sequence[BuiltFolder],
         catalogue: Path | None = None,
         is_kept: bool = True,
-        asked: Asked | None = None,
+        asked: Asked = ALL,
     ) -> None:
         for built in folders:
             built.require_whole()
@@ -113,9 +113,10 @@ class Site:
         self._counts[name], charts = write_data(
             each.built, folder / "data", _code(each), on_dialogues, self._catalogue, self._asked
         )
+        notes = self._asked.own.notes if self._asked.own else []
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(
-                dataset=each, count=self._counts[name], counts=charts, root="../"
+                dataset=each, count=self._counts[name], counts=charts, root="../", own=notes
             )
             (folder / page).write_text(text, encoding="utf-8")
 

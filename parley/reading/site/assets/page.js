@@ -210,6 +210,7 @@ class Page {
     this.state = readAddress();
     this.filters = index.filters.map((data, place) => {
       const changed = (choice, often) => this.change(this.filters[place], choice, often);
+      data.queries = data.name === "differs" && index.queries;
       return new (data.labels ? Labels : Numbers)(data, place, changed);
     });
     index.filters = null; // the filters hold it more compactly
@@ -321,7 +322,7 @@ class Page {
 
   /** Return a dialogue's reasons, descriptions and labels as one text. */
   around(dialogue, number) {
-    const { turns = [], ...rest } = dialogue;
+    const { turns = [], own, ...rest } = dialogue; // SQL does not know what is one's own
     const found = [this.index.titles[number]];
     const gather = (value) => {
       if (typeof value === "string") found.push(value);
@@ -849,7 +850,7 @@ class Text {
 
 /** Return a dialogue as elements: facts before, turns, outcome. */
 function layOut(dialogue, words, language, chosen) {
-  const { speakers = [], before, sides, turns = [], after, tables = [] } = dialogue;
+  const { speakers = [], before, sides, turns = [], after, tables = [], own } = dialogue;
   const body = element("div", "body");
   if (before) body.append(facts(before, language, "facts before"));
   if (sides?.some(([, known]) => known.length)) {
@@ -863,22 +864,24 @@ function layOut(dialogue, words, language, chosen) {
     );
     body.append(element("div", "sides", ...cards));
   }
-  body.append(turnList(turns, speakers, words, language, chosen));
+  body.append(turnList(turns, speakers, words, language, chosen, own?.turns));
   if (after || tables.length) {
     const outcome = element("section", "after", element("h3", "", "Outcome"));
     if (after) outcome.append(facts(after, language));
     outcome.append(...tables.map(table));
     body.append(outcome);
   }
+  if (own?.facts.length)
+    body.append(element("section", "after", element("h3", "", "Your files"), facts(own.facts)));
   return body;
 }
 
 const sideOf = (speaker) => `side-${Math.min(speaker, 3)}`; // its colour; the second is on the right
 
-function turnList(turns, speakers, words, language, chosen) {
+function turnList(turns, speakers, words, language, chosen, own = {}) {
   const list = element("ol", "turns");
   let last = null;
-  for (const turn of turns) {
+  for (const [n, turn] of turns.entries()) {
     const item = element("li", `turn ${sideOf(turn.speaker)}${turn.action ? " action" : ""}`);
     const speaker = element("span", "speaker", element("bdi", "", speakers[turn.speaker]));
     if (turn.speaker === last && !turn.action) speaker.classList.add("hidden");
@@ -888,8 +891,9 @@ function turnList(turns, speakers, words, language, chosen) {
     addText(text, turn.text, turn.action ? [] : words);
     item.append(speaker, text);
     if (turn.terms?.length) item.append(facts(turn.terms, language, "facts terms"));
-    if (turn.notes)
-      item.append(element("ul", "notes", ...turn.notes.map((each) => note(each, chosen))));
+    const notes = [...(turn.notes ?? []), ...(own[n] ?? [])];
+    if (notes.length)
+      item.append(element("ul", "notes", ...notes.map((each) => note(each, chosen))));
     list.append(item);
     last = turn.action ? null : turn.speaker;
   }

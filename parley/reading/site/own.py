@@ -1,0 +1,207 @@
+"""Files of one's own: rows beside the dialogues, sides and turns whose keys they have."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from parley.base.console import plain
+from parley.base.errors import (
+    Causes,
+    ParleyError,
+    Problem,
+    RecordError,
+    UsageError,
+    cut,
+    require_utf8,
+)
+from parley.building.folder import BuiltFolder
+from parley.reading.dialogues import dialogues
+from parley.reading.export.tables import cell
+from parley.reading.site.data import transcript_of
+from parley.reading.site.filters import DIFFERS, sides_of
+from parley.reading.sql import connect, explained, literal, quoted, until_interrupted
+from parley.reading.transcript import Note
+
+Keys = tuple[str, ...]
+Known = dict[str, dict[Keys, str | None]]  # of what -> key -> the text of an utterance
+_READERS = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "json": "json", "jsonl": "json"}
+_LABELS = re.compile(r"ENUM\(.*\)\[\]", re.DOTALL)
+
+
+class _Rows(NamedTuple):
+    """A file or a config, as a table of DuckDB."""
+
+    name: str
+    source: str  # in SQL
+    of: str  # "dialogues", "turns", "sides", or the config of rows that are no dialogues
+    keys: Keys
+    kinds: dict[str, str]  # other column -> its type
+
+    def key(self, alias: str) -> list[str]:
+        return [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
+
+
+class Own:
+    """Rows of files beside the dialogues of a build, by their keys.
+
+    The key of a file is the id of a dialogue and, for rows of turns or of sides, `turn` or
+    `speaker`. Its other columns are shown, and compared with those of the same name in the configs
+    with this key and in the files before it. A wrong file is a RecordError or a UsageError.
+
+    Attributes:
+        notes: A line for each file and each comparison.
+        queries: What differs -> the SQL of the ids of its dialogues.
+    """
+
+    def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
+        self.notes: list[str] = []
+        self.queries: dict[str, str] = {}
+        self._told: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
+        stems = [file.stem for file in files]
+        with connect([built]) as self._connection:
+            keys, known = _known(built)
+            beside = list(self._configs(built, keys))
+            kinds = [each for rows in beside for each in rows.kinds.items()]
+            self._sets = {column for column, kind in kinds if _LABELS.fullmatch(kind)}
+            for file in dict.fromkeys(files):
+                try:
+                    name = file.stem if stems.count(file.stem) == 1 else str(file)
+                    rows = self._take(self._described(file, name, keys), known)
+                    for other in beside:
+                        if other.of == rows.of:
+                            self._compare(rows, other)
+                except ParleyError as error:
+                    error.message = f"{file}: {cut(error.message)}"
+                    raise
+                beside.append(rows)
+
+    def beside(self, id: str) -> tuple[dict[str, Any], list[str]]:
+        """Return what to show beside a dialogue, and each difference in it."""
+        found = self._told.get(id, {})
+        notes = [(part, note) for part, each in found.items() for note in each]
+        turns = {part[1]: each for part, each in found.items() if part[0] == "turns"}
+        facts = [(", ".join([n.kind, *p[1:]]), n.text) for p, n in notes if p[0] != "turns"]
+        shown = {"turns": turns, "facts": facts} if found else {}
+        return shown, [note.text for _, note in notes if note.kind == DIFFERS]
+
+    def _ask(self, query: str) -> list[Any]:
+        ask = self._connection.execute
+        with explained():
+            return list(until_interrupted(self._connection, lambda: ask(query).fetchall()))
+
+    def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Rows:
+        kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
+        return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
+
+    def _configs(self, built: BuiltFolder, keys: dict[Keys, str]) -> Iterator[_Rows]:
+        """Yield the configs whose key is that of a dialogue, a turn or a side."""
+        for name, config in built.dataset.configs.items():
+            if (of := keys.get(config.keys)) and built.splits(name):
+                source = f"{built.dataset.name}.{quoted(name)}"
+                yield self._rows(name, source, of, config.keys)
+
+    def _described(self, file: Path, name: str, known: dict[Keys, str]) -> _Rows:
+        """Return a file, whose columns tell what its rows are of."""
+        require_utf8(file)
+        kind = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
+        if not kind or not file.is_file():
+            raise UsageError(f"expected an existing file that ends in .{', .'.join(_READERS)}")
+        source = f"read_{kind}({literal(file)}, hive_partitioning = false)"
+        columns = self._rows(name, source, "", ()).kinds.keys()
+        if odd := [each for each in (str(file), *columns) if plain(each) != each]:
+            raise UsageError(f"expected names without control characters, found {odd[0]}")
+        if len(ids := {id for id, *_ in known} & columns) != 1:
+            expected = " or ".join(sorted({id for id, *_ in known}))
+            found = " and ".join(sorted(ids) or columns)
+            raise UsageError(f"expected one column of {expected}, found {found}")
+        keys = next(keys for keys in known if columns >= {*keys})
+        return self._rows(name, source, known[keys], keys)
+
+    def _take(self, rows: _Rows, known: Known) -> _Rows:
+        """Keep the values of a file; return it without texts, which are compared with ours."""
+        is_said = rows.of == "turns" and "text" in rows.kinds
+        kinds = {c: kind for c, kind in rows.kinds.items() if not is_said or c != "text"}
+        if not kinds:
+            raise UsageError(f"has no column beside {' and '.join(rows.keys)}")
+        values = [f"m.{quoted(column)}::varchar" for column in (*kinds, *["text"] * is_said)]
+        cells = ", ".join([*rows.key("m"), *values])
+        found = self._ask(f"select {cells} from {rows.source} m")  # noqa: S608
+        causes, wrong, first = Causes(), 0, dict[tuple[str, ...], int]()
+        for number, row in enumerate(found, 1):
+            key = row[: len(rows.keys)]
+            if key not in known[rows.of]:
+                what = f"no such {' and '.join(rows.keys)}"
+            elif key in first:
+                what = f"repeated, first in row {first[key]}"
+            elif is_said and (ours := known[rows.of][key]) and row[-1] not in (ours, cell(ours)):
+                what = "its text differs from ours"
+            else:
+                first[key] = number
+                names = [f"{rows.name}: {column}" for column in kinds]
+                texts = ["null" if value is None else value for value in row[len(key) :]]
+                self._told.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), []).extend(
+                    Note(text, name, by=name) for name, text in zip(names, texts, strict=False)
+                )
+                continue
+            causes.add(f"row {number} ({', '.join(map(str, key))})", Problem("", what=what))
+            wrong += 1
+        if wrong or not found:
+            raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
+        all = len(known[rows.of])
+        self.notes.append(f"{rows.name}: {len(found):,} of {all:,} {rows.of} have a row")
+        return rows._replace(kinds=kinds)
+
+    def _differing(self, join: str, keys: list[str], values: list[str]) -> tuple[list[Any], str]:
+        where = f"{join} where {' is distinct from '.join(values)}"
+        return self._ask(f"select distinct {', '.join(keys)} {where}"), where
+
+    def _compare(self, mine: _Rows, other: _Rows) -> None:
+        """Note where a file differs from a config, or from an earlier file."""
+        keys = mine.key("m")
+        both = " and ".join(f"{a} = {b}" for a, b in zip(keys, other.key("o"), strict=True))
+        join = f"from {other.source} o join {mine.source} m on {both}"
+        for column in (each for each in mine.kinds if each in other.kinds):
+            raw = [f"{alias}.{quoted(column)}" for alias in "mo"]
+            texts = [_text(value, column in self._sets) for value in raw]
+            try:
+                found, where = self._differing(join, keys, texts if column in self._sets else raw)
+            except UsageError:  # of types that DuckDB does not compare
+                found, where = self._differing(join, keys, texts)
+            count = f"select (select count(*) from {other.source}), count(*) {join}"  # noqa: S608
+            ((of, shared),) = self._ask(count)
+            label = f"{mine.name}: {column} ≠ {other.name}"
+            ids = {key[0] for key in found}
+            differ = f"{label} in {len(found):,} of {shared:,} rows, in {len(ids):,} dialogues"
+            self.notes.append(f"{differ}; {of - shared:,} rows of {other.name} have none")
+            self.queries[label] = f"select {keys[0]} {where}"
+            for id, *part in found:
+                place = (mine.of, *part)
+                self._told[id][place].append(Note(label, DIFFERS))
+
+
+def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
+    """Return the columns of keys, the longest first, with what they are of; and what there is."""
+    tool = built.dataset.transcript
+    ids = dict.fromkeys(getattr(tool, "TABLES", {}).values(), "dialogues")
+    found: Known = defaultdict(dict)
+    for each in dialogues(built):
+        of = each.config if each.config in getattr(tool, "BESIDE", {}) else "dialogues"
+        ids[next(iter(each.row))] = of
+        found[of][each.id,] = None
+        if of == "dialogues":
+            transcript = transcript_of(each)
+            for number, turn in enumerate(transcript.turns):
+                found["turns"][each.id, str(number)] = None if turn.action else turn.text
+            for side in sides_of(each.facets) or transcript.sides:
+                found["sides"][each.id, side] = None
+    whole = [id for id, of in ids.items() if of == "dialogues"]
+    keys = {(id, "turn"): "turns" for id in whole} | {(id, "speaker"): "sides" for id in whole}
+    return keys | {(id,): of for id, of in ids.items()}, found
+
+
+def _text(value: str, is_set: bool) -> str:
+    """Return the SQL of a value as text, of a set in any order; a text may be a list, as in CSV."""
+    each = f"try_cast({value} as varchar[])"
+    return f"coalesce({f'list_sort({each})' if is_set else each}::varchar, {value}::varchar)"
