@@ -17,8 +17,7 @@ For BEIR and MTEB, of each type, which has documents of its own:
     TYPE/queries.jsonl      {"_id": query id, "text": text}
     TYPE/qrels/test.tsv     query-id, corpus-id, score, with these headings
 
-They read `TYPE/corpus.jsonl` too. CoSRec published no documents; docs/catalogue.md makes that of
-the products.
+They read `TYPE/corpus.jsonl` too: docs/catalogue.md makes that of the products.
 """
 
 import json
@@ -34,10 +33,7 @@ from parley.jobs import convokit
 
 from .rows import to_judgment_record
 
-CORPUS = {
-    "name": "CoSRec",
-    "dataset_url": "https://github.com/CAMEO-22/CoSRec",
-}
+CORPUS = {"name": "CoSRec", "dataset_url": "https://github.com/CAMEO-22/CoSRec"}
 
 
 def trec(data: Data, folder: Path) -> None:

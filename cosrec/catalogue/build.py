@@ -32,14 +32,13 @@ from . import jsonl as upstream
 from .card import render
 from .files import Category, find_categories, hash_file
 from .rules import PRODUCT_RULES, REVIEW_RULES
-from .sift import Read
+from .sift import MOST_SHOWN, Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
 from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Query, write
 
 JOB = "cosrec catalogue"
 PROVENANCE, COUNTS = "provenance.json", "counts.json"
 _NUMBERED = f"{'[0-9]' * 5}-of-{'[0-9]' * 5}"
-_SHOWN = 8  # broken lines of a file in a message
 
 
 class Engine(Protocol):
@@ -73,12 +72,7 @@ class Wanted:
 
 
 def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
-    """Build the unfinished categories.
-
-    Args:
-        wanted: The options.
-        engine: The engine.
-        say: Prints a line about a step.
+    """Build the unfinished categories; `say` prints a line about a step.
 
     Raises:
         UsageError: no such files, or the folder has a catalogue of another option.
@@ -165,10 +159,8 @@ class _Catalogue:
         self._wanted = wanted
         provenance = _read_json(output / PROVENANCE)
         if provenance is None and any(output.iterdir()):
-            raise OutputError(
-                f"{output}: holds files of another program (no {PROVENANCE})",
-                remedy="Choose another --output.",
-            )
+            what = f"{output}: holds files of another program (no {PROVENANCE})"
+            raise OutputError(what, remedy="Choose another --output.")
         given = {"skip_broken": wanted.skip_broken}
         self._provenance: dict[str, Any] = provenance or {
             "job": JOB,
@@ -253,8 +245,8 @@ def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) ->
     problems: list[Problem] = []
     for table, read in reads.items():
         path = str(category.files[table])
-        problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken[:_SHOWN]]
-        if read.broken_lines > _SHOWN:
+        problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken]
+        if read.broken_lines > MOST_SHOWN:
             problems.append(Problem(path, what=f"{read.broken_lines:,} such lines in total"))
         if not read.lines:
             problems.append(Problem(path, "a record in each line", "an empty file"))

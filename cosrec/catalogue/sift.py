@@ -91,7 +91,7 @@ class Read:
         self.broken_lines += len(broken)
 
 
-MOST_SHOWN = 20  # broken lines that are remembered
+MOST_SHOWN = 8  # broken lines of a file in a message
 
 
 def sift_products(
