@@ -1,11 +1,16 @@
 """Tasks of inspect, asked of a model that a function stands for."""
 
+import functools
 import gc
 import warnings
 
 import inspect_ai
+from inspect_ai._util import package
 from inspect_ai.log import read_eval_log  # noqa: F401 - for tests
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+# inspect reads all of them in each run, which takes longer than the run
+package.packages_distributions = functools.cache(package.packages_distributions)
 
 
 def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given):
@@ -28,7 +33,7 @@ def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given)
         model_roles=sides,
         task_args={"build": str(build), **given},
         log_dir=str(folder),
-        display="none",
+        display="log",
         **own,
     )
     with warnings.catch_warnings(action="ignore", category=ResourceWarning):

@@ -50,66 +50,45 @@ FORMS = [
     (SCORE, '<think>{"score": 2}</think>My answer: {"score": 4}.', 4.0),
     (SCORE, '{"score": 4} {"style": 2}\n{"score": 4.0}\nFinal score: **4**', 4.0),
     (SCORE, r"They agree at last. $\boxed{4}$", 4.0),
-    (SCORE, r"**Final answer:** \boxed{\text{4}}", 4.0),
     (SCORE, "The bot is kind.\nAnswer: 4\n", 4.0),
     (SCORE, "The bot is kind. The final answer is 4.", 4.0),
     (SCORE, "**4.**", 4.0),
     (SCORE, "\uff14", 4.0),
-    (SCORE, '{"score": {"value": 4}}', WRONG),
     (SCORE, '{"score": 6}', WRONG),
-    (SCORE, '{"score": true}', WRONG),
     (SCORE, '{"score": "4.²"}', WRONG),
     (SCORE, "Answer: 4 (very good)", WRONG),
-    (SCORE, "Answer: .4", WRONG),
     (SCORE, '{"score": 4}\nFinal answer: it is kind', WRONG),
     (SCORE, "4 (very good)", NONE),
-    (SCORE, "4.⒈", NONE),
     (SCORE, "4. The bot is kind.", NONE),
     (SCORE, 'The answer is not {"score": 4}.', NONE),
     (SCORE, '{"score": 4} - no, 2', NONE),
-    (SCORE, '{"score": 4}?', NONE),
     (SCORE, '{"score": 4', NONE),
     (SCORE, '{"score": 4, "score": 4}', NONE),
-    (SCORE, '{"score": NaN}', NONE),
     (SCORE, '{"draft": {"score": 2}, "score": [}', NONE),
     (SCORE, '{"why": "\\ud800", "score": 4}', NONE),
     (SCORE, "{" * 5000, NONE),
     (SCORE, "Answer: " + "[" * 5000, WRONG),
     (SCORE, "{'score': 4}" * 800, NONE),
-    (SCORE, "<think>4", NONE),
     (SCORE, "4" + " " * 30_000, NONE),
-    (SCORE, "", NONE),
     (SCORE, 'Draft: {"score": 4}, then final answer: 2', SEVERAL),
-    (SCORE, 'Draft: {"score": 4}\n' + r"\boxed{2}", SEVERAL),
     (SCORE, '{"score": 4}\nScore: 2', SEVERAL),
     (SCORE, '{"score": 4} or {"score": 2}', SEVERAL),
     (SCORE, '{"score": 4}\n回答: 2', SEVERAL),
-    (
-        LABELS,
-        '{"Small Talk": true, "no_need": false, "need": True, "why": ""}',
-        ["small-talk", "need"],
-    ),
+    (LABELS, '{"Small Talk": true, "no_need": 0, "need": False, "why": ""}', NONE),
+    (LABELS, '{"Small Talk": true, "no_need": false, "need": False}', ["small-talk"]),
     (LABELS, '{"small-talk": false, "no-need": false, "need": false}', []),
     (LABELS, '{"labels": ["need", "small\u2011talk", "need"]}', ["small-talk", "need"]),
     (LABELS, "```\n['no-need',]\n```", ["no-need"]),
     (LABELS, "`need`, `small-talk`", ["small-talk", "need"]),
-    (LABELS, "Labels: []", []),
     (LABELS, "None.", []),
-    (LABELS, '{"labels": {"need": true}}', WRONG),
     (LABELS, '{"labels": ["need", "bluff"]}', WRONG),
-    (LABELS, '{"need": true}', NONE),
-    (LABELS, '{"small-talk": 1, "no-need": 0, "need": 0}', NONE),
     (LABELS, '{"small-talk": true, "small talk": false, "need": true}', NONE),
-    (LABELS, "It needs small-talk", NONE),
-    (LABELS, '{"labels": ["need"]}\nAnswer: none', SEVERAL),
     (ORDER, '{"order": "water > food"}', ["Water", "Food"]),
     (ORDER, "Water, Food", ["Water", "Food"]),
     (ORDER, '{"order": ["Food", "Food"]}', WRONG),
     (ORDER, "Food < Water", NONE),
-    (ORDER, '{"order": "Food > Water"}\nAnswer: Water > Food', SEVERAL),
     (BOTH, '{"A": "YES.", "b": 3}', {"a": "yes", "b": 3.0}),
     (BOTH, '{"a": "maybe", "b": 3}', WRONG),
-    (BOTH, '{"a": "yes"}', NONE),
     (BOTH, '{"a": "yes", "A": "no", "b": 3}', NONE),
     (BOTH, "a: yes\nb: 3", NONE),
     (BOTH, '{"a": "yes", "b": 3}\n{"a": "no", "b": 3}', SEVERAL),
@@ -144,7 +123,6 @@ OF_TASKS = [
     ("casino final-deal", "{'allocation': None}", {"allocation": None}),
     ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "2", 1)}}}', WRONG),
     ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "true", 1)}}}', WRONG),
-    ("casino final-deal", '{"allocation": {}}', WRONG),
     ("casino final-deal", '{"allocation": {"Food": {...}}}', NONE),
     ("casino final-deal", f'{{"allocation": null}}\n{DEAL}', SEVERAL),
     (
@@ -157,7 +135,6 @@ OF_TASKS = [
     ("craigslist_bargains deal", '{"probability": .8}', {"probability": 0.8}),
     ("craigslist_bargains deal", '{"probability": 80}', WRONG),
     ("craigslist_bargains deal", "50/50", NONE),
-    ("craigslist_bargains deal", '{"probability": 0.8}\nFinal answer: 0.2', SEVERAL),
     ("cosrec intents", "search, product details", {"types": ["search", "product_details"]}),
     ("cosrec intents", '{"types": ["buy"]}', WRONG),
     ("cosrec intents", "search, not recommendation", NONE),
@@ -228,7 +205,6 @@ def contents(state):
     [
         (("Hi", "[Offer: 5]", "Fine.\n[Accept]"), "deal", 5),
         (("[offer 5]", "[REJECT]", "[Offer: 6]", "[accept]"), "deal", 6),
-        (("[Offer: 5]", "[Offer: 9]", "[I accept]"), "deal", 9),
         (("[Offer: 5] [Offer: 5]", "So:\n- **[Accept].**\nThanks!"), "deal", 5),
         (("[Offer: 5]", "Well.\n[Counter-offer: 7]", "[Accept the deal]"), "deal", 7),
         (("[Offer: 5]", ("[Accept]\nbecause the ch", TRUNCATED)), "deal", 5),
@@ -255,13 +231,10 @@ def test_a_negotiation_ends(turns, end, offer):
     [
         "I cannot [Accept] this.",
         "Will you [Accept] my last offer?",
-        "If it were red, I would [Accept].",
-        "I will not [Walk-Away].",
         "I accept your [Offer: 4].",
         "[Accept]?",
         "[Accept]\n[Walk-Away]",
         "[Accept if you add a lamp]",
-        "[Accepted]",
         "[Accept",
         "[Offer: five]",
         "[Offer: 5] [Offer: 6]",
@@ -270,7 +243,6 @@ def test_a_negotiation_ends(turns, end, offer):
         "<think>well</think>",
         "",
         ("[Offer: 5", TRUNCATED),
-        ("<think>well", TRUNCATED),
         ("[Accept]", REFUSED),
         ("[Accept]", TOOL_CALL),
     ],
@@ -323,18 +295,15 @@ def test_a_prediction_tells_who_erred_and_who_walked_away():
     [
         ("casino", "Food=2 Water=1 Firewood=0", {"Food": 2, "Water": 1, "Firewood": 0}),
         ("casino", "2 food, 1 water and 0 firewood.", {"Food": 2, "Water": 1, "Firewood": 0}),
-        ("casino", "Food: 2; Water: 1; Firewood: 0 for me", {"Food": 2, "Water": 1, "Firewood": 0}),
         ("casino", "Food=2 Water=1", None),
         ("casino", "Food=2 Water=1 Firewood=4", None),
         ("casino", "Food=2 Food=2 Water=1 Firewood=0", None),
         ("casino", "Food=2 Water=1 Firewood=0 or all of it", None),
         ("casino", "Food=2 Water=1 Firewood=0¹", None),
-        ("casino", "all of it", None),
         ("craigslist_bargains", "$1,200.50", 1200.5),
         ("craigslist_bargains", "2,300/mo", 2300),
         ("craigslist_bargains", "120 USD.", 120),
         ("craigslist_bargains", "1.200", None),
-        ("craigslist_bargains", "120²", None),
         ("craigslist_bargains", "120 or 130", None),
         ("craigslist_bargains", "-5", None),
     ],
@@ -425,62 +394,21 @@ def allowed(schema):
             yield dict(zip(fields, values, strict=True))
 
 
-def shares(*counts):
-    """Return an allocation by item, of which the sides get these packages."""
-    sides = ("mturk_agent_1", "mturk_agent_2")
-    pairs = zip(counts[::2], counts[1::2], strict=True)
-    items = (dict(zip(sides, pair, strict=True)) for pair in pairs)
-    return {"allocation": dict(zip(("Food", "Water", "Firewood"), items, strict=True))}
-
-
-SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
-OF_SCHEMAS = {  # task -> answers that its schema allows, and others that it does not
-    "casino strategies": (
-        [dict.fromkeys(SEVEN, False), dict.fromkeys(SEVEN, False) | {"uv-part": True}],
-        [dict.fromkeys(SEVEN, False) | {"bluff": True}, dict.fromkeys(SEVEN), {}],
-    ),
-    "casino partner-priorities": (
-        [{"order": "Water > Food > Firewood"}],
-        [{"order": "Water > Water > Food"}, {"order": "Water > Food"}],
-    ),
-    "casino final-deal": (
-        [shares(0, 3, 3, 0, 1, 2), {"allocation": None}],
-        [shares(0, 2, 3, 0, 1, 2), shares(3, 3, 3, 0, 1, 2), {"allocation": {}}],
-    ),
-    "casino outcomes": (
-        [{"satisfaction": "Undecided", "likeness": "Slightly like"}],
-        [{"satisfaction": "Slightly like", "likeness": "Undecided"}, {"satisfaction": "Undecided"}],
-    ),
-    "craigslist_bargains deal": (
-        [{"probability": 0}, {"probability": 0.07}, {"probability": 1}],
-        [{"probability": 100}, {"probability": -0.1}, {"probability": None}],
-    ),
-    "cosrec intents": (
-        [{"search": True, "recommendation": False, "product_details": True}],
-        [{"search": True}],
-    ),
-    "duo agreement": ([{"score": 1}, {"score": 5}], [{"score": 0}, {"score": 6}]),
-}
-
-
 @pytest.mark.parametrize("name", ONE_TASK)
 def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(name, sample_build):
-    dataset, _ = name.split()
-    asking = ONE_TASK[name].asking
-    built = find_folder(sample_build, discover()[dataset])
-    question = next(iter(asking.questions(built, **ONE_TASK[name].chosen({}))))
+    """The right ones among them, which are read as what they answer."""
+    task = ONE_TASK[name]
+    built = find_folder(sample_build, discover()[name.split()[0]])
+    question = next(iter(task.asking.questions(built, **task.chosen({}))))
     assert question.schema["type"] == "object"
     assert [*faults(question.schema)] == []
     answers = [*allowed(question.schema)]
-    right, wrong = OF_SCHEMAS[name]
-    assert all(answer in answers for answer in right)
-    assert not any(answer in answers for answer in wrong)
-    task = ONE_TASK[name]
-    for gold in task.gold(built, **task.chosen({})).values():
-        assert asking.answer(task.target(gold)) in answers
     for answer in answers:
-        found = asking.read(json.dumps(answer), question)
-        assert not isinstance(found, Unreadable), answer
+        assert not isinstance(task.asking.read(json.dumps(answer), question), Unreadable), answer
+    for gold in task.gold(built, **task.chosen({})).values():
+        answer = task.asking.answer(right := task.target(gold))
+        assert answer in answers
+        assert task.asking.read(f"```json\n{json.dumps(answer)}\n```", question) == right
 
 
 def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):

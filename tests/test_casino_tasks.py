@@ -79,15 +79,6 @@ def test_strategies(built, scored):
         assert found.counts["utterances"] == len(rows)
 
 
-def test_the_majority_names_no_label_in_the_real_data(source, real_build):
-    built = open_folder(real_build / "casino")
-    found = score(built, "strategies", {}, baseline="majority").score
-    rows = built.named("strategies", "train")
-    assert found.metrics["f1"] == 0.0
-    none = 100 * sum(not {*row["labels"]} & {*SEVEN} for row in rows) / len(rows)
-    assert found.metrics["joint_accuracy"] == pytest.approx(none, abs=0.01)  # pooled: 39.54
-
-
 class WithoutLabels:
     """The rows of a build, but that no utterance has a label."""
 
@@ -230,25 +221,6 @@ def test_what_people_agreed_on_has_the_points_that_are_recorded(built):
     assert found.metrics["walk_aways"] == pytest.approx(sum(found.metrics["walked_away"].values()))
 
 
-@pytest.mark.parametrize(
-    ("fields", "path"),
-    [
-        ({"end": "turn_limit"}, "end: "),
-        ({"walked_away": SIDES[0]}, "walked_away: "),
-        ({"allocation": None, "end": "turn_limit", "walked_away": SIDES[0]}, "walked_away: "),
-        ({"allocation": None, "walked_away": "buyer"}, "walked_away: "),
-        ({"turns": {SIDES[0]: 3}}, "turns.mturk_agent_2: "),
-        ({"malformed": {SIDES[0]: 3, SIDES[1]: -1}}, "malformed.mturk_agent_2: "),
-    ],
-)
-def test_a_prediction_tells_one_end_of_a_game(sample_build, fields, path):
-    built = open_folder(sample_build / "casino")
-    first, *rest = built.dataset.tasks["deals"].baselines["people"](built)
-    assert first["allocation"]
-    with pytest.raises(RecordError, match=path):
-        score(built, "deals", {}, found=[{**first, **fields}, *rest])
-
-
 def waters(mine, theirs):
     """Return an allocation with so many packages of water a side."""
     rest = {"Food": 1, "Firewood": 2}
@@ -256,30 +228,35 @@ def waters(mine, theirs):
     return {SIDES[0]: rest | {"Water": mine}, SIDES[1]: other | {"Water": theirs}}
 
 
+NO_DEAL = {"allocation": None}
+
+
 @pytest.mark.parametrize(
-    ("task", "change", "path"),
+    ("task", "fields", "path"),
     [
-        ("strategies", ["showing-empathy"], "labels\\[0\\]: "),
-        ("strategies", ["no-need"] * 2, "labels: "),
-        ("strategies", "no-need", "labels: "),
-        ("partner-priorities", ITEMS[:2], "order: "),
-        ("partner-priorities", [*ITEMS[:2], "Wood"], "order: "),
-        ("partner-priorities", [*ITEMS[:2], "Food"], "order: "),
-        ("partner-priorities", [{}, 1, True], "order: "),
-        ("deals", waters(1, 1), "allocation: "),
-        ("deals", waters(4, -1), "Water: "),
-        ("deals", waters(1.0, 2), "Water: "),
-        ("deals", waters(True, 2), "Water: "),
-        ("deals", {}, "allocation.mturk_agent_1.*: "),
+        ("strategies", {"labels": ["showing-empathy"]}, r"labels\[0\]"),
+        ("strategies", {"labels": ["no-need"] * 2}, "labels"),
+        ("strategies", {"labels": "no-need"}, "labels"),
+        ("partner-priorities", {"order": ITEMS[:2]}, "order"),
+        ("partner-priorities", {"order": [*ITEMS[:2], "Wood"]}, "order"),
+        ("partner-priorities", {"order": [*ITEMS[:2], "Food"]}, "order"),
+        ("partner-priorities", {"order": [{}, 1, True]}, "order"),
+        ("deals", {"allocation": waters(1, 1)}, "allocation"),
+        ("deals", {"allocation": waters(4, -1)}, "Water"),
+        ("deals", {"allocation": waters(1.0, 2)}, "Water"),
+        ("deals", {"allocation": waters(True, 2)}, "Water"),
+        ("deals", {"allocation": {}}, "allocation.mturk_agent_1"),
+        ("deals", {"end": "turn_limit"}, "end"),
+        ("deals", {"walked_away": SIDES[0]}, "walked_away"),
+        ("deals", NO_DEAL | {"end": "turn_limit", "walked_away": SIDES[0]}, "walked_away"),
+        ("deals", NO_DEAL | {"walked_away": "buyer"}, "walked_away"),
+        ("deals", {"turns": {SIDES[0]: 3}}, "turns.mturk_agent_2"),
+        ("deals", {"malformed": {SIDES[0]: 3, SIDES[1]: -1}}, "malformed.mturk_agent_2"),
     ],
 )
-def test_what_a_prediction_may_not_say(sample_build, task, change, path):
-    baseline, field = {
-        "strategies": ("majority", "labels"),
-        "partner-priorities": ("guesses", "order"),
-        "deals": ("people", "allocation"),
-    }[task]
+def test_what_a_prediction_may_not_say(sample_build, task, fields, path):
+    baselines = {"strategies": "majority", "partner-priorities": "guesses", "deals": "people"}
     built = open_folder(sample_build / "casino")
-    first, *rest = built.dataset.tasks[task].baselines[baseline](built)
-    with pytest.raises(RecordError, match=rf"prediction 1 \(dialogue_id 200\d.*\): .*{path}"):
-        score(built, task, {}, found=[{**first, field: change}, *rest])
+    first, *rest = built.dataset.tasks[task].baselines[baselines[task]](built)
+    with pytest.raises(RecordError, match=rf"prediction 1 \(dialogue_id 200\d.*\): .*{path}.*: "):
+        score(built, task, {}, found=[{**first, **fields}, *rest])

@@ -74,6 +74,9 @@ def test_p_is_that_of_scipy_over_dialogues(dialogues, sample_build):
 
 @pytest.mark.parametrize("right", [0, 1])
 def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(right, sample_build):
+    one, single = outcomes(sample_build, 1)  # which has no interval
+    metrics = Measured([(one, guesses(single, 1, 0))]).metrics
+    assert not any(each.interval for each in metrics.values())
     rows, gold = outcomes(sample_build, 12)
     metrics = Measured([(rows, guesses(gold, float(right), 0))]).metrics
     odds = stats.t.ppf(0.975, 11) ** 2 / 12
@@ -202,7 +205,6 @@ def test_logs_are_compared_by_task(logged, compared, sample_build, run):
     assert (swapped["metrics"], len(swapped["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
-    assert "5.000" in shown
 
 
 def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):
@@ -253,9 +255,7 @@ def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_reada
     assert by["likeness"]["rows"] is None
     assert by["likeness"]["value"] == values[1]["likeness"] - values[0]["likeness"] < 0
     shown = run("compare", *logs, *more, "--build", sample_build).stdout
-    assert "coverage" in shown
     assert f"{read / rows:.1%}" in shown
-    assert f"{read} rows of both" in shown
 
     more += ["--unreadable", "drop"]
     table = compared(*logs, *more)[0]
@@ -268,7 +268,6 @@ def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_reada
     assert second["metrics"]["likeness"] == pytest.approx(alone["likeness"])
     by = second["differences"]["likeness"]
     assert (by["value"], by["rows"]) == (0, read)
-    assert "dropped" in run("compare", *logs, *more, "--build", sample_build).stdout
 
 
 def test_an_unfinished_log_of_a_folder_is_marked_and_one_by_name_is_an_error(
@@ -315,12 +314,6 @@ def test_files_of_predictions_are_compared_with_logs(logged, compared, sample_bu
     for paths in ([file], [log, other, file], [file, "--task", "casino/nothing"]):
         assert run("compare", *paths, *given).returncode == 2
     assert run("compare", other, file, *given).returncode == 1  # of another task
-
-
-def test_one_dialogue_has_no_interval(sample_build):
-    rows, gold = outcomes(sample_build, 1)
-    metrics = Measured([(rows, guesses(gold, 1, 0))]).metrics
-    assert not any(each.interval for each in metrics.values())
 
 
 def test_epochs_are_compared_as_means(logged, compared):

@@ -9,18 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer import Exit
 
-from parley.base.console import print_output
 from parley.base.errors import OutputError, Problem
 from parley.base.marks import with_parts
 from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.leaderboard import overview
 from parley.building.registry import Dataset, discover
-from parley.building.verdicts import agrees
-from parley.cli.score import score as score_command
-from parley.cli.task_tables import lay_out_score
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.formats import TREC_RUN, UNREADABLE
 from parley.tasks.game_scores import GAME_FIELDS
@@ -37,6 +32,11 @@ TASKS = {
 }
 NEEDED = ("sklearn", "scipy", "ir_measures")  # the packages that the extra `tasks` brings
 PAGE = Path(__file__).parent.parent / "docs" / "tasks.md"
+
+
+def right(task, gold):
+    """Return the right prediction of each key."""
+    return {k: {**dict(zip(task.key, k, strict=True)), **task.target(v)} for k, v in gold.items()}
 
 
 @pytest.fixture(params=TASKS)
@@ -82,45 +82,28 @@ def test_every_baseline_scores_and_so_does_a_file_of_it_in_any_order(case, built
                 assert found.options[option] == value
 
 
-def test_a_target_is_right_and_a_prediction_has_its_own_metrics(case, built):
-    _, name, task = case
-    if task.target is None:
-        pytest.skip("no prediction is the right one")
-    options = task.chosen({})
-    gold, _ = load_gold(built, name, options)
-    right = [
-        {**dict(zip(task.key, key, strict=True)), **task.target(each)} for key, each in gold.items()
-    ]
-    due = score(built, name, {}, found=right).score.metrics
-    own = [
-        Rows(built, name, options, {key: gold[key]}, is_part=True).score({key: each}).metrics
-        for key, each in zip(gold, right, strict=True)
-    ]
-    for metric in task.per_prediction:
-        assert {each[metric] for each in own} == {due[metric]}
-
-
-def test_gold_is_the_best_in_every_part(case, real_build):
-    """In a pilot of ten and in each published subset: what a part lacks costs no score."""
+@pytest.mark.parametrize("builds", ["sample_build", "real_build"])
+def test_gold_is_the_best_in_every_part(case, builds, request):
+    """In a pilot of ten, in each published subset, alone: what a part lacks costs no score."""
     dataset, name, task = case
-    if not (real_build / dataset.name).is_dir():
-        pytest.skip(f"nothing of {dataset.name} is in PARLEY_SOURCE")
-    if task.target is None:
-        pytest.skip("no prediction is the right one")
-    folder, options = open_folder(real_build / dataset.name), task.chosen({})
-    for part in (Part(limit=10), *map(Part, task.subsets)):
+    folder, options = request.getfixturevalue(builds) / dataset.name, task.chosen({})
+    if not folder.is_dir() or task.target is None:
+        pytest.skip("nothing of it is in PARLEY_SOURCE, or no prediction is the right one")
+    folder = open_folder(folder)
+    subsets = map(Part, task.subsets if builds == "real_build" else ())  # the sample has none
+    for part in (Part(limit=10), *subsets):
         gold, others = load_gold(folder, name, options, part)
-        right = {
-            key: {**dict(zip(task.key, key, strict=True)), **task.target(each)}
-            for key, each in gold.items()
-        }
-        found = flat(Rows(folder, name, options, gold, bool(others)).score(right).metrics)
+        found = Rows(folder, name, options, gold, bool(others)).score(right(task, gold)).metrics
+        found = flat(found)
         if task.unit == "correlation":  # gold is one person's rating, and the others differ
             found = {path: value for path, value in found.items() if path[0] == "person"}
         known = {p: value for p, value in found.items() if not isinstance(value, Undefined)}
         best = 100 if task.unit == "percent" else 1
         assert known == {p: pytest.approx(0 if "mae" in p else best) for p in known}, part
         assert known, part
+        for key, each in right(task, gold).items():
+            own = Rows(folder, name, options, {key: gold[key]}, is_part=True).score({key: each})
+            assert {own.metrics[metric] for metric in task.per_prediction} <= {best}
 
 
 def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
@@ -144,9 +127,9 @@ def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
         assert wrong.score.metrics[metric] <= dropped.score.metrics[metric]
     if task.target and task.unit != "correlation":
         gold, _ = load_gold(built, name, options)
-        right = [{**dict(zip(task.key, k, strict=True)), **task.target(v)} for k, v in gold.items()]
-        right[0] = {**{field: right[0][field] for field in task.key}, UNREADABLE: "nonsense"}
-        best = score(built, name, {}, found=right, policy=POLICIES[1]).score.metrics
+        answers = [*right(task, gold).values()]
+        answers[0] = {**{field: answers[0][field] for field in task.key}, UNREADABLE: "nonsense"}
+        best = score(built, name, {}, found=answers, policy=POLICIES[1]).score.metrics
         assert best[task.per_prediction[0]] == (100 if task.unit == "percent" else 1)
         known = (v for p, v in flat(best).items() if "mae" not in p)
         assert {v for v in known if not isinstance(v, Undefined)} <= {100, 1}
@@ -194,10 +177,7 @@ def test_a_measured_reference_is_measured_again(case, real_build):
     for reference in task.references:
         if reference.place == MEASURED:
             found = score(folder, name, reference.options, baseline=reference.name)
-            measured = flat(found.as_dict()["metrics"])
-            for path, stated in flat(reference.metrics).items():
-                assert agrees(stated, measured[path]), (reference.name, path, measured[path])
-            assert not found.moved
+            assert found.moved == [], reference.name
 
 
 def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
@@ -210,8 +190,6 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
     moved = replace(found, is_sample=False).as_dict()["moved"]
     assert moved
     assert all(each.startswith(reference.name) for each in moved)
-    print_output(lay_out_score(replace(found, is_sample=False)))
-    assert moved[0] in capsys.readouterr().out
     for option, values in task.options.items():
         for value in values:  # it may leave out groups of the reference
             found = score(built, name, {option: value}, baseline=reference.name)
@@ -219,12 +197,12 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
                 assert each.found != "None"
 
 
-def test_score_fails_if_a_baseline_misses_its_reference(sample_build, monkeypatch):
-    given = {"baseline": "length", "folder": sample_build}
-    score_command("duo", "agreement", **given)
-    monkeypatch.setattr(Result, "moved", [Problem("length", "0.5", "0.4")])
-    with pytest.raises(Exit):
-        score_command("duo", "agreement", **given)
+def test_score_fails_if_a_baseline_misses_its_reference(sample_build, monkeypatch, run):
+    command = ("score", "duo", "agreement", "--baseline", "length", "--build", sample_build)
+    assert run(*command).returncode == 0
+    monkeypatch.setattr(Result, "moved", [Problem("a length", "0.5", "0.4")])
+    status, out, _ = run(*command)
+    assert (status, "a length" in out) == (1, True)
 
 
 def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):
