@@ -10,7 +10,6 @@ counts once.
 import argparse
 import contextlib
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import time
 from pathlib import Path
 
 import psutil
+from run import Result, summary, table
 
 LIMIT = """
 import gzip, sys, orjson
@@ -29,7 +29,7 @@ for path in sorted(Path(sys.argv[1]).rglob("*.jsonl*")):
 """
 
 
-def measure(command: list[str]) -> tuple[float, float, float]:
+def measure(command: list[str]) -> Result:
     """Return the seconds, processor seconds and peak MB of a command."""
     start, used, peak = time.perf_counter(), processor(), 0
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
@@ -38,7 +38,8 @@ def measure(command: list[str]) -> tuple[float, float, float]:
             time.sleep(0.2)
     if process.returncode:
         raise SystemExit(f"{command} failed")
-    return time.perf_counter() - start, processor() - used, peak / 1e6
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "cpu": processor() - used, "mb": peak / 1e6}
 
 
 def processor() -> float:
@@ -69,18 +70,14 @@ def main() -> None:
         methods = {"limit": [sys.executable, "-c", LIMIT, str(given.folder)]}
         for workers in (0, 2):
             methods[f"--workers {workers}"] = [*job, "--workers", str(workers)]
-        found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in methods}
+        found: dict[str, list[Result]] = {name: [] for name in methods}
         for number in range(given.rounds):
             for name, command in methods.items():
                 output = ["--output", f"{scratch}/{name}{number}"] if name != "limit" else []
                 found[name].append(measure([*command, *output]))
-    print("| method | seconds | of the limit | processor seconds | of the limit | peak MB |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    medians = {name: [*map(statistics.median, zip(*f, strict=True))] for name, f in found.items()}
-    for name, (seconds, used, _) in medians.items():
-        cells = (seconds, seconds / medians["limit"][0], used, used / medians["limit"][1])
-        peak = max(peak for _, _, peak in found[name])
-        print(f"| {name} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {peak:.0f} |")
+    ratios = ("seconds", ".2f"), ("/seconds", ".2f"), ("cpu", ".2f"), ("/cpu", ".2f")
+    columns = ["method", "seconds", "of the limit", "processor seconds", "of the limit", "peak MB"]
+    print("\n".join(table(columns, summary(found, *ratios, ("mb", ".0f")))))
 
 
 if __name__ == "__main__":
