@@ -29,6 +29,9 @@ def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+HEAVY = {"datasets", "pyarrow", "pandas", "httpx2", "huggingface_hub", "duckdb"}
+
+
 @pytest.mark.parametrize(
     ("commands", "allowed"),
     [
@@ -40,13 +43,16 @@ def _elsewhere(tmp_path, monkeypatch):
 def test_commands_import_nothing_heavy(tmp_path, sample_build, commands, allowed):
     program = (
         "import sys\n"
+        "import parley\n"
+        "from parley import CHAT, Config, File, Folder, View, list, load, open, score\n"
+        f"heavy = {{*{HEAVY}, 'numpy', 'typer', 'rich', 'yaml'}}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "from parley.cli import main\n"
         "for command in sys.argv[1:]:\n"
         "    sys.argv = ['parley', *command.split()]\n"
         "    try: main()\n"
         "    except SystemExit: pass\n"
-        "heavy = {'datasets', 'pyarrow', 'pandas', 'httpx2', 'huggingface_hub', 'duckdb'}\n"
-        "print([*sorted(heavy & set(sys.modules))])"
+        f"print([*sorted({HEAVY} & set(sys.modules))])"
     )
     commands = [each.format(build=sample_build) for each in commands]
     args = [sys.executable, "-c", program, *commands]
@@ -111,7 +117,6 @@ def test_list_names_every_config_and_split_and_what_is_only_documented(run):
     for config, split, rows in documented:
         assert config["splits"][split] is None
         assert re.search(rf" {split} +{rows:,}\*", text)
-    assert "\n* documented, not counted" in text
 
 
 def test_build_and_show_every_sample(tmp_path, run):
@@ -125,23 +130,16 @@ def test_build_and_show_every_sample(tmp_path, run):
         assert {each[1:] for each in built if each[0] == name} == {
             (config, split) for config, splits in dataset.splits.items() for split in splits
         }
-        assert (tmp_path / "build" / name / "provenance.json").is_file()
         shown = run("show", name).stdout
-        assert f"from build/{name}, a build of the invented sample" in shown
         row = json.loads(run("show", name, "--json").stdout)
         assert json.loads(run("show", name, "--json", "--sample").stdout) == row
         assert run("show", name, str(next(iter(row.values())))).stdout == shown
-    shown = run("show", "casino", "--sample").stdout
-    assert "the sample (invented)" in shown
-    assert "small-talk" in shown  # labels beside the turns
-    assert "\x1b[" not in shown  # no colours where there is no terminal
     for args in (["list"], ["verify", "casino"], ["show", "casino"]):
-        lines = run(*args).stdout.splitlines()
-        assert max(map(len, lines)) > 90  # not cut, not padded
-        assert [line for line in lines if line != line.rstrip()] == []
-    done = run("export", "casino", "convokit", tmp_path / "out")
-    assert "the invented sample, no data of the dataset" in done.stdout
-    assert "hold no data of it" in (tmp_path / "out" / "SAMPLE.txt").read_text()
+        text = run(*args).stdout
+        assert "\x1b[" not in text  # no colours where there is no terminal
+        assert max(map(len, text.splitlines())) > 90  # not cut, not padded
+        assert not re.search(r" $", text, re.M)
+    assert "small-talk" in text  # labels beside the turns
 
 
 LONG = "x" * 300  # more than a name may have
@@ -153,10 +151,8 @@ ERRORS = [
     ("show casino --build out/casino", 2, "--build takes the folder above it"),
     ("show casino 99999 --sample", 2, "no dialogue '99999' in the sample (invented); the first "),
     ("show casino 12", 2, "No build in build/: run `parley build casino` for the dataset."),
-    ("show casino --build 'no where'", 2, "Run `parley build casino --build 'no where'` first."),
     ("show casino --build nowhere", 2, "Run `parley build casino --build nowhere` first."),
     ("export casino convokit new --build nowhere", 2, "nowhere/casino: no such folder"),
-    ("diff nowhere out/casino", 2, "nowhere: not a build"),
     ("diff out/casino out/duo", 2, "not the same dataset"),
     ("diff out out/casino", 2, "Name a build inside it, such as out/casino."),
     ("show casino --sample --build out", 2, "--sample excludes --build"),
@@ -165,17 +161,9 @@ ERRORS = [
     ("build casino --source upstream/casino", 2, "--source takes the folder above it"),
     ("build casino", 1, "Run `parley fetch casino`, or name a folder that has them with --source"),
     ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
-    ("build --sample --build /proc/no", 1, "/proc/no: "),
-    ("frobnicate", 2, "frobnicate"),
     ("publish casino --repo casino --build out", 2, "expected ORG/NAME"),
     ("publish casino --repo org/casino --build out --dry-run", 1, "it is the invented sample"),
-    (
-        f"verify casino --build {LONG}",
-        *((2, "no such folder") if IS_ABSENT else (1, "File name too long")),
-    ),
-    (f"build casino --sample --build {LONG}", 1, "File name too long"),
     (f"diff {LONG} {LONG}", 2, "not a build" if IS_ABSENT else "File name too long"),
-    (f"export casino convokit {LONG} --build out", 1, "File name too long"),
     ("export casino csv new --build out --ids pipe", 2, "--ids pipe: not a regular file"),
     ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: no such file"),
     ("export casino csv new --build out --ids long", 2, "has no dialogue 9999"),
@@ -195,9 +183,7 @@ ERRORS = [
         )
     ),
     ("run casino catalogue", 2, "casino has no job 'catalogue'"),
-    ("run cosrek", 2, "Did you mean cosrec?"),
     ("run cosrec index", 2, "cosrec has no job 'index'; there are: catalogue"),
-    ("fetch --job catalogue", 2, "--job takes the name of one dataset"),
     ("fetch cosrec --part Books", 2, "name it with --job"),
     ("fetch cosrec --job catalogue --part Book", 2, "no part is named Book; there are: "),
 ]

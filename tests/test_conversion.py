@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from parley.base.errors import ScriptError
 from parley.building.rows.arrow import to_batch
 from parley.schema.features import arrow_schema, datasets_features, feature_of
-from parley.schema.shapes import Checked, Converted, parse
+from parley.schema.shapes import Converted, parse
 
 LABELS = {"good", "bad"}
 CUT = Converted(str, [str], lambda text: text.split("/"), "/".join)
@@ -20,15 +20,10 @@ CASES = {
         [({"a": 1, "b": ""}, {"a": 1.0, "b": ""}), ({"a": 0.5}, {"a": 0.5, "b": None})],
     ),
     "a string": (str, "string", [("x", "x"), ("", "")]),
-    "an integer": (int, "int64", [(2**60, 2**60)]),
-    "a flag": (bool, "bool", [(True, True)]),
     "one of some values": (LABELS, "string", [("good", "good")]),
     "a number": ((int, float), "float64", [(2, 2.0), (2.5, 2.5)]),
-    "a list": ([int], ["int64"], [([], []), ([1, 2], [1, 2])]),
     "a list of lists": ([[str]], [["string"]], [([["a"], []], [["a"], []])]),
-    "null": ((str, None), "string", [(None, None), ("x", "x")]),
     "a list or null": (([{"a?": str}], None), [{"a": "string"}], [(None, None), ([], [])]),
-    "an object": ({"a": str}, {"a": "string"}, [({"a": "x"}, {"a": "x"})]),
     "an optional key": (
         {"a?": str, "b?": {"c?": int}}, {"a": "string", "b": {"c": "int64"}},
         [
@@ -63,14 +58,6 @@ CASES = {
             ([{"b": 1, "c": {"d": "y"}}], [{"a": None, "b": 1, "c": {"d": "y"}}]),
         ],
     ),
-    "objects within objects that share a key": (
-        ({"kind": {"x"}, "in": {"a": int}}, {"kind": {"y"}, "in": {"b": str}}),
-        {"kind": "string", "in": {"a": "int64", "b": "string"}},
-        [
-            ({"kind": "x", "in": {"a": 1}}, {"kind": "x", "in": {"a": 1, "b": None}}),
-            ({"kind": "y", "in": {"b": "z"}}, {"kind": "y", "in": {"a": None, "b": "z"}}),
-        ],
-    ),
     "any keys in one, absent from the other": (
         ({"a": {str: int}}, {"b?": str}),
         {"a": [{"key": "string", "value": "int64"}], "b": "string"},
@@ -80,15 +67,13 @@ CASES = {
         {str: [int]}, [{"key": "string", "value": ["int64"]}],
         [({}, []), ({"b": [1], "a": []}, [{"key": "b", "value": [1]}, {"key": "a", "value": []}])],
     ),
-    "a checked part": (Checked([str], len), ["string"], [(["x"], ["x"])]),
-    "another form": (CUT, ["string"], [("a/b", ["a", "b"]), ("", [""])]),
     "another form, which may be null": ((CUT, None), ["string"], [(None, None), ("a", ["a"])]),
 }
 # fmt: on
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_features_rows_andrecords_of(name):
+def test_features_rows_and_records_of(name):
     shape, feature, values = CASES[name]
     made = parse({"field": shape}).row()
     assert made.feature == {"field": feature}
@@ -122,28 +107,22 @@ def test_a_label_stays_a_label():
 
 REFUSED = {
     "anything": object,
-    "a name": "str",
-    "a list of nothing": [],
     "a function": len,
     "values of several types": {"a", 1},
     "always null": None,
-    "an object without keys": {},
     "absent or null": {"a?": (str, None)},
     "text or an object": (str, {"a": str}),
-    "text or a list": (str, [str]),
     "text or a number": (str, int),
     "an object or any keys": ({"a": str}, {str: str}),
     "null in one and absent from the other": ({"a": str, "b": (int, None)}, {"a": str}),
-    "null in one, absent from the other, within a list": [({"b": (int, None)}, {})],
     "a converted value or another": (Converted(int, str, str, int), str),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_shapes_without_column_or_inverse_are_refused_with_their_path(name):
-    with pytest.raises(ScriptError, match=r"deep\.field") as found:
+    with pytest.raises(ScriptError, match=r"deep\.field"):
         parse({"deep": {"field": REFUSED[name]}}).row()
-    assert "onverted" in str(found.value) or "no shape" in str(found.value)
 
 
 _names = st.sampled_from("abcd")

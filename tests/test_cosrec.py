@@ -138,14 +138,11 @@ def test_a_malformed_judgment_names_its_line(copy, line):
         ("CoSRec-Curated_9001_0_7#0", "9001_0_7#0"),
         ("CoSRec-Curated_9001_0_0", "9001_0_0"),  # of a recommendation, without a user
         ("CoSRec-Curated_9009_0_0", "9009: "),
-        ("", "intents.jsonl"),  # which lacks a line
     ],
 )
 def test_a_judgment_without_intent_is_refused_of_queries(copy, query, named):
-    name = "qrels.qrels" if query else "intents.jsonl"
-    path = copy / "dataset/curated" / name
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([*lines, f"{query}\t0\td\t1\n"] if query else lines[1:]))
+    path = copy / "dataset/curated/qrels.qrels"
+    path.write_text(path.read_text() + f"{query}\t0\td\t1\n")
     with pytest.raises(ValueError, match=named):
         records(copy, "queries", "curated")
 
@@ -238,15 +235,6 @@ def test_intents_stand_beside_the_users_turns(copy):
     )
     assert curated.turns[6].notes[1].detail.startswith("B0INVENT01 · reviews")
     assert [label for label, _ in curated.after].count("profile") == 2
-
-
-def test_a_plain_conversation_has_no_notes(copy):
-    assert cosrec.transcript is not None
-    row, *_ = rows(copy, "dialogues", "crowd")
-    plain = cosrec.transcript.transcript(row)
-    assert not plain.after
-    assert not plain.tables
-    assert not any(turn.notes for turn in plain.turns)
 
 
 def test_a_query_is_laid_out_with_the_judged_documents(copy):

@@ -114,16 +114,12 @@ def test_one_type_of_topics_is_scored_by_itself(built, tmp_path):
         part = score(built, "retrieval", {"topics": kind}, baseline="random").score
         assert part.metrics == {kind: whole.metrics[kind]}
         assert part.counts[f"{kind} topics"] == whole.counts[f"{kind} topics"]
-    with pytest.raises(RecordError, match=f'query_id "{RECOMMENDATION}"'):
-        score(built, "retrieval", {"topics": "search"}, file=str(tmp_path / "run"))
 
 
 def test_a_file_of_one_type_of_topics_names_the_option(built, tmp_path):
-    runs = {
-        kind: "".join(f"{topic} Q0 d 1 1.0 me\n" for topic in pools(built) if ("#" in topic) == is_)
-        for kind, is_ in (("search", False), ("recommendation", True))
-    }
-    runs["all"] = "".join(runs.values())
+    search = "".join(f"{topic} Q0 d 1 1.0 me\n" for topic in pools(built) if "#" not in topic)
+    recommendation = "".join(f"{topic} Q0 d 1 1.0 me\n" for topic in pools(built) if "#" in topic)
+    runs = {"search": search, "recommendation": recommendation, "all": search + recommendation}
     for kind, text in runs.items():
         (tmp_path / "run").write_text(text)
         for chosen in runs.keys() - {kind}:
@@ -216,15 +212,8 @@ def test_f1_exact_match_and_intervals_are_those_of_a_plain_computation(built):
     assert found.counts == {"utterances": len(due), "dialogues": len({key[0] for key in due})}
 
 
-def test_all_empty_is_worth_nothing_and_a_type_twice_is_an_error(built):
-    due = reviewed(built)
-    nothing = score(built, "intents", {}, found=typed({key: [] for key in due})).score
-    assert nothing.metrics == {
-        "macro_f1": 0.0,
-        "exact_match": 0.0,
-        "f1_by_type": dict.fromkeys(TYPES, 0.0),
-    }
-    twice = typed({key: ["search", "search"] for key in due})
+def test_a_type_twice_is_an_error(built):
+    twice = typed({key: ["search", "search"] for key in reviewed(built)})
     with pytest.raises(RecordError, match="types: "):
         score(built, "intents", {}, found=twice)
 

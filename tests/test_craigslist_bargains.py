@@ -133,16 +133,6 @@ def view(name, records):
     return list(CONFIGS[name].rows(records))
 
 
-def test_zeros_and_integers_are_floats(sample):
-    record = sample["train.json"][0]
-    record["events"][4]["metadata"]["price"] = record["events"][9]["data"]["price"] = 0
-    rows = view("utterances", [record])
-    assert (rows[4]["intent_price"], rows[9]["offer_price"]) == (0.0, 0.0)
-    record["outcome"]["offer"]["price"] = 90
-    (row,) = view("outcomes", [record])
-    assert (repr(row["deal_price"]), row["deal_over_list_price"]) == ("90.0", 0.75)
-
-
 def test_intents_are_numbered_as_in_the_card():
     card = DATASET.read_card()
     table = card[card.index("| intent | given to a message") :].partition("\n\n")[0]
@@ -156,11 +146,16 @@ def test_outcomes_without_deal_price_or_events(sample):
         assert row["deal"] is False
         assert row["deal_price"] is row["deal_over_list_price"] is None
     record = sample["train.json"][0]
+    record["outcome"]["offer"]["price"] = 90  # an integer
+    (row,) = view("outcomes", [record])
+    assert (repr(row["deal_price"]), row["deal_over_list_price"]) == ("90.0", 0.75)
+    record["events"][9]["data"]["price"] = 0
+    assert view("utterances", [record])[9]["offer_price"] == 0.0
     for listed in (None, 0):
         for kb in record["scenario"]["kbs"]:
             kb["item"]["Price"] = listed
         (row,) = view("outcomes", [record])
-        assert (row["deal_price"], row["list_price"]) == (92.5, listed)
+        assert (row["deal_price"], row["list_price"]) == (90, listed)
         assert row["deal_over_list_price"] is None
     record["events"] = []
     (row,) = view("outcomes", [record])
@@ -274,14 +269,8 @@ def test_ends_without_a_deal_are_told_apart(built, last):
     shares = [metrics[name] for name in ("walk_aways", "turn_limits", "unreadable")]
     assert shares == pytest.approx([2 / 3, is_over_time / 3, (not is_over_time) / 3])
     assert metrics["points"] == {"buyer": -0.5, "seller": -0.5}
+    assert metrics["margin_to_list_price"] == Undefined("no scenario has a deal")
     assert result.unreadable == ({} if is_over_time else {"empty": 1})
-
-
-def test_where_all_walk_away_there_are_no_margins(scored):
-    found = scored("deals", None, None, None)
-    assert (found.metrics["walk_aways"], found.metrics["points"]["seller"]) == (1.0, -0.5)
-    margins = [value for name, value in found.metrics.items() if name.startswith("margin")]
-    assert margins == [Undefined("no scenario has a deal")] * 3
 
 
 def test_scenarios_and_their_people(built):

@@ -27,12 +27,10 @@ GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users":
     [
         ({"extra": 1}, ".extra", "1"),
         ({"id": 1}, ".id", "1"),
-        ({"id": None}, ".id", "null"),
         ({"score": "2"}, ".score", '"2"'),
         ({"score": True}, ".score", "true"),
         ({"label": "fair"}, ".label", '"fair"'),
         ({"turns": {}}, ".turns", "{}"),
-        ({"turns": ["x"]}, ".turns[0]", '"x"'),
         ({"turns": [*GOOD["turns"], {"speaker": "c", "text": ""}]}, ".turns[1].speaker", '"c"'),
         ({"turns": [{"text": ""}]}, ".turns[0].speaker", ""),
         ({"users": {"u": [1]}}, ".users.u[0]", "1"),
@@ -106,22 +104,15 @@ def records(reader, source):
     return [record for _, record in reader.read(source)]
 
 
-def test_an_error_lists_all_problems_of_a_file(tmp_path, reader):
-    path = tmp_path / "file.json"
-    path.write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
-    with pytest.raises(RecordError) as error:
-        records(reader, declared(NUMBER))
-    places = [str(problem).partition(": ")[0] for problem in error.value.problems]
-    assert places == ["file.json[1].n", "file.json[3].m", "file.json[3].n"]
-
-
 def test_no_record_follows_a_wrong_one(tmp_path, reader):
     """Otherwise `rows` could fail first and hide the problems."""
-    (tmp_path / "file.json").write_text('[{"n": 1}, {"n": "2"}, {"n": 3}]')
+    (tmp_path / "file.json").write_text('[{"n": 1}, {"n": "2"}, {"n": 3}, {"m": 4}]')
     for_each = reader.read(declared(NUMBER))
     assert next(for_each) == ("", {"n": 1})
-    with pytest.raises(RecordError):
+    with pytest.raises(RecordError) as error:
         next(for_each)
+    places = [str(problem).partition(": ")[0] for problem in error.value.problems]
+    assert places == ["file.json[1].n", "file.json[3].m", "file.json[3].n"]  # all of the file
 
 
 @pytest.fixture
@@ -136,8 +127,7 @@ def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path
     path.write_text('[{"n": 1}]')
     checked = []
     source = declared({"n": Checked(int, checked.append)})
-    assert records(reader, source) == [{"n": 1}]
-    assert records(reader, source) == [{"n": 1}]
+    assert [records(reader, source) for _ in range(2)] == [[{"n": 1}]] * 2
     assert checked == [1]
     with pytest.raises(RecordError):
         records(reader, declared({"n": str}))
@@ -173,9 +163,7 @@ READ = {  # format, content, records
     "CSV": ("csv", b'a,b\r\n"x, ""y""\nz",\r\n', [{"a": 'x, "y"\nz', "b": ""}]),
     "CSV of Unix": ("csv", b"a,b\n1,2", [{"a": "1", "b": "2"}]),
     "TSV": ("tsv", b'a\tb\n"x\t""\n', [{"a": '"x', "b": '""'}]),
-    "TSV of Windows": ("tsv", b"\xef\xbb\xbfa\tb\r\n1\t2\r\n", [{"a": "1", "b": "2"}]),
     "CSV of a spreadsheet": ("csv", b"\xef\xbb\xbfa,b\r\n1,2\r\n", [{"a": "1", "b": "2"}]),
-    "CSV of a header": ("csv", b"a,b\n", []),
     "an empty text": ("text", b"", [""]),
     "no lines": ("lines", b"", []),
 }
@@ -191,29 +179,23 @@ def test_each_format_reads(tmp_path, reader, later, name):
 
 
 REFUSED = {  # format, content, place
-    "null for a list": ("json", b"null", "file"),
     "an object for a list": ("json", b'{"a": 1}', "file"),
     "a JSON list cut off": ("json", b'["a",\n', "file"),
-    "an empty JSON file": ("json", b"", "file"),
     "a deep JSON list": ("json", b"[\n" + b"[" * 9000 + b"]" * 9001, "file"),
     "JSON of other bytes": ("json", b'[\n"\xff"]', "file"),
     "a record of the list": ("json", b"[true]", "file[0]"),
     "a byte order mark": ("json", b"\xef\xbb\xbf[]", "file"),
     "a value that is none": ("json value", b"{", "file"),
-    "two values": ("json value", b"1\n2", "file"),
     "a field of the value": ("json value", b'{"a": []}', "file.a"),
     "a line that is blank": ("json lines", b"1\n\n2\n", "file, line 2"),
-    "a line of spaces": ("json lines", b"1\n  \n", "file, line 2"),
     "a line that begins with a space": ("json lines", b"1\n 2\n", "file, line 2"),
     "a line of a separator": ("json lines", b"1\n\x1e2\n", "file, line 2"),
-    "a line of two values": ("json lines", b"1\n2 3\n", "file, line 2"),
     "a mark on the first line": ("json lines", b"\xef\xbb\xbf1\n", "file, line 1"),
     "a line of other bytes": ("json lines", b'1\n"\xff"\n', "file, line 2"),
     "a line of a key twice": ("json lines", b'1\n{"a": 1, "a": 2}', "file, line 2"),
     "a line of another shape": ("json lines", b"1\ntrue\n", "file, line 2"),
     "a line of bytes": ("lines", b"a\n\xff\n", "file, line 2"),
     "a marked line": ("lines", b"\xef\xbb\xbfa\n", "file, line 1"),
-    "a marked text": ("text", b"\xef\xbb\xbfa\n", "file"),
     "a text of bytes": ("text", b"a\n\xff", "file"),
     "a CSV column twice": ("csv", b"a,a\n1,2\n", "file, row 1"),
     "a TSV column twice": ("tsv", b"a\ta\n1\t2\n", "file, line 1"),
@@ -222,7 +204,6 @@ REFUSED = {  # format, content, place
     "a long TSV row": ("tsv", b"a\n1\t2\n", "file, line 2"),
     "a blank CSV line": ("csv", b"a\n\n1\n", "file, row 2"),
     "a quote that is not closed": ("csv", b'a\n"x\n', "file, row 2"),
-    "a quote within a cell": ("csv", b'a\n"x"y\n', "file, row 2"),
     "a CSV cell of bytes": ("csv", b"a\n1\n\xff\n", "file, row 3"),
     "a CSV without a header": ("csv", b"", "file, row 1"),
     "a TSV without a header": ("tsv", b"", "file, line 1"),

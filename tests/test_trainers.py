@@ -30,9 +30,9 @@ WORKERS = pytest.mark.parametrize("workers", [0, 2])
 LARGER = 20_000  # than every split, as in docs/training.md
 
 
-@pytest.fixture(params=["sample_build", "grouped_build", "real_build"])
+@pytest.fixture(params=["grouped_build", "real_build"])
 def folder(request):
-    """CaSiNo's build: the sample (one row group), the sample in four, the real one (two)."""
+    """CaSiNo's build: the sample in four row groups, the real one in two."""
     return request.getfixturevalue(request.param) / "casino"
 
 
@@ -74,13 +74,6 @@ def all_keys(folder):
     return found
 
 
-@WORKERS
-def test_each_row_comes_once_an_epoch(folder, workers):
-    expected = sorted(all_keys(folder))
-    for rows in (stream(folder), stream(folder).reshard(), shuffled(folder)):
-        assert sorted(order(rows, workers)) == expected
-
-
 def test_a_buffer_larger_than_the_split_shuffles_all_of_it(real_build):
     folder = real_build / "casino"
     places = {name: place for place, name in enumerate(all_keys(folder))}
@@ -111,25 +104,10 @@ def of_ranks(rows, workers):
 
 @WORKERS
 @pytest.mark.parametrize("make", [stream, shuffled])
-def test_two_ranks_share_the_rows(folder, workers, make):
-    parts = of_ranks(make(folder), workers)
-    assert sorted(parts[0] + parts[1]) == sorted(all_keys(folder))
-
-
-def saved(state):
-    """Save a state to a file and load it."""
-    file = io.BytesIO()
-    torch.save(state, file)
-    file.seek(0)
-    return torch.load(file)
-
-
-def stopped(loader, batches):
-    """Return the rows before and after a stop, and the state at the stop."""
-    iterator = iter(loader)
-    before = list(itertools.chain.from_iterable(itertools.islice(iterator, batches)))
-    state = loader.state_dict()
-    return before, list(itertools.chain.from_iterable(iterator)), saved(state)
+def test_each_row_comes_once_an_epoch_also_to_two_ranks(folder, workers, make):
+    expected = sorted(all_keys(folder))
+    assert sorted(order(make(folder), workers)) == expected
+    assert sorted(itertools.chain(*of_ranks(make(folder), workers))) == expected
 
 
 @WORKERS
@@ -140,11 +118,15 @@ def test_resuming_gives_exactly_the_rest(folder, workers, make):
             make(folder), 4, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0
         )
 
-    expected = sorted(all_keys(folder))
-    before, after, state = stopped(loader(), len(expected) // 5)
+    first, saved = loader(), io.BytesIO()
+    iterator, expected = iter(first), sorted(all_keys(folder))
+    before = [*itertools.chain(*itertools.islice(iterator, len(expected) // 5))]
+    torch.save(first.state_dict(), saved)
+    after = [*itertools.chain(*iterator)]
     assert before
     assert after
     assert sorted(before + after) == expected
+    saved.seek(0)
     resumed = loader()
-    resumed.load_state_dict(state)
-    assert list(itertools.chain.from_iterable(resumed)) == after
+    resumed.load_state_dict(torch.load(saved))
+    assert [*itertools.chain(*resumed)] == after
