@@ -1,6 +1,6 @@
 """The words of a dataset's `transcript.py` and `charts.py`: its dialogues and charts, drawn."""
 
-from parley.reading.charts import Bar, Bars, Chart, Dots, Heatmap
+from parley.reading.charts import Bar, Bars, Heatmap
 from parley.reading.transcript import (
     Facets,
     Fact,
@@ -15,8 +15,6 @@ from parley.reading.transcript import (
 __all__ = [
     "Bar",
     "Bars",
-    "Chart",
-    "Dots",
     "Facets",
     "Fact",
     "Heatmap",

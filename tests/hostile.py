@@ -123,7 +123,7 @@ def facets(row):
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
 
-from parley.views import Bar, Bars, Dots, Heatmap
+from parley.views import Bar, Bars, Heatmap
 
 
 def attacks(data):
@@ -146,11 +146,7 @@ def heatmap(data):
     return Heatmap(ATTACK, ATTACK, ATTACK, "attack", ATTACK, cells)
 
 
-def dots(data):
-    return Dots(ATTACK, ATTACK, ATTACK, tuple((text, text, 1.5) for text in attacks(data)))
-
-
-CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap, "dots": dots}
+CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap}
 '''
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""

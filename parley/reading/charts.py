@@ -79,24 +79,7 @@ class Heatmap:
     rows: tuple[Value | Range, ...] = ()
 
 
-@dataclass(frozen=True)
-class Dots:
-    """Numbers on one scale.
-
-    Args:
-        title: A heading.
-        about: The text alternative.
-        unit: The unit of the numbers.
-        dots: Label, series and number of each dot.
-    """
-
-    title: str
-    about: str
-    unit: str
-    dots: tuple[tuple[str, str, float], ...]
-
-
-Chart = Bars | Heatmap | Dots
+Chart = Bars | Heatmap
 """A chart, as a function of `CHARTS` in charts.py returns it."""
 
 
@@ -107,10 +90,8 @@ def _numbers(chart: Chart) -> Iterator[Any]:
     """Yield the numbers that a chart draws."""
     if isinstance(chart, Bars):
         yield from (value for bar in chart.bars for value in bar.values)
-    elif isinstance(chart, Heatmap):
-        yield from (count for (_, _), count in chart.cells.items())
     else:
-        yield from (number for _, _, number in chart.dots)
+        yield from (count for (_, _), count in chart.cells.items())
 
 
 def own_charts(

@@ -14,11 +14,8 @@ _PARTS = ("utterances", "speakers", "conversations")
 Meta = Mapping[str, Any]
 Said = tuple[str, Meta, str, Meta]
 """An utterance: the id and the metadata of its speaker, its text and its metadata."""
-Conversation = tuple[str | Sequence[str], Meta, Sequence[Said]]
-"""A name, or the id of each utterance; its metadata; and its utterances, each a reply to the last.
-
-A name numbers the utterances: "ja 7" gives "ja 7 0", "ja 7 1", ...
-"""
+Conversation = tuple[Sequence[str], Meta, Sequence[Said]]
+"""The id of each utterance, the metadata, and the utterances, each a reply to the last."""
 
 
 def convokit(
@@ -46,7 +43,7 @@ def convokit(
             for turn, entry in enumerate(row[turns])
         ]
         meta = _without(row, turns) | {"split": dialogue.split}
-        return f"{dialogue.split} {dialogue.id}", meta, said
+        return [f"{dialogue.split} {dialogue.id} {n}" for n in range(len(said))], meta, said
 
     def write(built: BuiltFolder, folder: Path) -> None:
         found = (each for each in dialogues(built) if turns in each.row)
@@ -75,8 +72,7 @@ def write_corpus(
     utterances: list[dict[str, Any]] = []
     speakers: dict[str, Meta] = {}
     metas: dict[str, Meta] = {}
-    for name, meta, turns in conversations:
-        ids = [f"{name} {n}" for n in range(len(turns))] if isinstance(name, str) else name
+    for ids, meta, turns in conversations:
         metas[ids[0]] = meta
         for id, before, turn in zip(ids, (None, *ids), turns, strict=False):
             speaker, speakers[turn[0]], text, own = turn

@@ -17,6 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import mlcroissant as mlc
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from rdflib.namespace import SDO  # mlcroissant is built on it
+
 from parley.base.errors import OutputError
 from parley.building.card import licence_section, parse, prose
 from parley.building.folder import BuiltFolder
@@ -48,8 +52,6 @@ _ACTIVITIES = {
 
 def croissant(built: BuiltFolder, folder: Path) -> None:
     """Write the description and its files; OutputError if it is not valid Croissant."""
-    import mlcroissant as mlc
-
     for config, split in built.declared:
         (folder / config).mkdir(exist_ok=True)
         for path in built.files(config, split):
@@ -70,8 +72,8 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
             cite_as=builder.CITATION,
             in_language=list(front.get("language", ())),
             keywords=list(front.get("tags", ())),
-            distribution=list(_files(mlc, context, built)),
-            record_sets=list(_record_sets(mlc, context, built)),
+            distribution=list(_files(context, built)),
+            record_sets=list(_record_sets(context, built)),
         )
     except mlc.ValidationError as error:
         raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
@@ -84,8 +86,6 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
 
 def _licences(front: Mapping[str, Any], built: BuiltFolder) -> list[str]:
     """Return the address of each licence, or what the card says where none is known."""
-    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-
     named = front.get("license", "unknown")
     try:
         names = [
@@ -141,7 +141,7 @@ def _responsible(
     )
 
 
-def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
+def _files(context: Any, built: BuiltFolder) -> Iterator[Any]:
     """Yield the available upstream files and the Parquet files of each config."""
     for source, pin in built.provenance["sources"].items():
         if "sha256" in pin:  # a file of which git's name alone is known has no hash of Croissant's
@@ -162,10 +162,8 @@ def _files(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
         yield mlc.FileSet(ctx=context, name=config, encoding_formats=[_PARQUET], **place)
 
 
-def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
+def _record_sets(context: Any, built: BuiltFolder) -> Iterator[Any]:
     """Yield each config with a field `split`, then its splits and its labels, which fields name."""
-    from rdflib.namespace import SDO  # mlcroissant is built on it
-
     configs, builder = built.dataset.configs, built.dataset.builder
     licences = {name: builder.licence(name) for name in configs}
     for config in {config: None for config, _ in built.declared}:
@@ -190,7 +188,7 @@ def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
         )
         split.references = mlc.Source(ctx=context, field=f"splits/{config}/name")
         fields = [
-            _field(mlc, context, (config, name), feature, meanings)
+            _field(context, (config, name), feature, meanings)
             for name, feature in features.items()
             if name not in left_out
         ]
@@ -198,17 +196,15 @@ def _record_sets(mlc: Any, context: Any, built: BuiltFolder) -> Iterator[Any]:
         yield mlc.RecordSet(ctx=context, fields=[split, *fields], **about)
         rows: list[dict[str, Any]] = [{"name": split} for split in splits]
         of = f"the splits of {config}"
-        yield _listed(mlc, context, f"splits/{config}", of, mlc.DataType.SPLIT, "name", rows)
+        yield _listed(context, f"splits/{config}", of, mlc.DataType.SPLIT, "name", rows)
         for name, feature in features.items():
             if labels := labels_of(_inner(feature)[0]):
                 rows = [{"value": n, "name": label} for n, label in enumerate(labels)]
                 id, of = f"labels/{config}/{name}", f"the labels of {name} in {config}"
-                yield _listed(mlc, context, id, of, SDO.Enumeration, "value", rows)
+                yield _listed(context, id, of, SDO.Enumeration, "value", rows)
 
 
-def _listed(
-    mlc: Any, context: Any, id: str, of: str, kind: Any, key: str, rows: list[dict[str, Any]]
-) -> Any:
+def _listed(context: Any, id: str, of: str, kind: Any, key: str, rows: list[dict[str, Any]]) -> Any:
     """Return a set whose records stand in the description itself."""
     types = {"name": mlc.DataType.TEXT, "value": mlc.DataType.INTEGER}
     return mlc.RecordSet(
@@ -227,7 +223,6 @@ def _listed(
 
 
 def _field(
-    mlc: Any,
     context: Any,
     path: tuple[str, ...],
     feature: Any,
@@ -246,11 +241,11 @@ def _field(
     if isinstance(inner, dict):
         above = place + "[]" * repeated
         field.sub_fields = [
-            _field(mlc, context, (*path, key), each, meanings, f"{above}.{key}")
+            _field(context, (*path, key), each, meanings, f"{above}.{key}")
             for key, each in inner.items()
         ]
         return field
-    field.data_types = [_type(mlc, inner)]
+    field.data_types = [_type(inner)]
     field.source = mlc.Source(
         ctx=context,
         file_set=f"parquet/{config}",
@@ -281,7 +276,7 @@ def _readable(feature: Any, in_list: bool = False) -> bool:
     return not (repeated and in_list) and all(_readable(v, repeated or in_list) for v in within)
 
 
-def _type(mlc: Any, feature: Any) -> Any:
+def _type(feature: Any) -> Any:
     kind = feature.dtype
     if labels_of(feature) or kind.startswith(("int", "uint")):
         return mlc.DataType.INTEGER

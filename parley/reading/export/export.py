@@ -19,10 +19,16 @@ from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
 from parley.reading.export.chats import CONFIG, prompt_completion
-from parley.reading.export.croissant import croissant
 from parley.reading.export.tables import Ids, write_csv, write_json_lines
 
-_OF_ALL = {"croissant": croissant}
+
+def _croissant(built: BuiltFolder, folder: Path) -> None:
+    from parley.reading.export.croissant import croissant  # mlcroissant may not be installed
+
+    croissant(built, folder)
+
+
+_OF_ALL = {"croissant": _croissant}
 _OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}
 _OF_CHATS = {"prompt-completion": prompt_completion}
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample

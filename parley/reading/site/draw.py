@@ -1,13 +1,11 @@
 """Draw charts as SVG, and list their numbers as tables. Text of a dataset is escaped."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import singledispatch
 from html import escape
 from typing import NamedTuple
 
 from parley.base.console import plain
-from parley.reading.charts import Bars, Chart, Dots, Heatmap, Range, Where
+from parley.reading.charts import Bars, Chart, Heatmap, Range, Where
 from parley.reading.transcript import Value
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
@@ -22,7 +20,6 @@ STYLE = """\
 .chart { font: 12px system-ui, sans-serif; }
 .chart text { fill: #1b2026; }
 .chart .soft { fill: #55606b; }
-.chart .rule { stroke: #c4cad0; }
 .chart .heat, .chart .s0 { fill: #2f6fb3; }
 .chart .s1 { fill: #d98324; }
 .chart .s2 { fill: #8a94a0; }
@@ -31,7 +28,6 @@ STYLE = """\
 @media (prefers-color-scheme: dark) {
   .chart text { fill: #e7eaed; }
   .chart .soft { fill: #a6b0ba; }
-  .chart .rule { stroke: #4a535c; }
   .chart .heat { fill: #3d7cc0; }
   .chart .s0 { fill: #5f9fe0; }
 }
@@ -76,7 +72,8 @@ def is_broad(chart: Chart) -> bool:
 def svg(chart: Chart, link: Link | None = None) -> str:
     """Return a chart as SVG; with `link` for a page that states title and table beside it."""
     width = _BROAD if is_broad(chart) else _WIDTH
-    height, parts = _drawn(chart, link or (lambda where: ""))
+    address = link or (lambda where: "")
+    height, parts = _bars(chart, address) if isinstance(chart, Bars) else _heatmap(chart, address)
     head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     if link:
         return f'{head} aria-hidden="true">{"".join(parts)}</svg>'
@@ -132,14 +129,8 @@ def _legend(names: Sequence[str]) -> str:
     return "".join(parts)
 
 
-@singledispatch
-def _drawn(chart: Chart, link: Link) -> tuple[int, list[str]]:
+def _bars(chart: Bars, link: Link) -> tuple[int, list[str]]:
     """Return the height and the parts of a chart."""
-    raise TypeError(f"not a chart: {chart!r:.60}")
-
-
-@_drawn.register
-def _(chart: Bars, link: Link) -> tuple[int, list[str]]:
     most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
     are_many = len(chart.bars) > _ROWS
     high, gap = (_THIN, 0) if are_many else (_LINE, 3)
@@ -150,7 +141,7 @@ def _(chart: Bars, link: Link) -> tuple[int, list[str]]:
     for place, bar in enumerate(chart.bars):
         y, x, marks = top + place * high, float(start), []
         for number, value in enumerate(bar.values):
-            width = room * value / most
+            width = room * max(value, 0) / most
             marks.append(_box(x, y + gap, width, high - 2 * gap, f"s{number % 4}"))
             x += width
         if not are_many:
@@ -176,8 +167,8 @@ def _order(value: Value | Range) -> tuple[bool, Value, Value]:
     return isinstance(least, str), least, most
 
 
-@_drawn.register
-def _(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
+def _heatmap(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
+    """Return the height and the parts of a chart."""
     columns, rows = _axes(chart)
     width = _BROAD if len(columns) > _MANY else _WIDTH
     start = _beside(rows)
@@ -206,67 +197,14 @@ def _(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
     return foot + 38, parts
 
 
-def _scale(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis: it holds 0."""
-    low, high = min(0.0, *numbers), max(0.0, *numbers)
-    return low, high if high > low else low + 1
-
-
-@_drawn.register
-def _(chart: Dots, link: Link) -> tuple[int, list[str]]:
-    labels = list(dict.fromkeys(label for label, _, _ in chart.dots))
-    series = list(dict.fromkeys(name for _, name, _ in chart.dots))
-    low, high = _scale([0.0, *(number for _, _, number in chart.dots)])
-    start = _beside(labels)
-    top, room = 24 if len(series) > 1 else 2, _WIDTH - start - 60
-    foot = top + len(labels) * _LINE
-    parts = [_legend(series)]
-    for place, label in enumerate(labels):
-        y = top + place * _LINE + 11
-        parts.append(_label(start - 8, y + 4, label, anchor="end"))
-        of_row = [
-            (name, number, start + room * (number - low) / (high - low))
-            for other, name, number in chart.dots
-            if other == label
-        ]
-        end = _at(min(x for _, _, x in of_row))  # the line crosses no number
-        parts.append(f'<line class="rule" x1="{start}" y1="{y}" x2="{end}" y2="{y}"/>')
-        for name, number, x in of_row:
-            dot = f'<circle class="s{series.index(name) % 4}" cx="{_at(x)}" cy="{_at(y)}" r="5"/>'
-            beside = _label(x + 9, y + 4, number, "soft")
-            parts.append(_mark("", f"{label}, {name}: {shown(number)}", dot, beside))
-    for number in _round_numbers(low, high):
-        x = start + room * (number - low) / (high - low)
-        parts.append(_label(x, foot + 14, number, "soft", "middle"))
-    parts.append(_label(_WIDTH, foot + 28, chart.unit, "soft", "end"))
-    return foot + 34, parts
-
-
-def _round_numbers(low: float, high: float) -> list[float]:
-    """Return two to five round numbers from `low` to `high`."""
-    power = 10.0 ** math.floor(math.log10((high - low) / 4))
-    step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * 4)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    return [step * number for number in range(first, last + 1)]
-
-
-@singledispatch
 def table(chart: Chart) -> Numbers:
     """Return the numbers of a chart."""
-    raise TypeError(f"not a chart: {chart!r:.60}")
-
-
-@table.register
-def _(chart: Bars) -> Numbers:
-    rows = [
-        [Cell(shown(bar.label), bar.where), *(Cell(shown(value)) for value in bar.values)]
-        for bar in chart.bars
-    ]
-    return Numbers([chart.of, *chart.series], rows)
-
-
-@table.register
-def _(chart: Heatmap) -> Numbers:
+    if isinstance(chart, Bars):
+        bars = [
+            [Cell(shown(bar.label), bar.where), *(Cell(shown(value)) for value in bar.values)]
+            for bar in chart.bars
+        ]
+        return Numbers([chart.of, *chart.series], bars)
     columns, rows = _axes(chart)
 
     def cell(x: Value | Range, y: Value | Range) -> Cell:
@@ -277,9 +215,3 @@ def _(chart: Heatmap) -> Numbers:
         [f"{chart.y}, by {chart.x}", *map(shown, columns)],
         [[Cell(shown(y)), *(cell(x, y) for x in columns)] for y in rows],
     )
-
-
-@table.register
-def _(chart: Dots) -> Numbers:
-    rows = [[Cell(shown(label)), Cell(shown(s)), Cell(shown(v))] for label, s, v in chart.dots]
-    return Numbers(["", "from", chart.unit], rows)

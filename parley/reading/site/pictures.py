@@ -14,7 +14,7 @@ from parley.base.errors import ScriptError
 from parley.base.nested import flat
 from parley.base.replace import replacing
 from parley.building.folder import BuiltFolder
-from parley.reading.charts import Bar, Bars, Chart, Dots, Where, own_charts
+from parley.reading.charts import Bar, Bars, Chart, Where, own_charts
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import note_sample
 from parley.reading.site.draw import shown, svg
@@ -218,19 +218,17 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     """Yield a chart of each metric that several references of a task state."""
     for name, task in built.dataset.tasks.items():
         for metric, meaning in task.metrics.items():
-            dots = tuple(
-                (
-                    " ".join((each.name, *each.options.values())),
-                    "baseline" if each.place == MEASURED else "documented",
-                    float(value),
-                )
+            bars = tuple(
+                Bar(" ".join((each.name, *each.options.values())) + of, (float(value),))
                 for each in task.references
+                for of in ["" if each.place == MEASURED else "*"]
                 if (value := flat(each.metrics).get((metric,))) is not None
             )
-            if len(dots) > 1:
+            if len(bars) > 1:
                 about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
+                about = f"{about} * documented; the others are baselines.".replace("`", "")
                 title = f"Scores of {name}: {metric}"
-                yield title, Dots(title, about.replace("`", ""), task.unit, dots)
+                yield title, Bars(title, about, "method", (task.unit,), bars)
 
 
 def write_charts(built: BuiltFolder, target: Path) -> list[str]:
