@@ -840,7 +840,7 @@ STATE = """(to) => {
     const made = new Selection(page);
     return [made.ids(), made.sql()];
 }"""  # from an address to the selection
-TRIED = 100  # random filters of each dataset
+TRIED = 50  # random filters of each dataset
 
 
 def random_filters(page, rng, texts):
@@ -888,7 +888,7 @@ def test_the_sql_of_a_selection_finds_the_same(request, open_page, data, name):
         page.evaluate("(load) => Object.assign(page.index.load, load)", build_of)
         exec(page.evaluate("new Selection(page).selecting()"), scope)
         assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
-    assert found["some"] > (20 if data == "real" else 5)
+    assert found["some"] > (10 if data == "real" else 2)
 
 
 def test_the_sql_holds_a_hostile_label_as_a_text(attacked, open_page, tmp_path):
@@ -1072,12 +1072,12 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
         for label in said["labels"]:
             assert plain(label) == label.replace("\t", "\\t")
             assert len(label) < 500
-    for attack in hostile.ATTACKS[:5:2]:
-        bar(page, attack, attack).click()
-        assert attack in page.locator("#count .said").text_content()
-        assert state(open_page(page.url)) == state(page)
-        page.locator(".turn").first.get_by_role("button", name="Copy quote").click(force=True)
-        bar(page, attack, attack).click()
+    attack = hostile.ATTACKS[2]
+    bar(page, attack, attack).click()
+    assert attack in page.locator("#count .said").text_content()
+    assert state(open_page(page.url)) == state(page)
+    page.locator(".turn").first.get_by_role("button", name="Copy quote").click(force=True)
+    bar(page, attack, attack).click()
     for attack in [*hostile.ATTACKS[:20:3], "ww"]:
         search(page, attack)
         assert counted(page)[0] >= 1, attack
@@ -1087,9 +1087,9 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
         for row in csv.reader(io.StringIO(text, newline="")) if name.endswith(".csv") else ():
             cells = [each for each in row if not re.fullmatch(r"-?[\d.]+", each)]
             assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
-    for text in hostile.FORMULAS:
-        (row,) = csv.reader(io.StringIO(page.evaluate("cell", text), newline=""))
-        assert row == [f"'{text}"]
+    cells = "".join(f"{cell}\n" for cell in page.evaluate("all => all.map(cell)", hostile.FORMULAS))
+    rows = csv.reader(io.StringIO(cells, newline=""))
+    assert [*rows] == [[f"'{text}"] for text in hostile.FORMULAS]
     assert page.evaluate("cell(-1)") == "-1"  # a number is no text
     assert not page.evaluate("'acted' in window")
 

@@ -21,7 +21,7 @@ from parley.building.registry import discover
 from parley.building.rows.digest import same
 from parley.verifying.folder_checks import files
 
-TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 24  # `make faults` has 300
+TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 12  # `make faults` has 300
 FORMATS = {name: [*dataset.exports, "csv", "jsonl"] for name, dataset in discover().items()}
 ODD = (
     *(None, math.nan, math.inf, -math.inf, -0.0, 0, -1, 2**62, 1.5, True, "", "\x1b[2J", "é😀"),
