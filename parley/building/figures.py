@@ -26,35 +26,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from statistics import mean, stdev
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from parley.base.errors import ParleyError
 from parley.base.exact import is_number
 
+if TYPE_CHECKING:
+    from parley.building.folder import BuiltFolder
+
 Value = int | float | str
 
 
-class Data(Protocol):
-    """The rows of a build, for figures, checks and exports."""
-
-    def features(self, config: str) -> Any:
-        """Return the `datasets.Features` of a config."""
-
-    def record(self, config: str, row: dict[str, Any]) -> Any:
-        """Return the upstream record of a row of a lossless config."""
-
-    def splits(self, config: str) -> list[str]:
-        """Return the existing splits of a config."""
-
-    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the rows of these splits, in order; a row raises TypeError on a change.
-
-        Raises:
-            MissingSplitError: one of them was not built.
-        """
-
-    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return the same rows with names of labels instead of numbers."""
+Data: TypeAlias = "BuiltFolder"
+"""The build whose rows figures, checks and exports read: `parley.open` describes it."""
 
 
 class MissingSplitError(ParleyError):
