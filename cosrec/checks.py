@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from parley.figures import Data, check, differing, related_rows
+from parley.figures import Data, check, differing
 
 from .cosrec import PARTS, broken_references, joined_again
 
@@ -11,8 +11,9 @@ from .cosrec import PARTS, broken_references, joined_again
 def annotated_conversations_are_those_of_dialogues(data: Data) -> Iterator[str]:
     """`crowd` and `curated` hold the conversations of these splits of `dialogues`, turn by turn."""
     for part in ("crowd", "curated"):
-        for where, rows, whole in related_rows(data, part, "dialogues"):
-            yield from differing(where, rows, whole)
+        for split in data.splits(part):
+            rows, whole = data.named(part, split), data.rows("dialogues", split)
+            yield from differing(f"{part}/{split}", rows, whole)
 
 
 @check

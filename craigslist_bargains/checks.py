@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley.figures import Data, check, differing, related_rows
+from parley.figures import Data, check, differing
 
 from .views import SIDES
 
@@ -70,8 +70,9 @@ def dialogue_acts_match_the_events(data: Data) -> Iterator[str]:
     The act of an action is the action, and that of a message proposes one of its prices. Where
     upstream gave acts, it did so just to dialogues that are long enough for its parser.
     """
-    for where, rows, _ in related_rows(data, "dialogue_acts", "utterances"):
-        events = data.named("utterances", where.partition("/")[2])
+    for split in data.splits("dialogue_acts"):
+        where, rows = f"dialogue_acts/{split}", data.named("dialogue_acts", split)
+        events = data.named("utterances", split)
         yield from differing(where, rows, list(map(act_due, events)))
         given = {event["dialogue_id"] for event in events if event["intent"] is not None}
         for number, (row, event) in enumerate(zip(rows, events, strict=False)):

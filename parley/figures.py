@@ -10,7 +10,6 @@ from parley.building.figures import (
     documented,
     mean_and_deviation,
     moses_tokenizer,
-    related_rows,
 )
 
 __all__ = [
@@ -23,5 +22,4 @@ __all__ = [
     "documented",
     "mean_and_deviation",
     "moses_tokenizer",
-    "related_rows",
 ]

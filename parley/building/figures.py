@@ -34,11 +34,11 @@ from parley.base.exact import is_number
 if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder
 
+    Data: TypeAlias = BuiltFolder
+else:
+    Data = object  # for types alone: the build, whose module imports this one
+
 Value = int | float | str
-
-
-Data: TypeAlias = "BuiltFolder"
-"""The build whose rows figures, checks and exports read: `parley.open` describes it."""
 
 
 class MissingSplitError(ParleyError):
@@ -69,18 +69,6 @@ def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]])
             if row[column] != value:
                 found, due_value = (f"{each!r:.200}" for each in (row[column], value))
                 yield f"{where}[{number}].{column}: expected {due_value}, found {found}"
-
-
-def related_rows(
-    data: Data, view: str, whole: str
-) -> Iterator[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
-    """Yield for each split that view and config share: its place, the view's and the config's rows.
-
-    The view's rows have names of labels.
-    """
-    for split in data.splits(view):
-        if split in data.splits(whole):
-            yield f"{view}/{split}", data.named(view, split), data.rows(whole, split)
 
 
 def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
