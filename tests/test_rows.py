@@ -11,8 +11,9 @@ import pytest
 
 from parley.base.errors import RowError
 from parley.building.rows import parquet
-from parley.building.rows.arrow import Nulls, to_batch, to_batches
+from parley.building.rows.arrow import to_batch, to_batches
 from parley.building.rows.digest import Digest, same
+from parley.building.rows.write import write_batches
 from parley.schema.features import arrow_schema
 
 V = datasets.Value
@@ -210,14 +211,11 @@ def test_errors_count_rows_across_batches():
 def test_columns_and_fields_without_values_are_named():
     inner = pa.struct([("x", pa.int64()), ("y", pa.string())])
     schema = pa.schema([("a", pa.int64()), ("b", inner), ("c", inner), ("d", pa.list_(inner))])
-    nulls = Nulls(schema)
-    for a, b in ((None, None), (None, {"x": None, "y": "text"})):
-        rows = [{"a": a, "b": b, "c": None, "d": []}] * 2
-        nulls.add(pa.RecordBatch.from_pylist(rows, schema))
-    assert nulls.left == ["a", "b.x", "c"]
-    filled = [{"a": 1, "b": {"x": 0}, "c": {}, "d": None}, {"a": None, "b": None}]
-    nulls.add(pa.RecordBatch.from_pylist(filled, schema))
-    assert nulls.left == ["c.x", "c.y"]
+    first = [{"a": None, "b": b, "c": None, "d": []} for b in (None, {"x": None, "y": "text"})]
+    more = [{"a": 1, "b": {"x": 0}, "c": {}, "d": None}, {"a": None, "b": None}]
+    for rows, due in ((first, ["a", "b.x", "c"]), (first + more, ["c.x", "c.y"])):
+        batches = [pa.RecordBatch.from_pylist([row], schema) for row in rows]
+        assert write_batches(("config", "split"), batches, schema, None).nulls == due
 
 
 def test_an_interrupt_while_pyarrow_writes_is_passed_on(tmp_path, monkeypatch):

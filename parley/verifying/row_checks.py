@@ -154,7 +154,9 @@ def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str
 def _alike(found: Any, expected: Any) -> bool:
     """Tell whether two records are the same: 1 and 1.0 are one number, and neither is true."""
     return bool(found == expected) and (
-        orjson.dumps(found) == orjson.dumps(expected) or _as_true(found, expected)
+        orjson.dumps(found, option=orjson.OPT_SORT_KEYS)
+        == orjson.dumps(expected, option=orjson.OPT_SORT_KEYS)
+        or _as_true(found, expected)
     )
 
 

@@ -6,7 +6,7 @@ checked one by one, to name the path of each problem.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Any
@@ -186,36 +186,19 @@ def _shown(value: Any) -> str:
         return "a number of thousands of digits"
 
 
-class Nulls:
-    """Finds columns and struct fields that are null in all rows of a split."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self._kinds = {field.name: field.type for field in schema}
-        self._filled: set[str] = set()  # paths with a value
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
-        for name, column in zip(self._kinds, batch.columns, strict=True):
-            self._look(name, column)
-
-    def _look(self, path: str, array: pa.Array) -> None:
-        if array.null_count == len(array):
-            return
-        self._filled.add(path)
+def filled_paths(path: str, array: pa.Array) -> Iterator[str]:
+    """Yield the path of a column, and of each field of its structs, that has a value."""
+    if array.null_count < len(array):
+        yield path
         if pa.types.is_struct(array.type):
-            fields = [f"{path}.{field.name}" for field in array.type]
-            if not self._filled.issuperset(fields):
-                for field, values in zip(fields, array.flatten(), strict=True):
-                    self._look(field, values)
+            for field, values in zip(array.type, array.flatten(), strict=True):
+                yield from filled_paths(f"{path}.{field.name}", values)
 
-    @property
-    def left(self) -> list[str]:
-        """The paths without a value; a null struct stands for its fields."""
-        return [path for name, kind in self._kinds.items() for path in self._left(name, kind)]
 
-    def _left(self, path: str, kind: pa.DataType) -> Iterator[str]:
-        if path not in self._filled:
-            yield path
-        elif pa.types.is_struct(kind):
-            for field in kind:
-                yield from self._left(f"{path}.{field.name}", field.type)
+def null_paths(path: str, kind: pa.DataType, filled: Collection[str]) -> Iterator[str]:
+    """Yield the paths of a column that no row fills; a null struct stands for its fields."""
+    if path not in filled:
+        yield path
+    elif pa.types.is_struct(kind):
+        for field in kind:
+            yield from null_paths(f"{path}.{field.name}", field.type, filled)

@@ -1,12 +1,9 @@
 """Generate the rows of a split by its plan."""
 
 import gc
-from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from parley.base.errors import (
     ParleyError,
@@ -27,27 +24,18 @@ def generate(plan: SplitPlan, records: list[Any] | None = None) -> Iterator[Any]
         ScriptError: the script fails, or does not read a file to its end.
         SourceError: a file cannot be read.
     """
-    keys = array("q")  # hashes take less memory than keys
+    keys = set()
     plan.reader.forget()
     with explaining(plan):
-        for key, row in plan.keyed_rows(records):
-            keys.append(hash(key))
+        for number, (key, row) in enumerate(plan.keyed_rows(records)):
+            if key in keys:
+                place = plan.reader.place or f"{plan.named}, row {number}"
+                raise RecordError("", Problem(place, what=f"the key {key!r} appears twice"))
+            keys.add(key)
             yield row
-        require_whole(plan, keys)
-
-
-def require_whole(plan: SplitPlan, keys: "array[int]") -> None:
-    """Raise an error unless all files were read to their end, and have records of unlike keys.
-
-    Args:
-        plan: The plan.
-        keys: The hashes of the keys of its rows.
-    """
-    plan.reader.require_ended(plan.files)
-    if not keys:
-        raise RecordError("", Problem(plan.named, "at least one record", "none"))
-    if not are_unique(keys):
-        _require_unique_keys(plan)
+        plan.reader.require_ended(plan.files)
+        if not keys:
+            raise RecordError("", Problem(plan.named, "at least one record", "none"))
 
 
 @contextmanager
@@ -85,21 +73,3 @@ def paused_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def are_unique(hashes: "array[int]") -> bool:
-    """Tell whether all numbers differ; sort them in place, which takes no memory."""
-    ordered = np.frombuffer(hashes, np.int64)
-    ordered.sort()
-    return not (ordered[1:] == ordered[:-1]).any()
-
-
-def _require_unique_keys(plan: SplitPlan) -> None:
-    """Read a split again to name records with the same key."""
-    seen: dict[Any, str] = {}
-    for number, (key, _) in enumerate(plan.keyed_rows()):
-        place = plan.reader.place or f"{plan.named}, row {number}"
-        if key in seen:
-            text = f"the key {key!r} appears twice, first in {seen[key]}"
-            raise RecordError("", Problem(place, what=text))
-        seen[key] = place

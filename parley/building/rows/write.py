@@ -1,7 +1,6 @@
 """Write a split as Parquet with a digest: by columns where its shape can, else row by row."""
 
 import time
-from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from parley.building.configs import Config
-from parley.building.rows.arrow import Nulls, to_batch, to_batches
+from parley.building.rows.arrow import filled_paths, null_paths, to_batch, to_batches
 from parley.building.rows.digest import Digest
-from parley.building.rows.generate import are_unique, generate
+from parley.building.rows.generate import generate
 from parley.building.rows.parquet import write_parquet
 from parley.building.rows.split import BuiltSplit, SplitPlan
 from parley.schema.conversion import ToColumns
@@ -38,18 +37,20 @@ def write_batches(
     """
     start = time.perf_counter()
     config, split = name
-    digest, nulls = Digest(schema), Nulls(schema)
+    digest, filled = Digest(schema), set[str]()
     if target := folder and folder / config:
         target.mkdir(exist_ok=True)
 
     def looked_at() -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            nulls.add(batch)
+            for column, values in zip(schema.names, batch.columns, strict=True):
+                filled.update(filled_paths(column, values))
             yield batch
 
     files = write_parquet(looked_at(), schema, target, split, digest)
     seconds = time.perf_counter() - start
-    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, nulls.left, version)
+    nulls = [path for field in schema for path in null_paths(field.name, field.type, filled)]
+    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, nulls, version)
 
 
 def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None]) -> BuiltSplit:
@@ -66,14 +67,14 @@ def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], Non
         return write_batches(plan.name, counted(), plan.schema, folder)
 
     if convert := to_columns(plan):
-        keys = array("q")
+        keys = set[Any]()
         try:
             with closing(_column_batches(plan, convert, keys)) as batches:
                 made = write(batches)
         except Unsure:
             pass  # row by row, what is wrong can be named
         else:
-            if keys and are_unique(keys):
+            if len(keys) == made.rows > 0:
                 return made
     return write(to_batches(generate(plan), plan.schema, plan.where))
 
@@ -91,9 +92,9 @@ def to_columns(plan: SplitPlan) -> ToColumns | None:
 
 
 def _column_batches(
-    plan: SplitPlan, convert: ToColumns, keys: "array[int]"
+    plan: SplitPlan, convert: ToColumns, keys: set[Any]
 ) -> Generator[pa.RecordBatch, None, None]:
-    """Yield the rows of such a split; `keys` is extended with the hash of each row's key.
+    """Yield the rows of such a split; `keys` gets the key of each row.
 
     Unsure if a record may not fit its shape, or cannot be read or converted.
     """
@@ -101,7 +102,7 @@ def _column_batches(
         for records in plan.reader.lines(plan.files[0], AT_ONCE):
             batch = batch_of(plan, convert, records)
             found = [batch.column(name).to_pylist() for name in plan.config.keys]
-            keys.extend(map(hash, found[0] if len(found) == 1 else zip(*found, strict=True)))
+            keys.update(zip(*found, strict=True))
             yield batch
     except Exception as error:
         raise Unsure from error
