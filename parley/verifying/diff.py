@@ -16,6 +16,7 @@ from parley.building.provenance import QUESTIONS
 from parley.building.rows.digest import same
 from parley.building.verdicts import A_SAMPLE, figures
 from parley.source.pins import hash_file
+from parley.verifying.differences import changes
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
         }
         for folder in both
     )
-    return Difference(names[0], splits, changes(before, after, ""), moved)
+    return Difference(names[0], splits, list(changes(before, after, "")), moved)
 
 
 def _measured(folder: BuiltFolder) -> dict[str, Any]:
@@ -215,14 +216,3 @@ def _footer(schema: pa.Schema) -> Any:
         return loads(text)["info"]["features"]
     except (ValueError, LookupError, TypeError):
         return repr(text)
-
-
-def changes(old: Any, new: Any, path: str) -> list[tuple[str, Any, Any]]:
-    """Return (path, old, new) of the innermost values that differ."""
-    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
-        inner = [(f"{path}.{key}" if path else key, old[key], new[key]) for key in old]
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        inner = [(f"{path}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
-    else:
-        return [] if same(old, new) else [(path, old, new)]
-    return [change for p, before, after in inner for change in changes(before, after, p)]

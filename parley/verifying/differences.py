@@ -18,14 +18,25 @@ def row_differences(where: str, rows: list[Any], due: list[Any]) -> Iterator[str
 
 def differences(found: Any, due: Any, path: str = "") -> Iterator[str]:
     """Yield the path to each value that differs, with both."""
-    if isinstance(found, dict) and isinstance(due, dict):
-        for key in {**due, **found}:
-            if key in found and key in due:
-                yield from differences(found[key], due[key], f"{path}.{key}")
-            else:
-                yield f"{path}.{key}: {'missing' if key in due else 'unknown'}"
-    elif isinstance(found, list) and isinstance(due, list) and len(found) == len(due):
-        for number, (one, other) in enumerate(zip(found, due, strict=True)):
-            yield from differences(one, other, f"{path}[{number}]")
-    elif not same(found, due):
-        yield f"{path}: expected {due!r:.60}, found {found!r:.60}"
+    for place, one, other in changes(due, found, path):
+        yield f"{place}: expected {one!r:.60}, found {other!r:.60}"
+
+
+class Absent:
+    """Stands for the value of a key that one side lacks."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+def changes(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield (path, old, new) of the innermost values that differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            one, other = old.get(key, Absent()), new.get(key, Absent())
+            yield from changes(one, other, f"{path}.{key}" if path else str(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from changes(one, other, f"{path}[{number}]")
+    elif not same(old, new):
+        yield path, old, new

@@ -221,7 +221,7 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
         due["questions"] = _entries(built, [(c, SPLIT) for c in versions_of(built)], remeasured)
         due["eval"] = has_eval(stated)
     found = list(differences(stated, json.loads(text_of(due))))
-    yield from (difference.lstrip(".") for difference in found)
+    yield from found
     if not found and built.text(PROVENANCE) != text_of(due):
         yield "expected the form that builds write, without other spaces or escapes"
 
