@@ -718,7 +718,7 @@ def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, 
     found = verify(open_folder(sample_build / "casino"))
     (problem,) = (check.problems[0] for check in found.checks if check.name == "source")
     assert problem.startswith("dialogues/train[0]: ")
-    assert ".annotations: " in problem
+    assert " annotations: " in problem
 
 
 def test_a_check_or_a_figure_alone_fails_a_verification():
