@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 
 # before anything imports datasets: nothing may reach out, nothing may touch the user's caches
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"  # where the tests' servers are
 # Spark's Java does not run long enough for its thorough compiler, which takes half of the time
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

@@ -10,7 +10,6 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-import pytest
 from local import Connection, Local
 
 from parley.source.download import Patience
@@ -74,16 +73,6 @@ class Server(Local):
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []  # path, Range
         self.headers: list[dict[str, str]] = []
-
-    def __enter__(self):
-        """Start to serve, and let no proxy stand between."""
-        self._patch = pytest.MonkeyPatch()
-        self._patch.setenv("NO_PROXY", "*")
-        return super().__enter__()
-
-    def __exit__(self, *_):
-        super().__exit__()
-        self._patch.undo()
 
     def url(self, path):
         return self.endpoint + path

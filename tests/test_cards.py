@@ -1,7 +1,6 @@
 """Cards and measured.json: what is written is read back, and what is damaged is named."""
 
 import dataclasses
-import importlib.util
 import json
 import re
 import shutil
@@ -9,7 +8,6 @@ import types
 
 import datasets
 import pytest
-import yaml
 
 from parley import Builder, Config, Field, File, View
 from parley.authoring.starting.new import write_skeleton
@@ -72,17 +70,6 @@ def test_the_card_of_a_build_is_its_own_one_completed(tea):
     same = parts.keys() - {"splits"}
     assert {part: parts[part] for part in same} == {part: of_own[part] for part in same}
     assert all(parts.values())
-
-
-def test_a_card_is_the_same_without_libyaml(monkeypatch, tea):
-    for name in ("CSafeLoader", "CSafeDumper"):
-        monkeypatch.delattr(yaml, name, raising=False)
-    spec = importlib.util.spec_from_file_location("card_without_libyaml", card.__file__)
-    other = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(other)
-    assert issubclass(other._Loader, yaml.SafeLoader)
-    assert card_of(tea, other) == card_of(tea)
-    assert other.parse(card_of(tea), "here") == parse(card_of(tea), "here")
 
 
 def test_the_table_of_splits_tells_counted_documented_and_null():

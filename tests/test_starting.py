@@ -144,19 +144,14 @@ FORMATS = {
         BESIDE,
         ({"train": 3}, ("n",)),
     ),
-    "keys and labels that no column or card can have": (
+    "keys, labels and a file's name that are code, or that no column or card can have": (
         {
-            "odd.json": json.dumps(
+            "a\"'\n{x}`|\\.json": json.dumps(
                 [ODD_KEYS | {"id": number, "label": ODD_LABELS[number % 4]} for number in range(60)]
             )
         },
         {},
         ({"train": 60}, ("id",)),
-    ),
-    "names of files that are code": (
-        {"a\"'\n{x}`|\\.json": '[{"id": "\\"\\"\\"", "speaker\\"": "{x}"}, {"id": "b"}]'},
-        {},
-        ({"train": 2}, ("id",)),
     ),
 }
 
