@@ -223,11 +223,7 @@ def _listed(context: Any, id: str, of: str, kind: Any, key: str, rows: list[dict
 
 
 def _field(
-    context: Any,
-    path: tuple[str, ...],
-    feature: Any,
-    meanings: Mapping[str, str],
-    place: str = "",
+    context: Any, path: tuple[str, ...], feature: Any, meanings: Mapping[str, str], place: str = ""
 ) -> Any:
     """Return the field of a feature, by its path: config, column, and keys within that.
 

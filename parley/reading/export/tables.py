@@ -12,7 +12,6 @@ first `'` of a cell.
 """
 
 import csv
-import io
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -68,20 +67,19 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
     Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
     """
     columns = list(_leaves(built.features(config)))
-    line = io.StringIO()
-    writer = csv.writer(line)
-
-    def written(cells: Iterable[str]) -> str:
-        line.seek(0)
-        line.truncate()
-        writer.writerow(cells)
-        return line.getvalue()
-
-    yield "", written(["split", *(cell(".".join(path)) for path in columns)])
+    writer: Any = csv.writer(_Lines())
+    yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
         for row in built.each_named(config, split):
             cells = (cell(_value(row, path)) for path in columns)
-            yield str(row[column]), written([split, *cells])
+            yield str(row[column]), writer.writerow([split, *cells])
+
+
+class _Lines:
+    """A file for `csv.writer`, whose `writerow` returns what this does."""
+
+    def write(self, line: str) -> str:
+        return line
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list, at most
+# Of all dialogues, in their order
+_LISTS = ("ids", "titles", "entries", "openings", "place", "language", "utterances")
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def write_data(
         if size > (_PART if index.parts else _FIRST):
             index.write_part(folder, part)
             part, size = [], 0
-            on_dialogues(built.dataset.name, len(index.ids))
+            on_dialogues(built.dataset.name, len(index.lists["ids"]))
     if part:
         index.write_part(folder, part)
     for config in index.tables:
@@ -94,7 +96,8 @@ def write_data(
     more = {"where": asked.query, "queries": asked.own.queries if asked.own else {}}
     data = orjson.dumps(index.as_dict() | more | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
-    return index.counts, index.counted
+    actions = {"deal actions": index.actions} if index.actions else {}
+    return index.counts | actions, index.counted
 
 
 class _Index:
@@ -104,59 +107,53 @@ class _Index:
         self.built = built
         self.catalogue = catalogue
         self.documents: set[str] = set()
-        self.places: dict[tuple[str, str], int] = {}
+        self.places: dict[tuple[str, str], dict[str, Any]] = {}
         self.languages: dict[str, int] = {}
-        self.ids: list[str] = []
-        self.titles: list[str] = []
-        self.entries: list[str] = []
-        self.openings: list[str] = []
-        self.place: list[int] = []
-        self.language: list[int] = []
-        self.utterances: list[int] = []
+        self.lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
+        self.counts = {"dialogues": 0, "utterances": 0}  # and rows of other configs
         self.actions = 0
         self.counted = Counts(built)
         self.beside = getattr(built.dataset.transcript, "BESIDE", {})  # configs without dialogues
         self.tables = [config for config in _tables(built) if built.splits(config)]
         self.parts: list[int] = []  # the first dialogue of each part
-        self.columns: list[str] = []
-        self.are_numbers: list[bool] = []  # the ids of each place
 
     def add(self, dialogue: Dialogue, transcript: Transcript, differs: list[str]) -> None:
         """Add one dialogue, with each difference of rows beside it."""
-        place = dialogue.config, dialogue.split
+        place = config, split = dialogue.config, dialogue.split
         if place not in self.places:
-            self.places[place] = len(self.places)
             column, id = next(iter(dialogue.row.items()))
-            self.columns.append(column)
-            self.are_numbers.append(isinstance(id, int))
+            self.places[place] = {
+                "config": config,
+                "split": split,
+                "rows": sum(1 for _ in self.built.ids(config, split)),
+                "column": column,
+                "isNumber": isinstance(id, int),
+                "beside": config in self.beside,
+            }
         said = [turn.text for turn in transcript.turns if not turn.action]
-        self.ids.append(dialogue.id)
-        self.titles.append(transcript.title)
-        more = f"{transcript.entry or transcript.title} · {len(differs):,} differ"
-        self.entries.append(more if differs else transcript.entry)
         opening = said[0] if said else ""
-        self.openings.append(opening[: _OPENING - 2] + " …" if opening[_OPENING:] else opening)
-        self.place.append(self.places[place])
-        self.language.append(self.languages.setdefault(transcript.language, len(self.languages)))
-        self.utterances.append(len(said))
+        more = f"{transcript.entry or transcript.title} · {len(differs):,} differ"
+        values = (
+            dialogue.id,
+            transcript.title,
+            more if differs else transcript.entry,
+            opening[: _OPENING - 2] + " …" if opening[_OPENING:] else opening,
+            [*self.places].index(place),
+            self.languages.setdefault(transcript.language, len(self.languages)),
+            len(said),
+        )
+        for name, value in zip(_LISTS, values, strict=True):
+            self.lists[name].append(value)
+        if config in self.beside:
+            self.counts[config] = self.counts.get(config, 0) + 1
+        else:
+            self.counts["dialogues"] += 1
+            self.counts["utterances"] += len(said)
         self.actions += len(transcript.turns) - len(said)
         self.counted.add(dialogue, differs)
         for card in transcript.judged:
             for pool in card.pools:
                 self.documents.update(id for _, ids in pool.grades for id in ids)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The numbers of dialogues, of what is said and done in them and, by config, other rows."""
-        counts = {"dialogues": 0, "utterances": 0}
-        configs = [config for config, _ in self.places]
-        for place, utterances in zip(self.place, self.utterances, strict=True):
-            if (config := configs[place]) in self.beside:
-                counts[config] = counts.get(config, 0) + 1
-            else:
-                counts["dialogues"] += 1
-                counts["utterances"] += utterances
-        return counts | ({"deal actions": self.actions} if self.actions else {})
 
     def _document_titles(self) -> dict[str, str]:
         """Return the titles of judged documents in the catalogue, if there is one."""
@@ -166,7 +163,7 @@ class _Index:
     def write_part(self, folder: Path, part: list[bytes]) -> None:
         """Write the next part: the dialogues added last."""
         number = len(self.parts)
-        self.parts.append(len(self.ids) - len(part))
+        self.parts.append(len(self.lists["ids"]) - len(part))
         write_script(
             folder / f"{number}.js", f"parley.part({number}, ", b"[" + b",".join(part) + b"]"
         )
@@ -175,17 +172,7 @@ class _Index:
         """Return the index as JSON for the page."""
         built = self.built
         return {
-            "places": [
-                {
-                    "config": config,
-                    "split": split,
-                    "rows": sum(1 for _ in built.ids(config, split)),
-                    "column": self.columns[number],
-                    "isNumber": self.are_numbers[number],
-                    "beside": config in self.beside,
-                }
-                for (config, split), number in self.places.items()
-            ],
+            "places": list(self.places.values()),
             "default": built.dataset.default,
             "dataset": {
                 "name": built.dataset.name,
@@ -195,13 +182,7 @@ class _Index:
             "languages": list(self.languages),
             "parts": self.parts,
             "tables": self.tables,
-            "ids": self.ids,
-            "titles": self.titles,
-            "entries": self.entries,
-            "openings": self.openings,
-            "place": self.place,
-            "language": self.language,
-            "utterances": self.utterances,
+            **self.lists,
             "filters": list(self.counted.filters.values()),
             "documents": self._document_titles(),
         }

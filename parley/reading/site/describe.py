@@ -44,17 +44,6 @@ _PLACES = {
 
 
 @dataclass(frozen=True)
-class ConfigRow:
-    """A config for the page."""
-
-    name: str
-    row: str  # a description of its rows
-    uses: list[str]  # the tasks that read it, and other uses
-    keys: tuple[str, ...]  # the columns that tell its rows apart
-    splits: list[tuple[str, int | None]]  # with their rows; None if the source was missing
-
-
-@dataclass(frozen=True)
 class Description:
     """A build for the pages, with its path for `load_dataset`.
 
@@ -114,8 +103,8 @@ class Description:
         }
 
     @property
-    def configs(self) -> list[ConfigRow]:
-        """Each config of the dataset."""
+    def configs(self) -> list[dict[str, Any]]:
+        """Each config: name, what a row is, uses, key, and splits with their rows, if built."""
         dataset = self.built.dataset
         built: dict[str, Any] = self.built.provenance["configs"]
         read = {name: task.configs for name, task in dataset.tasks.items()}
@@ -128,7 +117,8 @@ class Description:
             uses += ["upstream’s records"] * isinstance(config, Config)
             made = built.get(name, {})
             rows = [(split, made.get(split, {}).get("rows")) for split in splits]
-            found.append(ConfigRow(name, config.description, uses, config.keys, rows))
+            about = {"name": name, "row": config.description, "uses": uses}
+            found.append(about | {"key": config.keys, "splits": rows})
         return found
 
     @cached_property

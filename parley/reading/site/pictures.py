@@ -226,7 +226,7 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
             )
             if len(bars) > 1:
                 about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
-                about = f"{about} * documented; the others are baselines.".replace("`", "")
+                about = f"{about} Documented scores have a *.".replace("`", "")
                 title = f"Scores of {name}: {metric}"
                 yield title, Bars(title, about, "method", (task.unit,), bars)
 
