@@ -188,6 +188,7 @@ REFUSED = {  # format, content, place
     "a value that is none": ("json value", b"{", "file"),
     "a field of the value": ("json value", b'{"a": []}', "file.a"),
     "a line that is blank": ("json lines", b"1\n\n2\n", "file, line 2"),
+    "a line of two values": ("json lines", b"1\n2 3\n", "file, line 2"),
     "a line that begins with a space": ("json lines", b"1\n 2\n", "file, line 2"),
     "a line of a separator": ("json lines", b"1\n\x1e2\n", "file, line 2"),
     "a mark on the first line": ("json lines", b"\xef\xbb\xbf1\n", "file, line 1"),

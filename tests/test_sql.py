@@ -90,6 +90,8 @@ def test_a_side_has_its_own_values_and_those_of_its_dialogue(sample_build):
                 if r["deal"] == deal
             ]
             assert found.fetchall() == sorted(due)
+        none = "from casino.strategies where list_contains(labels, 'no such label')"
+        assert connection.execute(none).fetchall() == []
         alone = "select count(*), count(distinct id), count(side) from duo.filters"
         dialogues = len(parley.open(sample_build / "duo").rows("dialogues"))
         assert connection.execute(alone).fetchone() == (dialogues, dialogues, 0)
