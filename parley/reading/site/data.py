@@ -132,7 +132,8 @@ class _Index:
             }
         said = [turn.text for turn in transcript.turns if not turn.action]
         opening = said[0] if said else ""
-        more = f"{transcript.entry or transcript.title} · {len(differs):,} differ"
+        head, *rest = (transcript.entry or transcript.title).split(" · ")
+        more = " · ".join([head, f"{len(differs):,} differ", *rest])
         values = (
             dialogue.id,
             transcript.title,
