@@ -426,18 +426,6 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
     assert [each.startswith(named or "") for each in problems] == [True] * bool(named)
 
 
-def test_a_damaged_measured_json_fails_the_checks_that_read_it(build, monkeypatch):
-    def damaged(dataset):
-        raise OutputError(f"{dataset.name}/measured.json: cannot be read")
-
-    folder = build("casino")
-    restate(folder, "sample", False)
-    monkeypatch.setattr(folder_checks, "measured", damaged)
-    found = {check.name: check for check in verify(open_folder(folder)).checks}
-    for check in ("card", "as_measured"):
-        assert "casino/measured.json: cannot be read" in found[check].problems[0]
-
-
 @pytest.mark.parametrize("name", [".f", "[0]", "a.b"])
 def test_the_name_of_a_field_is_no_path(name):
     said = Field(str, "what was said")
@@ -501,7 +489,7 @@ NO_TEXTS = {  # base/strict_json.py reads it; test_properties.py has more
     "nothing": "", "a list": "[]", "an object": "{}", "a key twice": '{"a": 1, "a": 1}',
     "a huge number": '{"dataset": ' + "9" * 100_000 + "}", "deep objects": '{"a":' * 1_000_000,
     "deep in a field": '{"sources": ' + "[" * 900 + "]" * 900 + "}",
-    "many keys": "{" + ", ".join(f'"{n}": 1' for n in range(200_000)) + "}",
+    "many keys": "{" + ", ".join(f'"{n}": 1' for n in range(20_000)) + "}",
     "no text": "\udcff\udcfe",
 }  # fmt: skip
 
