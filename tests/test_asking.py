@@ -182,7 +182,6 @@ GAME = Playing(
     read_price,
     lambda scenario, price: {},
     agreed="price",
-    people="",
     agents={},
 )
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from model_server import serving
-from scipy import stats
 
 import parley
 from parley.base.errors import UsageError
@@ -289,7 +288,7 @@ def test_log_predictions_and_raw_answers_give_what_inspect_printed(
         assert {each: other[each] for each in same} == {each: found[each] for each in same}
     for sample in read_log(log).samples:
         score = sample.scores["parley_answers"]
-        assert sample.target
+        assert bool(sample.target) == bool(questions.task.target)
         assert (score.answer is None) == (score.value["readable"] == 0)
 
 
@@ -340,7 +339,6 @@ def test_epochs_are_repetitions(asked, scored, of):
             sum(sample.scores["parley_answers"].value["likeness"] for sample in samples) / 3
         )
     assert found["metrics"]["likeness"] == pytest.approx(sum(each) / 3)
-    assert found["run"]["se_epochs"]["likeness"] == pytest.approx(stats.sem(each))
 
 
 # Logs ------------------------------------------------------------------------------------

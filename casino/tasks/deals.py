@@ -150,7 +150,6 @@ GAME = Playing(
     read_offer,
     points,
     agreed="allocation",
-    people="people",
     agents={"firm": firm, "concede": concede, "joint": joint},
 )
 

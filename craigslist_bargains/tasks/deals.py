@@ -263,7 +263,6 @@ DEALS = Task(
         read_offer,
         points,
         agreed="price",
-        people="humans",
         agents={"firm": firm, "concede": concede, "joint": joint},
     ),
     subsets=SUBSETS,

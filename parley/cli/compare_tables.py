@@ -139,7 +139,7 @@ def _logs(found: Table) -> Iterator[list[str]]:
 
 
 def _how(tables: Sequence[Table]) -> Iterator[str]:
-    """Yield how intervals and p-values are computed."""
+    """Yield what the intervals and p-values are of; docs/tasks.md says how they are computed."""
     drawn = "; ".join(
         f"{_task_of(each)}: {each.first.units:,} by {each.task.key[0]}"
         for each in tables
@@ -148,19 +148,10 @@ def _how(tables: Sequence[Table]) -> Iterator[str]:
     if any(each.policy == DROP and log.unreadable for each in tables for log in each.logs):
         yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
     if drawn:
-        yield (
-            "(low…high): a 95% interval over whole dialogues, each with all its predictions "
-            f"({drawn}); none for a median, and where no dialogue moves the metric"
-        )
+        yield f"(low…high): a 95% interval over whole dialogues ({drawn}); none for a median"
     differences = [by for each in tables for log in each.logs for by in log.differences.values()]
     if any(by.rows is not None for by in differences):
-        yield (
-            "rows of both: a metric over readable answers alone, or over deals alone, is compared "
-            "on the rows where both logs have a readable answer, or a deal"
-        )
+        yield "rows of both: those where both logs have a readable answer, or a deal"
     if differences:
-        yield (
-            "p: paired permutation test, two-sided: the logs swap predictions of whole dialogues, "
-            f"in {SWAPS:,} random ways, or in all if they are fewer; Holm's correction over "
-            "the differences of a task"
-        )
+        ways = f"in at most {SWAPS:,} ways; Holm's correction over the differences of a task"
+        yield f"p: paired permutation test, two-sided, of whole dialogues {ways}"

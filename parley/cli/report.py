@@ -151,12 +151,8 @@ def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
             yield f"{name}{f', {count} figures' if count > 1 else ''} ({place})"
         return
     for each in figures:
-        measured = _measured(each.measured)
+        measured = "nothing" if each.measured is None else each.measured
         yield f"{each.name}: documented {each.stated}, measured {measured} ({each.place})"
-
-
-def _measured(value: Any) -> Any:
-    return "nothing" if value is None else value
 
 
 def differences(found: "Difference") -> RenderableType:
@@ -168,14 +164,10 @@ def differences(found: "Difference") -> RenderableType:
         rows.append((each.config, each.split, *sizes, *counts))
     columns = ("config", "split", ">old rows", ">new rows", ">added", ">removed", ">changed")
     lines = [safe(line) for split in found.splits for line in _split_lines(split)]
-    if found.provenance:
-        lines.append(safe("provenance", style="bold"))
-        moved = [f"  {what}: {_value(a)} -> {_value(b)}" for what, a, b in found.provenance]
-        lines += [safe(line) for line in moved]
-    if found.figures:
-        lines.append(safe("documented figures that moved", style="bold"))
-        moved = [f"  {name}: {_measured(a)} -> {_measured(b)}" for name, a, b in found.figures]
-        lines += [safe(line) for line in moved]
+    moved = {"provenance": found.provenance, "documented figures that moved": found.figures}
+    for title, values in moved.items():
+        lines += [safe(title, style="bold")] if values else []
+        lines += [safe(f"  {name}: {_value(old)} -> {_value(new)}") for name, old, new in values]
     if not found.differs:
         lines.append(safe("no difference"))
     return Group(table(columns, rows, title=found.dataset), *lines)

@@ -190,7 +190,7 @@ def publish(
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
-            on_step(there.rights())
+            on_step("a dry run does not test whether this token may write there")
     if not dry_run:
         with clear_errors(where, BEGUN):
             if is_new:

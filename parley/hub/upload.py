@@ -75,28 +75,6 @@ class Repository:
         """Create it unless it exists."""
         self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
 
-    def rights(self) -> str:
-        """Describe the token's right to write, without writing; PublishError if it has none."""
-        if not token():
-            return "no token: private repositories are invisible, the right to write untested"
-        if trusted_for():  # a token that is for this repository, and is nobody's
-            return "a dry run does not test whether the Trusted Publisher may write there"
-        user = self._api.whoami()
-        groups = [organisation["name"] for organisation in user.get("orgs", ())]
-        owner = self.name.partition("/")[0]
-        if owner.lower() not in {name.lower() for name in (user["name"], *groups)}:
-            belongs = f"a member of {', '.join(groups)}" if groups else "in no organisation"
-            raise PublishError(
-                f"{self.name}: cannot be written with this token of {user['name']}, {belongs}",
-                remedy="Choose another --repo, or use the token of a member.",
-            )
-        if user.get("auth", {}).get("accessToken", {}).get("role") == "read":
-            raise PublishError(
-                f"{self.name}: cannot be written with this read-only token",
-                remedy="Make one that may write, and run `hf auth login` with it.",
-            )
-        return "a dry run does not test whether this token may write there"
-
     def changes(self, local: LocalFiles, revision: str | None) -> list[Change]:
         """Return the change for every local file and every file of a commit.
 

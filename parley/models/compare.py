@@ -1,5 +1,6 @@
 """Compare models by what they answered: scores, paired differences, tokens and cost."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +23,7 @@ from parley.tasks.rows import Names, Rows
 from parley.tasks.task import Task, task_id
 
 
-@dataclass(frozen=True)
+@dataclass
 class Compared:
     """A log or a file of predictions in a table; names of metrics -> numbers.
 
@@ -35,12 +36,19 @@ class Compared:
     facts: Mapping[str, Any] = field(default_factory=dict)
     asked: int = 0
     unreadable: int = 0
+    measured: Measured | None = None
+    agreeing: Mapping[str, Any] = field(default_factory=dict)  # in which it must agree with others
+    calls: Mapping[str, Any] = field(default_factory=dict)  # their settings
     differs: tuple[Problem, ...] = ()
     settings: tuple[Problem, ...] = ()
-    units: int = 0
     metrics: Mapping[Names, float] = field(default_factory=dict)
     intervals: Mapping[Names, Interval] = field(default_factory=dict)
     differences: Mapping[Names, Difference] = field(default_factory=dict)
+
+    @property
+    def units(self) -> int:
+        """The number of dialogues that its intervals are over."""
+        return sum(map(bool, self.measured.rows.units)) if self.measured and self.metrics else 0
 
     @property
     def coverage(self) -> float:
@@ -107,27 +115,30 @@ def compare(
     tables = []
     for (dataset, name, *options), of in _by_task(given, task).items():
         built = find_folder(folder, get(dataset))
-        scored, part = dict[Path, _Scored](), ALL
+        part = ALL
         rows = {path: Compared(path, path.stem) for path in of}
         for path in sorted(of, key=lambda path: not given[path]):  # the logs, and then the files
             tell = partial(advance, f"{path.stem}: intervals")
             try:
                 if not given[path]:
-                    scored[path] = _of_file(built, name, dict(options), path, part, policy, tell)
+                    rows[path] = _of_file(built, name, dict(options), path, part, policy, tell)
                 elif why := _apart(built, name, given[path]):
-                    rows[path] = replace(rows[path], differs=why)
+                    rows[path].differs = why
                 else:
                     answered = open_log(built, name, {}, path)
-                    part = part if scored else answered.part
-                    scored[path] = _of_log(answered, policy, tell)
+                    part = part if any(row.measured for row in rows.values()) else answered.part
+                    rows[path] = _of_log(answered, policy, tell)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
-                why = error.problems or (Problem("", what=error.message),)
-                rows[path] = replace(rows[path], differs=why)
-        rows |= _against_first([scored[path] for path in of if path in scored], metrics)
-        shown = _told_apart([*rows.values()])
-        tables.append(Table(dataset, name, built.dataset.task(name), dict(options), shown, policy))
+                rows[path].differs = error.problems or (Problem("", what=error.message),)
+        shown = [*rows.values()]
+        _against_first(shown, metrics)
+        labels = Counter(row.label for row in shown)
+        for row in shown:
+            row.label += f" ({row.path})" if labels[row.label] > 1 else ""
+        task_of = built.dataset.task(name)
+        tables.append(Table(dataset, name, task_of, dict(options), (*shown,), policy))
     shown_ones = {
         way for each in tables for log in each.logs for n in log.metrics for way in _ways(n)
     }
@@ -184,50 +195,30 @@ def _named_task(named: str) -> tuple[Any, ...]:
     return (dataset, name, *sorted(options.items()))
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """What is known of a log or file before it is compared."""
-
-    row: Compared
-    measured: Measured
-    asked: Mapping[str, Any]  # in which it must agree with others
-    settings: Mapping[str, Any]
-
-    def chosen(self, metrics: Collection[str]) -> dict[Names, float]:
-        """Return the metrics that are shown."""
-        numbers = {names: each.value for names, each in self.measured.metrics.items()}
-        if metrics:
-            return {n: value for n, value in numbers.items() if {*metrics} & {*_ways(n)}}
-        is_game = isinstance(self.measured.rows.task.asking, Playing)
-        shown = {
-            names: value
-            for names, value in numbers.items()
-            if (names[0] == "points" if is_game and names[1:] else len(names) == 1)
-            if not (is_game and names == (UNREADABLE,))
-        }
-        return shown or numbers
-
-    def differs(self, first: "_Scored") -> tuple[Problem, ...]:
-        """Return where it differs from the first of its table in what was asked.
-
-        A file has no turns. Examples and another system text stand in the labels.
-        """
-        own = {**first.asked, **self.asked}
-        return _unlike(own, {**own, **first.asked}, first.row.path)
+def _chosen(measured: Measured, metrics: Collection[str]) -> dict[Names, float]:
+    """Return the metrics that are shown."""
+    numbers = {names: each.value for names, each in measured.metrics.items()}
+    if metrics:
+        return {n: value for n, value in numbers.items() if {*metrics} & {*_ways(n)}}
+    is_game = isinstance(measured.rows.task.asking, Playing)
+    shown = {
+        names: value
+        for names, value in numbers.items()
+        if (names[0] == "points" if is_game and names[1:] else len(names) == 1)
+        if not (is_game and names == (UNREADABLE,))
+    }
+    return shown or numbers
 
 
-def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> _Scored:
+def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> Compared:
     """Return a log, scored."""
     facts, answers = log.facts, [each for epoch in log.epochs for each in epoch.values()]
     unread = sum(UNREADABLE in each for each in answers)
     measured = Measured([scored_epoch(log.questions, each, policy) for each in log.epochs], tell)
     settings = {**facts["settings"], "schema": facts.get("schema"), "epochs": len(log.epochs)}
-    return _Scored(
-        Compared(log.path, _label(log), facts, len(answers), unread),
-        measured,
-        {"turns": facts.get("turns"), "part": str(log.part)},
-        settings,
-    )
+    agreeing = {"turns": facts.get("turns"), "part": str(log.part)}
+    about = log.path, _label(log), facts, len(answers), unread
+    return Compared(*about, measured, agreeing, settings)
 
 
 def _of_file(
@@ -238,7 +229,7 @@ def _of_file(
     part: Part,
     policy: str,
     tell: Callable[[int, int], None],
-) -> _Scored:
+) -> Compared:
     """Return a file of predictions, scored on a part."""
     gold, others = load_gold(built, name, options, part)
     fields = reading(built, name, options, part)
@@ -246,8 +237,8 @@ def _of_file(
     kept, scored = scored_rows(gold, found, policy, str(path))
     rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
     unread = sum(unreadable_of(found).values())
-    row = Compared(path, path.stem, {}, len(gold), unread)
-    return _Scored(row, Measured([(rows, scored)], tell), {"part": str(part)}, {})
+    measured = Measured([(rows, scored)], tell)
+    return Compared(path, path.stem, {}, len(gold), unread, measured, {"part": str(part)})
 
 
 def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
@@ -260,42 +251,27 @@ def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tup
     )
 
 
-def _against_first(scored: Sequence[_Scored], metrics: Collection[str]) -> dict[Path, Compared]:
-    """Return the rows of a table, each compared with the first that has one of the metrics."""
-    found: dict[Path, Compared] = {}
-    first: _Scored | None = None
-    for one in scored:
-        if not (chosen := one.chosen(metrics)):
-            found[one.row.path] = one.row
+def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
+    """Compare the rows of a table with the first that has one of the metrics."""
+    first: Compared | None = None
+    tested: list[tuple[Compared, Names, float]] = []
+    for row in rows:
+        if not row.measured or not (chosen := _chosen(row.measured, metrics)):
             continue
-        first = first or one
-        differs = one.differs(first)
-        settings = _unlike(one.settings, first.settings, first.row.path)
-        by: dict[Names, Difference] = {}
-        if one is not first and not differs:
-            by = paired_differences(one.measured, first.measured, chosen)
-        found[one.row.path] = replace(
-            one.row,
-            differs=differs,
-            settings=settings,
-            units=sum(map(bool, one.measured.rows.units)),
-            metrics=chosen,
-            intervals=intervals_of({names: one.measured.metrics[names] for names in chosen}),
-            differences=by,
-        )
-    tested = [
-        (path, names, by.p)
-        for path, each in found.items()
-        for names, by in each.differences.items()
-        if by.p is not None
-    ]
+        first = first or row
+        row.metrics = chosen
+        row.intervals = intervals_of({names: row.measured.metrics[names] for names in chosen})
+        # a file has no turns; examples and another system text stand in the labels
+        own = {**first.agreeing, **row.agreeing}
+        row.differs = _unlike(own, {**own, **first.agreeing}, first.path)
+        row.settings = _unlike(row.calls, first.calls, first.path)
+        if first.measured and row is not first and not row.differs:
+            row.differences = paired_differences(row.measured, first.measured, chosen)
+            tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
     adjusted = holm([p for *_, p in tested])
-    for (path, names, _), p in zip(tested, adjusted, strict=True):
-        differences = found[path].differences
-        found[path] = replace(
-            found[path], differences={**differences, names: replace(differences[names], p_holm=p)}
-        )
-    return found
+    for (row, names, _), p in zip(tested, adjusted, strict=True):
+        by = replace(row.differences[names], p_holm=p)
+        row.differences = {**row.differences, names: by}
 
 
 def _apart(built: BuiltFolder, name: str, stated: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -311,18 +287,6 @@ def _apart(built: BuiltFolder, name: str, stated: Mapping[str, Any]) -> tuple[Pr
 def _ways(names: Names) -> Iterator[str]:
     """Yield how a metric may be named: with each of its groups, or whole."""
     return (".".join(names[: end + 1]) for end in range(len(names)))
-
-
-def _told_apart(rows: Sequence[Compared]) -> tuple[Compared, ...]:
-    """Return rows of which no two have one label: alike ones have the name or path of the file."""
-    labels = [row.label for row in rows]
-    stems = [row.path.stem for row in rows]
-    return tuple(
-        row
-        if labels.count(row.label) == 1
-        else replace(row, label=f"{row.label} ({stem if stems.count(stem) == 1 else row.path})")
-        for row, stem in zip(rows, stems, strict=True)
-    )
 
 
 def _label(log: AnsweredLog) -> str:

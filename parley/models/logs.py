@@ -98,7 +98,9 @@ def open_log(
     stated = log.eval.metadata
     own = stated["dataset"], stated["task"]
     if own != (built.dataset.name, name):
-        raise UsageError(f"{path}: is a log of {' '.join(own)}, not of {built.dataset.name} {name}")
+        raise UsageError(
+            f"{path}: is a log of {' '.join(own)!r:.80}, not of {built.dataset.name} {name}"
+        )
     options = built.dataset.task(name).chosen(stated["options"])
     for option, value in given.items():
         if value is not None and value != options[option]:
@@ -131,7 +133,7 @@ def open_log(
 def _remedy(path: Path, log: Any, unlike: bool) -> str:
     if unlike:
         by = log.eval.metadata["parley"]
-        return f"A log is scored with the version and the build that asked: here Parley {by}."
+        return f"A log is scored with the version and the build that asked: here Parley {by!r:.40}."
     if log.status == "success":
         return ""
     recover = f"`inspect log recover {path}`, and then " if log.status == "started" else ""
@@ -143,7 +145,7 @@ def _unlike(stated: Mapping[str, Any], questions: Questions) -> Iterator[Problem
     today = questions.facts
     for name in ("version", "rows", "asking", "questions"):
         if stated[name] != today[name]:
-            yield Problem(name, str(today[name]), str(stated[name]))
+            yield Problem(name, repr(today[name]), f"{stated[name]!r:.80}")
 
 
 def _unfinished(log: Any) -> Iterator[Problem]:

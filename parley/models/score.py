@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -74,7 +73,7 @@ def score_file(
         due=sum(map(len, halves)),
         unreadable=dict(sorted(unreadable.items())),
         policy=policy,
-        run={**log.facts, "se_epochs": tree(se_epochs(measured))},
+        run=log.facts,
     )
 
 
@@ -124,18 +123,6 @@ def _halves(questions: Questions, epoch: Epoch) -> Iterator[tuple[Gold, Epoch]]:
         gold = {key: value for key, value in questions.gold.items() if key in half}
         if gold:
             yield gold, {half[key]: epoch[half[key]] for key in gold}
-
-
-def se_epochs(measured: Measured) -> dict[Names, float]:
-    """Return the standard error of each metric over the epochs: SD / sqrt(count)."""
-    each = [metrics for _, metrics in measured.each]
-    return {
-        names: statistics.stdev(values) / math.sqrt(len(values))
-        for names in each[0]
-        if each[1:]
-        and all(names in found for found in each)
-        and not any(map(math.isnan, values := [found[names].value for found in each]))
-    }
 
 
 def alone(questions: Questions, key: Key, prediction: Prediction) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from parley.tasks.asking import Asking
 from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.games import Playing
-from parley.tasks.gold import Part, arguments, running
+from parley.tasks.gold import Part
 
 
 @lru_cache(maxsize=1)
@@ -174,19 +174,6 @@ def parley_score(**which: Any) -> Any:
     return score
 
 
-def _targets(questions: Questions) -> Mapping[Key, str]:
-    """Return the fields of each right prediction; of a game, those of the people's own deal."""
-    task, asking = questions.task, questions.asking
-    if task.target:
-        return {key: _text(task.target(gold)) for key, gold in questions.gold.items()}
-    if isinstance(asking, Asking):
-        return {}
-    given = {**questions.options, **arguments(task, questions.part)}
-    with running(questions.built):
-        people = [*task.baselines[asking.people](questions.built, **given)]
-    return {tuple(each[n] for n in task.key): _text(each, task.key) for each in people}
-
-
 def _text(fields: Mapping[str, Any], key: Collection[str] = ()) -> str:
     """Return fields as JSON, without those of the key."""
     return json.dumps({n: fields[n] for n in fields if n not in key}, ensure_ascii=False)
@@ -225,14 +212,15 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
 def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     """Return the task of inspect that asks questions, made with the arguments `which`."""
     asking: Any = questions.asking
-    is_single, targets = isinstance(asking, Asking), _targets(questions)
+    is_single, task = isinstance(asking, Asking), questions.task
+    targets = {k: _text(task.target(v)) for k, v in questions.gold.items()} if task.target else {}
     if not (schema or is_single):
         raise UsageError(f"-T schema: {which['dataset']} {which['name']} is a game")
     samples = [
         Sample(
             id="-".join(map(str, key)),
             input=[*questions.begins(key)],
-            target=targets.get(key[: len(questions.task.key)], ""),
+            target=targets.get(key, ""),
             metadata={"key": list(key)},
         )
         for key in questions.by_key

@@ -115,24 +115,13 @@ class Result:
             "policy": self.policy,
             "moved": list(map(str, self.moved)),
             "references": [
-                {"name": each.name, "metrics": tree(_numbers(each)), "unit": self.task.unit}
-                | {"decimals": tree(_numbers(each, _decimals)), "place": each.place}
-                | ({"note": each.note} if each.note else {})
+                {"name": each.name, "unit": self.task.unit, "place": each.place, "note": each.note}
+                | {"metrics": tree({p: float(text) for p, text in flat(each.metrics).items()})}
                 for each in self.references
             ],
             "provenance": dict(self.provenance),
             "run": dict(self.run),
         }
-
-
-def _numbers(
-    reference: Reference, of: Callable[[str], float] = float
-) -> dict[tuple[str, ...], float]:
-    return {path: of(text) for path, text in flat(reference.metrics).items()}
-
-
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])
 
 
 def score(

@@ -86,7 +86,6 @@ class Playing:
         read_offer: Scenario, role, terms -> the offer, or ValueError with the reason.
         points: Scenario, the deal or None -> role -> points.
         agreed: The field of a prediction that holds the deal, an offer, None without one.
-        people: The baseline of the task with the people's own deals.
         agents: Name -> a scripted agent: state, its role -> text.
         max_tokens: The longest turn, in tokens.
     """
@@ -98,7 +97,6 @@ class Playing:
     read_offer: Callable[[Any, str, str], Any]
     points: Callable[[Any, Any], Mapping[str, float]]
     agreed: str
-    people: str
     agents: Mapping[str, Callable[[NegotiationState, str], str]]
     max_tokens: int = 200
 

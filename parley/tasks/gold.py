@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from parley.base.errors import OutputError, ParleyError, ScriptError, UsageError
+from parley.base.errors import OutputError, ParleyError, ScriptError, UsageError, few
 from parley.base.extras import extra_of
 from parley.base.modules import module_path
 from parley.building.figures import MissingSplitError
@@ -35,7 +35,6 @@ class Part:
 
 
 ALL = Part()
-_SHOWN = 3  # ids in an error
 
 
 def load_gold(
@@ -74,10 +73,8 @@ def _of_ids(task: Task, gold: Gold, part: Part) -> Gold:
     """Return the gold of the dialogues that a part names; UsageError if it lacks one of them."""
     of = {key: {*map(str, task.dialogues(key, answer))} for key, answer in gold.items()}
     if unknown := sorted(part.ids - {id for ids in of.values() for id in ids}):
-        more = ", ..." if unknown[_SHOWN:] else ""
         raise UsageError(
-            f"ids: {len(unknown):,} of {len(part.ids):,} name no scored dialogue: "
-            f"{', '.join(unknown[:_SHOWN])}{more}",
+            f"ids: {len(unknown):,} of {len(part.ids):,} name no scored dialogue: {few(unknown)}",
             remedy=f"Scored are: {task.evaluated_on}.",
         )
     return {key: answer for key, answer in gold.items() if not of[key].isdisjoint(part.ids)}
@@ -95,7 +92,7 @@ def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
 
 def in_order_of_pilots(keys: Iterable[Key]) -> list[Key]:
     """Return keys by their sha256: the first N make a pilot of N."""
-    return sorted(keys, key=_drawn)
+    return sorted(keys, key=lambda key: hashlib.sha256(repr(key).encode()).hexdigest())
 
 
 def arguments(task: Task, part: Part) -> dict[str, str]:
@@ -128,10 +125,6 @@ def reading(
             return asking.fields(text, question)
 
     return read
-
-
-def _drawn(key: Key) -> str:
-    return hashlib.sha256(repr(key).encode()).hexdigest()
 
 
 def rows_digest(built: BuiltFolder, task: Task) -> str:

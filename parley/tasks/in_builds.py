@@ -89,14 +89,13 @@ def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
                 "scorers": [{"name": "exact"}],
             }
             for task, rows in questions.items()
-            if all(row["target"] and _is_comparable(row["target"]) for row in rows)
+            if all(
+                row["target"] and float not in map(type, json.loads(row["target"]).values())
+                for row in rows
+            )
         ],
     }
     return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False)) if about["tasks"] else ""
-
-
-def _is_comparable(target: str) -> bool:
-    return not any(isinstance(value, float) for value in json.loads(target).values())
 
 
 def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:

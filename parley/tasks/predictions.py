@@ -120,9 +120,10 @@ class _Checker:
         fields: Fields | None,
     ) -> None:
         self._fields = fields
-        self._raw = parse({**{name: task.shape[name] for name in task.key}, ANSWER: str})
+        own = {name: task.shape[name] for name in task.key}
+        self._raw = parse({**own, ANSWER: str})
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        self._unreadable = None if task.format is TREC_RUN else _unreadable(task)
+        self._unreadable = None if task.format is TREC_RUN else parse({**own, UNREADABLE: str})
         self._required = len(task.required or task.key)
         self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
         self._first: dict[Key, Key] = {}  # required key -> the first key with it
@@ -249,11 +250,6 @@ class _Checker:
         width = self._required
         ranked = sorted(self._found, key=lambda key: (order[key[:width]], key[width:]))
         return {key: self._found[key][1] for key in ranked}
-
-
-def _unreadable(task: Task) -> Node:
-    """Return the shape of a prediction for an answer that could not be read."""
-    return parse({**{name: task.shape[name] for name in task.key}, UNREADABLE: str})
 
 
 def _named(names: Iterable[str], key: Key) -> str:

@@ -261,7 +261,7 @@ def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
             continue
         if is_values(value):
             yield from _wrong_values(value, f"metrics.{'.'.join(path)}", rows, task.unit)
-        elif not _is_finite(value):
+        elif not (is_number(value) and math.isfinite(value)):
             what = "a finite number, of 64 bits if it is an integer, or Undefined"
             yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
         elif exceeds(value, task.unit):
@@ -280,7 +280,3 @@ def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Pro
         yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
     elif found.dtype.kind != "b" and exceeds(float(np.nanmax(abs(found), initial=0)), unit):
         yield Problem(place, within(unit))
-
-
-def _is_finite(value: Any) -> bool:
-    return is_number(value) and math.isfinite(value)
