@@ -1,24 +1,8 @@
 """Documented figures: a document's tables, each with the function that recomputes its cells.
 
-A dataset folder's `figures.py` holds each documented value as printed, above the function that
-computes it from the built rows:
-
-    @documented("paper, appendix A", {"gender": {"female": 472, "male": 372, "other": 2}})
-    def participants(data: Data, about: str, value: str) -> int:
-        \"\"\"Participants by what they say of themselves.\"\"\"
-        return sum(person["demographics"][about] == value for person in people(data))
-
 The function is called once for each path of keys; its parameters after `data` receive the keys.
-With fewer parameters than levels of keys, it returns a mapping for the remaining levels. A table of
-one value is just the value. The text of a value states its precision: 846 must be equal; "36.97"
-has two decimals, so 36.965 to 36.975 matches; "17e3" counts thousands. A cell "3.47 ± 1.31" is two
-figures; its function returns both. A cell of None is empty. A number of numpy counts as the
-equal one of Python.
-
-`ROWS` (config -> split -> rows) holds documented rows of splits. The card and `parley list` show
-them for splits that were not built.
-
-`checks.py` holds the checks, one function each, marked with `check`.
+With fewer parameters than levels of keys, it returns a mapping for the remaining levels. The text
+of a value states its precision. docs/adding.md shows figures and checks.
 """
 
 import inspect

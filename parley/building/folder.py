@@ -3,7 +3,6 @@
 import hashlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from parley.building.frozen import frozen
 from parley.building.provenance import (
     CARD,
     EVAL,
-    FORMAT,
     PROVENANCE,
     QUESTIONS,
     has_eval,
@@ -24,12 +22,12 @@ from parley.building.provenance import (
     shard_names,
 )
 from parley.building.registry import Dataset, get
+from parley.building.rows.read import open_parquet, readable
 from parley.schema.features import Value, datasets_features, item_of, labels_of
-from parley.source.pins import Pin, alone, places
+from parley.source.pins import Pin, alone
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema")}
 COLUMNS |= {"pilot": Value("int64")}
@@ -96,24 +94,15 @@ class BuiltFolder:
 
     @property
     def mirrored(self) -> dict[str, Pin]:
-        """Source -> the mirror's pin, where the provenance states a mirror."""
-        stated = self.provenance["sources"]
-        return {
-            file: mirror
-            for file, pin in self.dataset.pins.items()
-            for mirror in places(pin)[1:]
-            if alone(mirror) == stated.get(file)
-        }
+        """Source -> the pin that the provenance states, where it is a mirror's."""
+        own = {file: alone(pin) for file, pin in self.dataset.pins.items()}
+        stated = self.provenance["sources"].items()
+        return {file: pin for file, pin in stated if file in own and pin != own[file]}
 
     @property
     def version(self) -> str:
         """The dataset's version."""
         return str(self.provenance["version"])
-
-    @property
-    def is_older(self) -> bool:
-        """Whether a version of the tool with another digest format built it."""
-        return self.provenance.get("format") != FORMAT
 
     def command(self, command: str, *more: str) -> str:
         """Return the command line of a command on this build."""
@@ -185,15 +174,17 @@ class BuiltFolder:
     @property
     def declared(self) -> list[tuple[str, str]]:
         """The declared (config, split) pairs that exist."""
-        return self._existing(self.dataset.splits)
+        return [
+            (c, s) for c, names in self.dataset.splits.items() for s in names if self.files(c, s)
+        ]
 
     @property
     def with_questions(self) -> list[tuple[str, str]]:
         """The (config, split) pairs that exist, the declared ones and those of questions."""
-        return self.declared + self._existing(self.provenance.get("questions", {}))
-
-    def _existing(self, splits: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
-        return [(c, s) for c, names in splits.items() for s in names if self.files(c, s)]
+        asked = self.provenance.get("questions", {})
+        return self.declared + [
+            (config, split) for config in asked for split in self.splits(config)
+        ]
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split."""
@@ -212,7 +203,7 @@ class BuiltFolder:
     def _table(self, path: Path) -> "pa.Table":
         if self._kept is not None and path in self._kept:
             return self._kept[path]
-        with _parquet(path) as file:
+        with open_parquet(path) as file:
             table = file.read()
         if self._kept is not None:
             self._kept[path] = table
@@ -221,14 +212,14 @@ class BuiltFolder:
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few in memory at once; errors as in `rows`."""
         for path in self._there(config, split):
-            with _parquet(path) as file:
+            with open_parquet(path) as file:
                 for batch in file.iter_batches(_AT_ONCE):
                     yield from batch.to_pylist()
 
     def ids(self, config: str, split: str) -> Iterator[Any]:
         """Yield the first column of a split, which names its rows, without reading the others."""
         for path in self._there(config, split):
-            with _parquet(path) as file:
+            with open_parquet(path) as file:
                 if not (names := file.schema_arrow.names[:1]):
                     raise ValueError("it has no columns")
                 yield from file.read(names).column(0).to_pylist()
@@ -247,7 +238,7 @@ class BuiltFolder:
             self.dataset.require(config)
         for split in splits or self.made.get(config) or self.dataset.splits[config]:
             if (config, split) not in self._rows:
-                with _readable(self.path / config):  # Python cannot hold all values, as late dates
+                with readable(self.path / config):  # Python cannot hold all values, as late dates
                     found = [row for t in self.tables(config, split) for row in t.to_pylist()]
                 self._rows[config, split] = list(map(frozen, found))
             rows += self._rows[config, split]
@@ -298,34 +289,11 @@ class BuiltFolder:
 
     def contents(self) -> dict[str, Path]:
         """Return every file, link, device and empty folder in it by its relative name."""
-        found = (
-            path
+        return {
+            path.relative_to(self.path).as_posix(): path
             for path in sorted(self.path.rglob("*"))
             if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
-        )
-        return {path.relative_to(self.path).as_posix(): path for path in found}
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn pyarrow's errors into an OutputError that names the file."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except MemoryError:  # pyarrow's too
-        raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
-
-
-@contextmanager
-def _parquet(path: Path) -> "Iterator[pq.ParquetFile]":
-    """Open a Parquet file, whose pages are compared with their checksums; errors as `_readable`."""
-    import pyarrow.parquet as pq  # not at the top: cards are read without it
-
-    with _readable(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
-        yield file
+        }
 
 
 def _named(value: Any, names: list[str]) -> Any:

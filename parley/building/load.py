@@ -18,6 +18,7 @@ from parley.base.errors import OutputError, Problem, SourceError, UsageError
 from parley.base.regular import open_regular
 from parley.building.build import build
 from parley.building.folder import BuiltFolder, open_folder
+from parley.building.provenance import FORMAT
 from parley.building.registry import Dataset
 from parley.building.rows.digest import Digest
 from parley.building.sources import open_source, source_folder
@@ -59,7 +60,7 @@ def _with_rows(
         why = "a build of the invented sample"
     elif built.version != found.version:
         why = f"a build of {found.name} {built.version}; this is {found.name} {found.version}"
-    elif built.is_older:
+    elif built.provenance.get("format") != FORMAT:
         why = "a build by an older Parley, with other digests"
     elif absent:
         why = f"a build without {config}/{', '.join(absent)}"

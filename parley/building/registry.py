@@ -59,10 +59,9 @@ def wrong_name(name: str) -> str:
     """Return why a dataset cannot have this name, or ""."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "a name has lower-case letters, digits and _, and begins with a letter"
-    if keyword.iskeyword(name) or keyword.iskeyword(name.title()):  # the title names the class
-        return "it is a Python keyword"
-    if name in _YAML:
-        return "it is a YAML value"
+    # the title names the class
+    if keyword.iskeyword(name) or keyword.iskeyword(name.title()) or name in _YAML:
+        return "it means something else in Python or YAML"
     if name in sys.stdlib_module_names or name in ("datasets", "parley"):
         return "it is the name of a module that the script would hide"
     if name in _BESIDE:

@@ -1,21 +1,8 @@
 """Shapes of records: what a value must be, and the column that its row has for it.
 
-A shape is written in plain Python, and `parse` makes it a tree of nodes:
-
-    shape                   value                              in the row
-    str, int, float, bool   exactly that type (true is no int) itself
-    {"a", "b"}              one of these values                itself
-    (int, float)            a number                           the equal float
-    [x]                     a list of x                        a list of x
-    {"a": x, "b?": y}       an object; b may be absent         a struct; an absent b is null
-    {str: x}                an object with arbitrary keys      a list of {key, value}, in order
-    (x, None)               x or null                          x or null
-    ({...}, {...})          one of these objects               a struct with all their keys
-    Field(x, "meaning")     x                                  x
-    function                a value for which it raises no      (only in Converted)
-                            ValueError
-    Checked(x, function)    x, if it passes the function       x
-    Converted(x, y, f, g)   x                                  f of it, a y; g converts back
+A shape is written in plain Python, as docs/adding.md shows, and `parse` makes it a tree of nodes.
+Beside the shapes of that table, None alone is null, and in `Converted` a function is a shape that a
+value fits if it raises no ValueError.
 
 Different records always have different rows. ScriptError names the part of a shape that cannot
 ensure this, that no column fits, or that is no shape. An integer that no float equals is a
