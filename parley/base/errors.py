@@ -44,7 +44,7 @@ class Causes:
     def __init__(self, mark: str = ": ") -> None:
         self._mark = mark
         self._counts: Counter[tuple[str, ...]] = Counter()
-        self._first: dict[tuple[str, ...], list[tuple[str, str, Problem]]] = {}
+        self._first: dict[tuple[str, ...], tuple[Problem, list[str], list[str]]] = {}
 
     def __len__(self) -> int:
         """Return the number of causes."""
@@ -55,37 +55,24 @@ class Causes:
         said = (problem.place, problem.what, problem.expected)
         cause = tuple(_VARYING.sub("", each) for each in said)
         self._counts[cause] += 1
-        if self._counts[cause] <= _PLACES:
+        _, parts, within = self._first.setdefault(cause, (problem, [], []))
+        if len(parts) < _PLACES:
             inner = problem.place.lstrip(".") if self._mark else problem.place
-            self._first.setdefault(cause, []).append((part, inner and self._mark + inner, problem))
+            parts.append(part)
+            within.append(inner and self._mark + inner)
 
     def told(self) -> list[Problem]:
-        """Return a problem for each cause, with its first places and the number of others."""
-        return [
-            self._joined(cause, *zip(*each, strict=True)) for cause, each in self._first.items()
-        ]
-
-    def _joined(
-        self,
-        cause: tuple[str, ...],
-        parts: tuple[str, ...],
-        inner: tuple[str, ...],
-        found: tuple[Problem, ...],
-    ) -> Problem:
-        more = self._counts[cause] - len(parts)
-        after = f" and {more:,} more" if more else ""
-        if len(parts) == 1:
-            where = parts[0] + inner[0]
-        elif len({*inner}) == 1:
-            where = "; ".join(parts) + after + (inner[0] and f": {inner[0].lstrip('.: ')}")
-        else:
-            where = "; ".join(map(str.__add__, parts, inner)) + after
-        return Problem(
-            where,
-            ", ".join(dict.fromkeys(each.expected for each in found if each.expected)),
-            ", ".join(dict.fromkeys(each.found for each in found if each.found)),
-            "; ".join(dict.fromkeys(each.what for each in found if each.what)),
-        )
+        """Return the first problem of each cause, with its first places and how many others."""
+        found = []
+        for cause, (problem, parts, within) in self._first.items():
+            more = self._counts[cause] - len(parts)
+            after = f" and {more:,} more" if more else ""
+            if len(parts) > 1 and len({*within}) == 1:
+                place = "; ".join(parts) + after + (within[0] and f": {within[0].lstrip('.: ')}")
+            else:
+                place = "; ".join(map(str.__add__, parts, within)) + after
+            found.append(replace(problem, place=place))
+        return found
 
 
 class Interrupted(BaseException):
