@@ -28,7 +28,7 @@ from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.hub.published import Published, note, published
 from parley.reading.dialogues import dialogues
-from parley.reading.site.data import write_data, write_script
+from parley.reading.site.data import write_data
 from parley.reading.site.describe import Description
 from parley.reading.site.filters import filters
 from parley.reading.site.markdown import to_html
@@ -200,14 +200,6 @@ def test_links_within_a_card_lead_to_its_headings():
     assert '<h3 id="card-the-fields">' in shown
     assert 'id="card-a"' in (shown := to_html("# A\n# A"))
     assert 'id="card-a-1"' in shown
-
-
-def test_text_cannot_end_a_data_script(tmp_path):
-    text = "</script><!-- \u2028\u2029 \"'\\ {{ 1 }} \x00 😀"
-    write_script(tmp_path / "x.js", "parley.part(0, ", json.dumps([text]).encode())
-    script = (tmp_path / "x.js").read_text(encoding="utf-8")
-    assert not re.search("[<\u2028\u2029\x00]", script)
-    assert called(tmp_path / "x.js") == ("part", 0, [text])
 
 
 # Pages ------------------------------------------------------------------------
