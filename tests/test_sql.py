@@ -266,10 +266,11 @@ def test_a_long_result_needs_little_memory(sample_build, tmp_path):
 
 def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    done = run("sql", "select 1", "--build", sample_build)
-    assert done.returncode == 1
-    assert "[sql]" in done.stderr
-    assert done.stderr.count("\n") == 1
+    for command in (("sql", "select 1"), ("browse", "casino", "--with", "mine.csv")):
+        done = run(*command, "--build", sample_build)
+        assert done.returncode == 1
+        assert "[sql]" in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_a_signal_ends_a_query(sample_build):
