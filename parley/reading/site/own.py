@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +62,11 @@ class Own:
         stems = [file.stem for file in files]
         with connect([built]) as self._connection:
             keys, known = _known(built)
-            beside = list(self._configs(built, keys))
+            beside = [
+                self._rows(name, f"{built.dataset.name}.{quoted(name)}", keys[each.keys], each.keys)
+                for name, each in built.dataset.configs.items()
+                if each.keys in keys and built.splits(name)
+            ]
             kinds = [each for rows in beside for each in rows.kinds.items()]
             self._sets = {column for column, kind in kinds if _LABELS.fullmatch(kind)}
             for file in dict.fromkeys(files):
@@ -95,13 +99,6 @@ class Own:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
         return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
 
-    def _configs(self, built: BuiltFolder, keys: dict[Keys, str]) -> Iterator[_Rows]:
-        """Yield the configs whose key is that of a dialogue, a turn or a side."""
-        for name, config in built.dataset.configs.items():
-            if (of := keys.get(config.keys)) and built.splits(name):
-                source = f"{built.dataset.name}.{quoted(name)}"
-                yield self._rows(name, source, of, config.keys)
-
     def _described(self, file: Path, name: str, known: dict[Keys, str]) -> _Rows:
         """Return a file, whose columns tell what its rows are of."""
         require_utf8(file)
@@ -128,7 +125,7 @@ class Own:
         values = [f"m.{quoted(column)}::varchar" for column in (*kinds, *["text"] * is_said)]
         cells = ", ".join([*rows.key("m"), *values])
         found = self._ask(f"select {cells} from {rows.source} m")  # noqa: S608
-        causes, wrong, first = Causes(), 0, dict[tuple[str, ...], int]()
+        causes, first = Causes(), dict[Keys, int]()
         for number, row in enumerate(found, 1):
             key = row[: len(rows.keys)]
             if key not in known[rows.of]:
@@ -146,11 +143,11 @@ class Own:
                 )
                 continue
             causes.add(f"row {number} ({', '.join(map(str, key))})", Problem("", what=what))
-            wrong += 1
-        if wrong or not found:
+        if causes or not found:
+            wrong = len(found) - len(first)
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
-        all = len(known[rows.of])
-        self.notes.append(f"{rows.name}: {len(found):,} of {all:,} {rows.of} have a row")
+        there = f"{len(found):,} of {len(known[rows.of]):,}"
+        self.notes.append(f"{rows.name}: {there} {rows.of} have a row")
         return rows._replace(kinds=kinds)
 
     def _differing(self, join: str, keys: list[str], values: list[str]) -> tuple[list[Any], str]:
