@@ -17,7 +17,6 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import BinaryIO
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
@@ -41,9 +40,10 @@ _ELSEWHERE = "report it, or get the file elsewhere and build with --source."
 _GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
 _REFUSED = f"The server refuses the request: {_ELSEWHERE}"
 _ODD = "Report this server's answer."
-_OFFLINE = "Check that you are online; if you are and the host stays unknown, report it."
-_CERTIFICATE = "Check this computer's clock and certificates (SSL_CERT_FILE names others)."
-_PROXY = "Check the proxy (HTTPS_PROXY, NO_PROXY)."
+_OFFLINE = (
+    "Check that you are online, the proxy (HTTPS_PROXY, NO_PROXY), and this computer's clock and "
+    "certificates (SSL_CERT_FILE names others)."
+)
 _DAMAGED = (
     "The file differs from its pin: damaged in transit or changed upstream. Fetch again; if it "
     "still differs, report it."
@@ -188,7 +188,7 @@ class Downloader:
                     raise _bad_answer(response)
                 request = response.next_request
         except (httpx2.RequestError, httpx2.InvalidURL, UnicodeError) as error:  # of a long name
-            raise _no_answer(error, url) from None
+            raise _no_answer(error) from None
         raise _TroubleError(f"Exceeded {_REDIRECTS} redirects", _ODD)
 
 
@@ -196,32 +196,16 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or url
 
 
-def _has_proxy(url: str) -> bool:
-    proxies = getproxies()
-    has_one = urlsplit(url).scheme in proxies or "all" in proxies
-    return has_one and not proxy_bypass(_host(url))
-
-
-def _no_answer(error: Exception, url: str) -> _TroubleError:
+def _no_answer(error: Exception) -> _TroubleError:
     """Return the reason for a missing response, from the innermost error."""
     cause: BaseException = error
     while deeper := cause.__cause__ or cause.__context__:
         cause = deeper
-    unreached = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-    is_handshake = isinstance(cause, ssl.SSLError)
-    if isinstance(error, httpx2.ProxyError) or (unreached and not is_handshake and _has_proxy(url)):
-        return _TroubleError(f"the proxy refused the connection: {cause}", _PROXY, True)
-    if isinstance(cause, socket.gaierror):
-        return _TroubleError(f"the host is not found ({cause.strerror})", _OFFLINE)
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return _TroubleError(f"its certificate is refused: {cause.verify_message}", _CERTIFICATE)
+    what = f"no answer: {' '.join(str(cause).split()) or type(cause).__name__}"
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError):
-        return _TroubleError(" ".join(str(error).split()), _ODD)
-    if isinstance(error, httpx2.TimeoutException):
-        return _TroubleError("the server does not answer", _LATER, True)
-    if isinstance(cause, OSError):
-        return _TroubleError(cause.strerror or str(cause), _LATER, True)
-    return _TroubleError(f"the server's answer is not HTTP: {cause!r}", _ODD, True)
+        return _TroubleError(what, _ODD)
+    lasting = isinstance(cause, socket.gaierror | ssl.SSLCertVerificationError)
+    return _TroubleError(what, _OFFLINE, passing=not lasting)
 
 
 def _bad_answer(response: httpx2.Response) -> _TroubleError:

@@ -67,9 +67,7 @@ def fetch(
     folder = cache / name
     errors: list[FetchError] = []
     jobs: dict[str, dict[str, Pin]] = {}  # one per file or archive
-    seen = {}  # the state of each path when its problem was found
     for source, pin in sources.items():
-        seen[source] = _state(folder / source)
         found = problem(folder / source, pin)
         if found and found.startswith(UNREADABLE):
             remedy = "Grant permission to read it, or remove it."
@@ -82,7 +80,7 @@ def fetch(
         _clear(part)
     if jobs:
         with open_client() as client:
-            fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror, seen)
+            fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror)
             for pins in jobs.values():
                 try:
                     fetcher.fetch_one(pins)
@@ -124,21 +122,11 @@ def _unwritable(place: str, folder: Path, error: OSError) -> FetchError:
     return FetchError("", Problem(place, what=what), remedy=remedy)
 
 
-def _state(path: Path) -> tuple[int, ...] | None:
-    """Return the identity of the file or folder at a path; None if missing."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
 @dataclass(frozen=True)
 class _Fetcher:
     downloader: Downloader
     folder: Path
     on_mirror: OnMirror
-    seen: Mapping[str, object]
 
     def fetch_one(self, pins: dict[str, Pin]) -> None:
         """Fetch one file, or the folders of one archive, unless another fetch was faster."""
@@ -146,17 +134,12 @@ class _Fetcher:
         place = _part(self.folder, source, pin)
         place.parent.mkdir(parents=True, exist_ok=True)
         with open_part(place) as part:
-            lacking = {s: pin for s, pin in pins.items() if self._lacks(s, pin)}
+            lacking = {s: pin for s, pin in pins.items() if problem(self.folder / s, pin)}
             if lacking and "git_tree" in pin:
                 self._fetch_archive(part, place.stem, lacking)
             elif lacking:
                 self._fetch_file(part, source, pin)
                 os.replace(part.name, place.with_suffix(""))
-
-    def _lacks(self, source: str, pin: Pin) -> bool:
-        """Tell whether a source is still missing: another fetch may have put a new file there."""
-        path = self.folder / source
-        return self.seen[source] == _state(path) or problem(path, pin) is not None
 
     def _fetch_archive(self, part: BinaryIO, name: str, pins: dict[str, Pin]) -> None:
         def check() -> list[Problem]:
