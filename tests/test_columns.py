@@ -11,10 +11,10 @@ from mutations import nodes
 
 from parley import Checked, Converted
 from parley.building.build import build
-from parley.building.plan import plan
 from parley.building.registry import discover
 from parley.building.rows import write
 from parley.building.rows.arrow import to_batch
+from parley.building.rows.split import plan
 from parley.building.rows.write import batch_of, to_columns
 from parley.building.sources import at_hand, open_source
 from parley.schema.shapes import parse

@@ -10,7 +10,6 @@ from parley.building.card import built_card
 from parley.building.folder import BuiltFolder, files_of
 from parley.building.invented import require_invented
 from parley.building.measurements import FILE, Scores, measured, measured_anew, measured_in
-from parley.building.plan import plan
 from parley.building.provenance import (
     CARD,
     EVAL,
@@ -23,7 +22,7 @@ from parley.building.provenance import (
 )
 from parley.building.registry import Dataset
 from parley.building.rows.generate import paused_garbage_collection
-from parley.building.rows.split import BuiltSplit
+from parley.building.rows.split import BuiltSplit, plan
 from parley.building.rows.write import write_split
 from parley.building.sources import Sources
 

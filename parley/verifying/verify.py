@@ -7,9 +7,9 @@ from typing import Any
 
 from parley.base.errors import OutputError, ParleyError
 from parley.building.folder import BuiltFolder, find_folder
-from parley.building.plan import plan
 from parley.building.registry import Dataset
 from parley.building.rows.generate import paused_garbage_collection
+from parley.building.rows.split import plan
 from parley.building.sources import Sources, at_hand, open_source
 from parley.building.verdicts import A_SAMPLE, UNEXPLAINED, Figure, checks_of, figures
 from parley.verifying import folder_checks, row_checks, view_checks

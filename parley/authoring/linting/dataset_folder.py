@@ -9,8 +9,8 @@ from typing import Any
 from parley.building.build import build
 from parley.building.card import parse
 from parley.building.folder import BuiltFolder, open_folder
-from parley.building.plan import split_plan
 from parley.building.registry import Dataset
+from parley.building.rows.split import split_plan
 from parley.building.sources import Sources, open_source
 
 

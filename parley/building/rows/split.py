@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,6 +14,9 @@ from parley.building.rows import parquet
 from parley.schema.nodes import Node
 from parley.source.files import Source
 from parley.source.reader import Reader
+
+if TYPE_CHECKING:
+    from parley.building.sources import Sources
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,25 @@ class SplitPlan:
         """Yield joined records; until the next one, an error between files is of this one."""
         for self.reader.joined, record in enumerate(records):
             yield record
+
+
+def plan(source: "Sources") -> list[SplitPlan]:
+    """Return the plan of each split whose files exist, in the order of the script.
+
+    The plans share a reader, which checks each file once.
+    """
+    dataset, remedy, reader = source.dataset, source.remedy, Reader(source.folder)
+    return [
+        dataset.builder.plan(dataset.name, config, split, files, reader, remedy)
+        for config, splits in dataset.splits.items()
+        for split in splits
+        if (files := source.files(config, split))
+    ]
+
+
+def split_plan(source: "Sources", config: str, split: str) -> SplitPlan:
+    """Return the plan of one split, whose files exist."""
+    return next(each for each in plan(source) if each.name == (config, split))
 
 
 def fitting(
