@@ -80,4 +80,4 @@ def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
         if real.is_relative_to(os.path.realpath(taken)):
             raise UsageError(f"{place}: lies in {taken}", remedy="Choose a file elsewhere.")
     if target.is_symlink() or target.exists():
-        raise UsageError(f"{place}: exists", remedy="Move it away, or choose another file.")
+        raise UsageError(f"{place}: already exists", remedy="Move it away, or choose another file.")
