@@ -163,14 +163,11 @@ def test_the_bars_of_a_histogram_hold_every_number(values):
     assert scale["whole"] == isinstance(values[0], int)
 
 
-def test_values_keep_the_declared_order_and_their_phrase():
+def test_values_keep_the_declared_order_their_phrase_and_one_split_of_the_same_dialogues():
     found = [{"x": mood, "y": mood} for mood in ("good", "bad", "odd")]
     one, other = filters(found, {"x": ("bad", "good")}, {"x": "it was {} then"})
     assert one["labels"] == ["bad", "good", "odd"]
     assert (one["phrase"], other["phrase"]) == (["it was ", " then"], ["y is ", ""])
-
-
-def test_the_same_dialogues_are_in_one_split_of_the_list():
     places = (["a/x", "b/x"], ["c/x", "a/y", "d/y"], ["c/x"])
     (made,) = filters([{"split": place} for place in places], {}, {})
     assert sorted(made["labels"]) == ["a/x", "a/y", "c/x"]

@@ -6,20 +6,18 @@ The next build removes all other remains. test_killed_commands.py kills builds a
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import generate
 import pytest
 
 from parley.base.errors import OutputError
+from parley.base.replace import write_whole
 from parley.building.build import build
-from parley.building.measurements import FILE
-from parley.building.registry import Dataset, get
+from parley.building.registry import get
 from parley.building.sources import Sources
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
@@ -139,38 +137,18 @@ def test_a_full_disk(small_disk, forks, tally):
     tally("full disk under a build", len(rooms))
 
 
-def copy_of_casino(place):
-    """Return a copy of a dataset with an outdated `measured.json`."""
-    folder = Path(shutil.copytree(get("casino").folder, place / "casino"))
-    own, card = folder / FILE, folder / "README.md"
-    own.write_text(own.read_text().replace('"version": "', '"version": "0.'))
-    card.write_text(re.sub("<!-- (?!parley).*?-->", "", card.read_text()))  # the sample counts less
-    return Dataset("casino", folder)
-
-
-def measure(dataset, output):
-    """Build with `--measure` from the sample as if from upstream files."""
-    build(Sources(dataset, dataset.sample), output, measure=True)
-
-
-def test_a_full_disk_under_measured_values(small_disk, tmp_path, tally):
-    subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True, timeout=20)
-    roomy = copy_of_casino(tmp_path)
-    measure(roomy, tmp_path / "out")
-    after = content(roomy.folder)
-    own = copy_of_casino(small_disk)
-    before = content(own.folder)
-    size = len(before[FILE])
-    rooms = [0, 4096, size // 2, size - 4096]
+def test_a_full_disk_under_a_file(small_disk, tally):
+    """As under measured.json, which `--measure` replaces in the same way."""
+    file, rooms = small_disk / "measured.json", [0, 4096, 50_000]
+    write_whole(file, "old")
     for room in rooms:
         leave_room(small_disk, room)
-        full = r"measured\.json.*: the disk is full\. What stood in"
-        with pytest.raises(OutputError, match=full):
-            measure(own, tmp_path / "out")
+        with pytest.raises(OutputError):
+            write_whole(file, "new" * 30_000)
         (small_disk / "filler").unlink()
-        assert content(own.folder) == before
-    measure(own, tmp_path / "out")
-    assert content(own.folder) == after
+        assert content(small_disk) == {"measured.json": b"old"}
+    write_whole(file, "new" * 30_000)
+    assert file.stat().st_size == 90_000
     tally("full disk under `--measure`", len(rooms))
 
 
