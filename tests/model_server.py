@@ -1,29 +1,16 @@
-"""A small server that speaks the chat protocol of OpenAI, and fails on demand."""
+"""A small server that speaks the chat protocol of OpenAI."""
 
 import json
-import threading
 from contextlib import suppress
 
 from local import Connection, Local
 
-ANSWER = {"role": "assistant", "content": "?"}
-
-
-def completion(text="?", finish="stop", model="tiny", **message):
-    """Return the body of an answer."""
-    choice = {"index": 0, "finish_reason": finish, "message": ANSWER | {"content": text} | message}
-    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-    return {"id": "x", "object": "chat.completion", "model": model, "choices": [choice]} | {
-        "created": 0,
-        "usage": usage,
-    }
-
 
 class serving(Local):  # noqa: N801
-    """Calls `answer(request)`: a text, a body, bytes to cut, or (status, headers[, bytes])."""
+    """Answers each of its `requests` with the text that `answer(request)` returns."""
 
     def __init__(self, answer):
-        self.handler, self.reply, self.requests, self.lock = _Handler, answer, [], threading.Lock()
+        self.handler, self.reply, self.requests = _Handler, answer, []
 
     def __enter__(self):
         super().__enter__()
@@ -37,21 +24,12 @@ class _Handler(Connection):
     site: serving
 
     def respond(self):
-        with suppress(ConnectionError):
-            self._answer()
-
-    def _answer(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.site.lock:
-            self.site.requests.append((self.headers.get("Authorization"), request))
-        found = self.site.reply(request)
-        if isinstance(found, bytes):  # a connection that is cut
-            self.answer(200, {"Content-Length": str(len(found) + 100)}, found)
-            self.close_connection = True
-        elif isinstance(found, tuple):
-            status, headers, *body = found
-            error = {"error": {"message": f"status {status}"}}
-            self.answer(status, headers, *(body or [json.dumps(error).encode()]))
-        else:
-            body = completion(found) if isinstance(found, str) else found
+        self.site.requests.append(request)
+        message = {"role": "assistant", "content": self.site.reply(request)}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        head = {"id": "x", "object": "chat.completion", "model": "tiny", "created": 0}
+        with suppress(ConnectionError):
+            body = head | {"choices": [choice], "usage": usage}
             self.answer(200, {}, json.dumps(body).encode())

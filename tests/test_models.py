@@ -231,7 +231,7 @@ def test_an_endpoint_is_sent_the_schema_if_wanted(sample_build, scored, of, tmp_
             log = evals.ask(name, model, sample_build, tmp_path, schema=schema, limit=limit)
             assert scored(name, log)["unreadable"] == due
     question = next(iter(of(name).by_key.values()))
-    sent = [schema_of(request) for _, request in server.requests]
+    sent = [*map(schema_of, server.requests)]
     assert sent == [question.schema] * limit + [None] * limit
 
 
