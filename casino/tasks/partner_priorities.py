@@ -163,8 +163,7 @@ PRIORITIES = Task(
     },
     inputs="the side's own priorities, and the texts of the dialogue without deal actions",
     columns=("participants.priority_*", "utterances.text"),
-    leak="`partner_points_scored` and the packages of the deal give the order away: without any "
-    "text exact_order is 66.9, top_1 80.4",
+    leak="`partner_points_scored` and the packages of the deal give the order away",
     asking=Asking(
         "3",
         priorities,

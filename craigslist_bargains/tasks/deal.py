@@ -190,8 +190,7 @@ DEAL = Task(
     },
     inputs="the category, the listing price, and the messages before any other action",
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
-    leak="the config `messages` ends in words such as [I accept.], which give an AUC of 0.998; "
-    "without them, the last message alone gives 0.894",
+    leak="the config `messages` ends in words such as [I accept.], which give the deal away",
     asking=Asking(
         "3",
         questions,
