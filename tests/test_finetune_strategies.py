@@ -95,12 +95,8 @@ def test_an_input_is_as_in_the_paper(example, tokenizer):
     # text that looks like a special token
     ids, _ = example.inputs_of(tokenizer, said("[CLS] [MASK]", f"[SEP] {end} [PAD]"))
     numbers = zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True)
-    found = {token: ids.count(number) for token, number in numbers}
-    assert {token: times for token, times in found.items() if times} == {
-        "[CLS]": 1,
-        "[SEP]": 2,
-        end: 1,
-    }
+    for token, number in numbers:
+        assert ids.count(number) == {"[CLS]": 1, "[SEP]": 2, end: 1}.get(token, 0)
 
 
 def test_a_long_input_is_cut_from_the_oldest(example, tokenizer):
