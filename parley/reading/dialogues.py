@@ -3,8 +3,9 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from functools import cache, cached_property
+from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError
@@ -49,7 +50,7 @@ class Dialogue:
     def transcript(self) -> Transcript | None:
         """The dialogue laid out for reading, if there is a `transcript.py`; or ScriptError."""
         module = self.dataset.transcript
-        return self._asked(module.transcript, _check_transcript) if module else None
+        return self._asked(module.transcript, Transcript) if module else None
 
     @property
     def facets(self) -> Facets:
@@ -57,7 +58,7 @@ class Dialogue:
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
-        said: Facets = self._asked(getattr(tool, "facets", self._of_row), _check_facets)
+        said: Facets = self._asked(getattr(tool, "facets", self._of_row), Facets, "facets")
         found = splits | said
         if self.transcript:
             found.setdefault("turns", len(self.transcript.turns))
@@ -70,11 +71,12 @@ class Dialogue:
         found = {column: _plain(row[column], features.get(column)) for column in columns}
         return {column: value for column, value in found.items() if value is not None}
 
-    def _asked(self, function: Callable[..., Any], check: Callable[[Any], None]) -> Any:
-        """Call a function of `transcript.py` with the row and the related rows."""
+    def _asked(self, function: Callable[..., Any], kind: Any, name: str = "") -> Any:
+        """Return what a function of `transcript.py` makes of the row and the related rows."""
         try:
             found = plain(function(self.row, *([self.beside] if self.beside else [])))
-            check(found)
+            for problem in _misfits(found, kind, name):
+                raise TypeError(str(problem))
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             name = self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
@@ -106,23 +108,24 @@ class Dialogue:
             yield Problem(places[config][:-2], what=f"every value has its type{but}")
 
 
-def _check_transcript(found: Any) -> None:
-    for problem in _misfits(found, Transcript, ""):
-        raise TypeError(str(problem))
-
-
 def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
     """Yield where a value has no type of a transcript's classes; a list may be a tuple."""
+    if isinstance(hint, UnionType):
+        known = (each for each in get_args(hint) if isinstance(found, get_origin(each) or each))
+        hint = next(known, hint)
     kind, inner = get_origin(hint) or hint, get_args(hint)
-    expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
-    wrong = Problem(path.lstrip("."), expected, f"{found!r:.60}")
+
+    def wrong(expected: str) -> Problem:
+        return Problem(path.lstrip("."), expected, f"{found!r:.60}")
+
     if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
-        yield wrong
+        yield wrong(_EXPECTED.get(kind) or f"a {kind.__name__}")
     elif isinstance(found, str):
-        if not _is_unicode(found):
-            yield replace(
-                wrong, expected="valid Unicode", found=f"a lone surrogate in {found!r:.60}"
-            )
+        if not found.isascii() and re.search("[\ud800-\udfff]", found):  # which no file can hold
+            yield wrong("valid Unicode, without a lone surrogate")
+    elif isinstance(found, int | float):
+        if not isinstance(found, bool) and not (is_number(found) and abs(found) <= _LARGEST):
+            yield wrong(f"an integer of 64 bits or a float up to {_LARGEST:g}")
     elif is_dataclass(found):
         for name, each in _hints(kind).items():
             yield from _misfits(getattr(found, name), each, f"{path}.{name}")
@@ -134,43 +137,14 @@ def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
         if kind is list or inner[-1] is Ellipsis:
             inner = (inner[0],) * len(found)
         if len(found) != len(inner):
-            yield replace(wrong, expected=f"{len(inner)} values")
+            yield wrong(f"{len(inner)} values")
         for number, (value, each) in enumerate(zip(found, inner, strict=False)):
             yield from _misfits(value, each, f"{path}[{number}]")
 
 
 _EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
+_EXPECTED[UnionType] = "text, a number, a truth value, null, or a list or dict of these"
 _hints = cache(get_type_hints)
-
-
-def _check_facets(found: Any) -> None:
-    if not isinstance(found, dict):
-        raise TypeError(f"facets: expected a dict, found {found!r:.60}")
-    for name, facet in found.items():
-        sides = facet if isinstance(facet, dict) else {"": facet}
-        for side in (name, *sides):
-            if not isinstance(side, str) or not _is_unicode(side):
-                raise TypeError(f"facets: expected names, found {side!r:.60}")
-        for values in sides.values():
-            for value in values if isinstance(values, list) else [values]:
-                if not _is_facet(value):
-                    expected = (
-                        f"expected valid text, an integer of 64 bits or a float up to {_LARGEST:g}"
-                    )
-                    raise TypeError(f"{name}: {expected}, found {value!r:.60}")
-
-
-def _is_facet(value: Any) -> bool:
-    if value is None or isinstance(value, bool):
-        return True
-    if isinstance(value, str):
-        return _is_unicode(value)
-    return is_number(value) and abs(value) <= _LARGEST  # which NaN is not
-
-
-def _is_unicode(text: str) -> bool:
-    """Tell whether a text has no lone surrogate, which no file can hold."""
-    return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
