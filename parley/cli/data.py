@@ -78,10 +78,14 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
     import shutil
 
     from parley.base.console import print_message, size
+    from parley.base.part import part_of
+
+    def fetched(file: Path) -> int:
+        places = (file, part_of(file))
+        return next((place.stat().st_size for place in places if place.is_file()), 0)
 
     total = sum(pin["size"] for pin in sources.values())
-    absent = (pin for file, pin in sources.items() if not (cache / name / file).is_file())
-    left = sum(pin["size"] for pin in absent)
+    left = sum(max(0, pin["size"] - fetched(cache / name / file)) for file, pin in sources.items())
     home = next(folder for folder in (cache, *cache.absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(home).free
     print_message(
