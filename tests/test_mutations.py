@@ -16,7 +16,7 @@ from parley.building.registry import discover
 from parley.building.rows.generate import generate
 from parley.building.rows.split import split_plan
 from parley.building.sources import Sources, open_source
-from parley.building.verdicts import checks_of
+from parley.building.verdicts import marked
 from parley.schema.shapes import parse
 from parley.source.reader import Reader
 
@@ -53,7 +53,7 @@ def built(sample_build, sample_rows):
 
 
 def own_checks(dataset):
-    return {check.__name__: check for check in checks_of(dataset.checks)}
+    return {check.__name__: check for check in marked(dataset.checks, "is_check")}
 
 
 def problems_of(built, check):

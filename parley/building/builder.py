@@ -195,15 +195,8 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
     lossless = {config.name: config for config in cls.CONFIGS if isinstance(config, Config)}
     for view in (config for config in cls.CONFIGS if isinstance(config, View)):
-        place = f"View({view.name!r})"
         if view.of and view.of not in lossless:
-            yield Problem(f"{place}.of", "a Config", repr(view.of))
-            continue
-        splits = view.splits or lossless[view.of].splits
-        for split, numbers in view.left_out.items():
-            if split not in splits or not numbers.keys() <= view.shown.keys():
-                due = f"one of {', '.join(splits)} -> {', '.join(view.shown)} -> a number"
-                yield Problem(f"{place}.left_out", due, repr({split: numbers}))
+            yield Problem(f"View({view.name!r}).of", "a Config", repr(view.of))
     if not lossless:
         yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
     seen: dict[str, Source] = {}

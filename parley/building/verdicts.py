@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
+from inspect import isfunction
 from types import ModuleType
 from typing import Any
 
@@ -64,10 +65,13 @@ class Figure:
         return asdict(self)
 
 
-def checks_of(module: ModuleType | None) -> list[Callable[[Data], Iterator[str]]]:
-    """Return the functions of a `checks.py` that are marked with `check`, in its order."""
+def marked(module: ModuleType | None, mark: str) -> list[Callable[..., Any]]:
+    """Return a module's functions that have a mark, in its order.
+
+    `check` leaves the mark "is_check", `counted` "counted" and `documented` "table".
+    """
     values = vars(module).values() if module else ()
-    return [value for value in values if getattr(value, "is_check", False)]
+    return [value for value in values if isfunction(value) and hasattr(value, mark)]
 
 
 @dataclass(frozen=True)
@@ -82,18 +86,12 @@ class Count:
 
 def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
     """Compute and yield every count of a `figures.py`, in its order."""
-    for function in counted_in(module):
+    for function in marked(module, "counted"):
         name = function.__name__
         outcome = _compute(lambda data, count=function: _rounded(count, data), data, ())
         numbers = {".".join(keys): value for keys, value in outcome.measured.items()}
         reason = "" if numbers else outcome.reason
         yield Count(name, numbers, reason, bool(reason) and outcome.verdict != NOT_CHECKED)
-
-
-def counted_in(module: ModuleType | None) -> list[Callable[[Data], Any]]:
-    """Return the functions of a `figures.py` that are marked with `counted`."""
-    values = vars(module).values() if module else ()
-    return [value for value in values if hasattr(value, "counted")]
 
 
 def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
@@ -116,15 +114,8 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
 
     With `why_not`, it computes none and needs no data: each is "not checked" for that reason.
     """
-    for function, table in _tables(module):
-        yield from _judged(function, table, data, why_not)
-
-
-def _tables(module: ModuleType | None) -> Iterator[tuple[Callable[..., Any], Table]]:
-    """Yield each computation of a `figures.py` with its table, in order."""
-    for function in vars(module).values() if module else ():
-        if isinstance(table := getattr(function, "table", None), Table):
-            yield function, table
+    for function in marked(module, "table"):
+        yield from _judged(function, data, why_not)
 
 
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
@@ -133,7 +124,8 @@ def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) 
     `found` is name -> measured, verdict, and the reason of what was not checked.
     """
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
-    for function, table in _tables(module):
+    for function in marked(module, "table"):
+        table: Table = function.table  # type: ignore[attr-defined]
         parts = (each for keys, cell in table.cells.items() for each in _parts(keys, cell))
         for part, (stated, known) in parts:
             name = ".".join((function.__name__, *part))
@@ -152,9 +144,8 @@ def definition_of(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
 
 
-def _judged(
-    function: Callable[..., Any], table: Table, data: Data | None, why_not: str
-) -> Iterator[Figure]:
+def _judged(function: Callable[..., Any], data: Data | None, why_not: str) -> Iterator[Figure]:
+    table: Table = function.table  # type: ignore[attr-defined]
     taken = 0 if table.not_reproducible else keys_taken(function)
     calls: dict[Keys, dict[Keys, Value | Differs]] = {}
     for keys, cell in table.cells.items():

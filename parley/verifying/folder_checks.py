@@ -33,7 +33,7 @@ from parley.building.rows.digest import same
 from parley.building.rows.split import BuiltSplit, SplitPlan
 from parley.building.rows.write import write_batches
 from parley.building.sources import Sources, sources_of
-from parley.building.verdicts import A_SAMPLE, Figure, counted_in, every_count
+from parley.building.verdicts import A_SAMPLE, Figure, every_count, marked
 from parley.schema.features import arrow_schema
 from parley.source import pins
 from parley.tasks.in_builds import (
@@ -305,10 +305,10 @@ def counted(built: BuiltFolder) -> Iterator[str]:
     dataset = built.dataset
     known = measured(dataset)
     if why_not := _why_not_counted(built, known.version):
-        yield from [NotChecked(why_not)] if counted_in(dataset.figures) else []
+        yield from [NotChecked(why_not)] if marked(dataset.figures, "counted") else []
         return
     due = {name: value for name, value in known.counted.items() if value is not None}
-    owners = tuple(f"{each.__name__}." for each in counted_in(dataset.figures))
+    owners = tuple(f"{each.__name__}." for each in marked(dataset.figures, "counted"))
     for name in due:
         if not f"{name}.".startswith(owners):
             yield f"{name}: {FILE} has it, but no function of figures.py counts it"

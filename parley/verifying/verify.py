@@ -11,7 +11,7 @@ from parley.building.registry import Dataset
 from parley.building.rows.generate import paused_garbage_collection
 from parley.building.rows.split import plan
 from parley.building.sources import Sources, at_hand, open_source
-from parley.building.verdicts import A_SAMPLE, UNEXPLAINED, Figure, checks_of, figures
+from parley.building.verdicts import A_SAMPLE, UNEXPLAINED, Figure, figures, marked
 from parley.verifying import folder_checks, row_checks, view_checks
 from parley.verifying.check import Check, OnStep, run_check
 
@@ -94,7 +94,7 @@ def verify(
         test(folder_checks.questions, remeasured),
         test(view_checks.views, plans),
         test(view_checks.shown),
-        *(test(check) for check in checks_of(dataset.checks)),
+        *(test(check) for check in marked(dataset.checks, "is_check")),
         test(row_checks.source, plans, remeasured),
         test(folder_checks.counted),
     ]

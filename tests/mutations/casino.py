@@ -50,8 +50,8 @@ RECORDS = [
         (f"{_SIDE}.outcomes.points_scored", 0, r"outcomes.points_scored: expected 18 by the deal"),
     )
 ] + [
-    (_GUESSES, "2001", DROP, "expected guesses of the 5 dialogues, found none of 2001$"),
-    (_GUESSES, "", lambda guesses: guesses | {"7": guesses["2001"]}, "found some of 7$"),
+    (_GUESSES, "2001", DROP, ": expected guesses of .* 2001$"),
+    (_GUESSES, "", lambda guesses: guesses | {"7": guesses["2001"]}, ": expected guesses of .* 7$"),
 ]
 
 OPTIONAL = r"chat_logs\[\]\.task_data\.data|\d+"

@@ -12,7 +12,7 @@ from parley.base.modules import module_path
 from parley.building.figures import Value
 from parley.building.measurements import FILE, Measured, every_split, measured, text_of
 from parley.building.registry import Dataset
-from parley.building.verdicts import FAILED, UNEXPLAINED, counted_in, every_count, figures
+from parley.building.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
 from parley.reading.export.export import export
 from parley.schema.fields import columns_of
 from parley.source.pins import PLACEHOLDER
@@ -89,7 +89,7 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
 
 def _numbers(dataset: Dataset, known: Measured) -> Iterator[tuple[str, Value | None]]:
     """Yield the recorded numbers of the functions that count, in their order."""
-    for function in counted_in(dataset.figures):
+    for function in marked(dataset.figures, "counted"):
         name = function.__name__
         own = {k: v for k, v in known.counted.items() if f"{k}.".startswith(f"{name}.")}
         yield from (own or {name: None}).items()
