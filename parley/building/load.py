@@ -133,12 +133,9 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
     if not (paths := built.files(config, split)):
         wrong.append(Problem(f"{config}/{split}", what="a file is missing, or a link"))
     for path, file in zip(paths, made["files"], strict=False):
-        if (data := _recorded_bytes(path, file)) is None:
-            what = "unreadable, or not of the recorded size and sha256"
+        if (table := _recorded(path, file)) is None or table.schema != schema:
+            what = "unreadable, or not of the recorded size, sha256 and columns"
             wrong.append(Problem(file["path"], what=what))
-        elif (table := _read(data)) is None or table.schema != schema:
-            due = f"Parquet with the columns of {built.dataset.name} {config}"
-            wrong.append(Problem(file["path"], due, "other content"))
         else:
             tables.append(table)
     table, digest = pa.concat_tables(tables), Digest(schema)
@@ -151,19 +148,13 @@ def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) ->
     return table
 
 
-def _recorded_bytes(path: Path, file: dict[str, Any]) -> bytes | None:
-    """Return the bytes of a file, or None if it has others than the recorded ones or none."""
+def _recorded(path: Path, file: dict[str, Any]) -> pa.Table | None:
+    """Return the table of a Parquet file; None if it is none, or not of the recorded bytes."""
     try:
         with open_regular(path, links=False) as opened:
             data = opened.read(file["bytes"] + 1)
-    except OSError:
-        return None
-    return data if hashlib.sha256(data).hexdigest() == file["sha256"] else None
-
-
-def _read(data: bytes) -> pa.Table | None:
-    """Return the table of a Parquet file, or None if it is not readable."""
-    try:
+        if hashlib.sha256(data).hexdigest() != file["sha256"]:
+            return None
         return pq.ParquetFile(pa.BufferReader(data)).read()
     except (pa.ArrowException, OSError, ValueError):
         return None
