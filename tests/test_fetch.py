@@ -117,8 +117,7 @@ def test_a_folder_is_compared_with_its_pin(tmp_path, name, change, differs):
 
 
 @pytest.mark.parametrize("length", [True, False], ids=["length", "no length"])
-@pytest.mark.parametrize("size", [True, False], ids=["size", "no size"])
-@pytest.mark.parametrize("kind", ["sha256", "git_blob"])
+@pytest.mark.parametrize(("size", "kind"), [(True, "sha256"), (False, "git_blob")])
 def test_a_file_is_brought_and_then_left_alone(server, pin, run, steps, kind, size, length):
     server.pages["/a"] = Page(BODY, length=length)
     pin["git_blob"] = blob(BODY)
@@ -276,10 +275,8 @@ def test_all_failures_are_named_and_the_rest_is_fetched(server, tmp_path, pin, f
 
 LACKS = {
     "404": None,
-    "503": Page(BODY, statuses=[503] * 99),
     "broke": Page(BODY, drop=[99_000] * 99, ranges=False),
     "sha256": Page(WRONG),
-    "size": Page(BODY[:-1]),
 }
 
 
