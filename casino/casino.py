@@ -184,10 +184,11 @@ def with_guesses(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     Raises ValueError unless the file has guesses of exactly these dialogues.
     """
     dialogues, (guesses,) = map(list, sources.values())
-    if wrong := guesses.keys() ^ {str(record["dialogue_id"]) for record in dialogues}:
-        what = f"guesses of the {len(dialogues)} dialogues and no others"
-        some = ", ".join(sorted(wrong)[:5])
-        raise ValueError(f"{GUESSING.path}: expected {what}, found otherwise for {some}")
+    numbers = {str(record["dialogue_id"]) for record in dialogues}
+    if wrong := sorted(guesses.keys() ^ numbers):
+        due = f"{GUESSING.path}: expected guesses of the {len(numbers)} dialogues"
+        found = (f"{'none' if each in numbers else 'some'} of {each}" for each in wrong[:5])
+        raise ValueError(f"{due}, found {', '.join(found)}")
     for record in dialogues:
         yield {**record, "guesses": guesses[str(record["dialogue_id"])]}
 
