@@ -9,8 +9,7 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.building.registry import get
-from parley.building.rows.generate import generate
-from parley.building.rows.split import split_plan
+from parley.building.rows.split import generate, split_plan
 from parley.building.sources import Sources
 from parley.reading.transcript import Note
 

@@ -7,8 +7,7 @@ from folders import in_memory
 
 from parley.base.errors import RecordError
 from parley.building.registry import get
-from parley.building.rows.generate import generate
-from parley.building.rows.split import split_plan
+from parley.building.rows.split import generate, split_plan
 from parley.building.sources import open_source
 from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined

@@ -13,8 +13,7 @@ from mutations import NAMES, InMemory, another, changed, found_by, general, inne
 from parley.base.errors import RecordError
 from parley.building.folder import open_folder
 from parley.building.registry import discover
-from parley.building.rows.generate import generate
-from parley.building.rows.split import split_plan
+from parley.building.rows.split import generate, split_plan
 from parley.building.sources import Sources, open_source
 from parley.building.verdicts import marked
 from parley.schema.shapes import parse

@@ -21,8 +21,7 @@ from parley.building.provenance import (
     tools,
 )
 from parley.building.registry import Dataset
-from parley.building.rows.generate import paused_garbage_collection
-from parley.building.rows.split import BuiltSplit, plan
+from parley.building.rows.split import BuiltSplit, paused_garbage_collection, plan
 from parley.building.rows.write import write_split
 from parley.building.sources import Sources
 

@@ -75,8 +75,8 @@ def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | Non
 
     None if there is no such row.
     """
-    from parley.building.rows.generate import generate
-    from parley.building.rows.split import plan  # not at the top: cards are read without it
+    # not at the top: cards are read without these
+    from parley.building.rows.split import generate, plan
     from parley.building.sources import open_source
 
     config = dataset.builder.SHOWN or dataset.default

@@ -6,8 +6,7 @@ from typing import Any
 from parley.base.errors import Problem, ScriptError
 from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
-from parley.building.rows.generate import generate
-from parley.building.rows.split import plan
+from parley.building.rows.split import generate, plan
 from parley.building.sources import open_source
 
 _LEAST = 40  # characters of a text that nobody invents twice

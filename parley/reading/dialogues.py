@@ -232,7 +232,7 @@ def rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row
     """Return the rows of a split, of a built folder or made from a source."""
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
-    from parley.building.rows.generate import generate
-    from parley.building.rows.split import split_plan  # not at the top: a build needs less
+    # not at the top: a build needs less
+    from parley.building.rows.split import generate, split_plan
 
     return generate(split_plan(folder, config, split))

@@ -13,8 +13,7 @@ from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
 from parley.building.rows.arrow import to_batches
 from parley.building.rows.digest import Digest
-from parley.building.rows.generate import generate
-from parley.building.rows.split import SplitPlan
+from parley.building.rows.split import SplitPlan, generate
 from parley.schema.containers import KEY
 from parley.schema.fields import UNKNOWN, columns_of
 from parley.verifying.check import NotChecked

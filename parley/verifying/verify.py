@@ -8,8 +8,7 @@ from typing import Any
 from parley.base.errors import OutputError, ParleyError
 from parley.building.folder import BuiltFolder, find_folder
 from parley.building.registry import Dataset
-from parley.building.rows.generate import paused_garbage_collection
-from parley.building.rows.split import plan
+from parley.building.rows.split import paused_garbage_collection, plan
 from parley.building.sources import Sources, at_hand, open_source
 from parley.building.verdicts import A_SAMPLE, UNEXPLAINED, Figure, figures, marked
 from parley.verifying import folder_checks, row_checks, view_checks

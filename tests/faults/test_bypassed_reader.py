@@ -11,8 +11,7 @@ from parley.base.errors import ScriptError
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover
-from parley.building.rows.generate import generate
-from parley.building.rows.split import split_plan
+from parley.building.rows.split import generate, split_plan
 from parley.building.sources import open_source
 from parley.source.reader import Reader
 from parley.verifying.verify import verify

@@ -20,8 +20,7 @@ from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
 from parley.building.configs import Config, View
 from parley.building.rows.arrow import to_batch, to_batches
-from parley.building.rows.generate import generate
-from parley.building.rows.split import SplitPlan
+from parley.building.rows.split import SplitPlan, generate
 from parley.schema.features import arrow_schema
 from parley.schema.fields import columns_of
 from parley.schema.shapes import Converted, parse, problems

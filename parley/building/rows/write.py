@@ -11,9 +11,8 @@ import pyarrow as pa
 from parley.building.configs import Config
 from parley.building.rows.arrow import filled_paths, null_paths, to_batch, to_batches
 from parley.building.rows.digest import Digest
-from parley.building.rows.generate import generate
 from parley.building.rows.parquet import write_parquet
-from parley.building.rows.split import BuiltSplit, SplitPlan
+from parley.building.rows.split import BuiltSplit, SplitPlan, generate
 from parley.schema.conversion import ToColumns
 from parley.source.files import File
 
