@@ -1,5 +1,7 @@
 """Rules and properties of builds that hold for every dataset."""
 
+import re
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -24,6 +26,17 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_every_rule_holds(dataset, rule, folders):
     assert run_check(rule, folders[dataset.name]).problems == []
+
+
+def test_a_script_imports_each_module_that_its_modules_import(dataset):
+    """`datasets` before 4 copies no others; tests/compat.py loads the scripts with them."""
+
+    def imported(module):
+        text = (dataset.folder / f"{module}.py").read_text(encoding="utf-8")
+        return set(re.findall(r"^from \.(\w+)", text, re.MULTILINE))
+
+    direct = imported(dataset.name)
+    assert set().union(*map(imported, direct)) <= direct
 
 
 def test_parquet_suits_streaming(dataset, sample_build):
