@@ -928,7 +928,7 @@ def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, op
     keys = [{key: row[key] for key in ("dialogue_id", "turn")} for row in turns]
     rows = [
         key | {"labels": ["uv-part"], "<b>x</b>": attack}
-        for key, attack in zip(keys, hostile.ATTACKS, strict=False)
+        for key, attack in zip(keys[1:], reversed(hostile.ATTACKS), strict=False)
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
     folder = find_folder(sample_build, get("casino"))
@@ -947,6 +947,9 @@ def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, op
         assert differ == len(own.beside(id)[1]) > 0
         text = page.inner_text("#dialogue")
         assert "<b>x</b>" in text
+        assert page.evaluate(
+            "() => { const d = byId('dialogue'); return d.scrollWidth <= d.clientWidth }"
+        )
         assert not re.search("[\u202e\u200f\x07]", text)
     assert not page.evaluate("'acted' in window")
 
