@@ -19,6 +19,7 @@ from typing import NamedTuple
 from urllib.parse import quote_plus, unquote_plus, urlencode
 
 import hostile
+import jsonlines
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -925,12 +926,10 @@ def asked_site(served, build, name, asked):
 def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, open_page, tmp_path):
     file = tmp_path / f"{hostile.ATTACKS[3]}.jsonl"
     turns = table(sample_build, "casino", "utterances")
-    keys = [{key: row[key] for key in ("dialogue_id", "turn")} for row in turns]
-    rows = [
-        key | {"labels": ["uv-part"], "<b>x</b>": attack}
-        for key, attack in zip(keys[1:], reversed(hostile.ATTACKS), strict=False)
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)))
+    with jsonlines.open(file, "w") as lines:
+        for row, attack in zip(turns[1:], reversed(hostile.ATTACKS), strict=False):
+            keys = {key: row[key] for key in ("dialogue_id", "turn")}
+            lines.write(keys | {"labels": ["uv-part"], "<b>x</b>": attack})
     folder = find_folder(sample_build, get("casino"))
     own = pytest.importorskip("parley.reading.site.own").Own(folder, [file])
     page = open_page(asked_site(served, sample_build, "own", data.Asked(own=own)))
@@ -947,9 +946,7 @@ def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, op
         assert differ == len(own.beside(id)[1]) > 0
         text = page.inner_text("#dialogue")
         assert "<b>x</b>" in text
-        assert page.evaluate(
-            "() => { const d = byId('dialogue'); return d.scrollWidth <= d.clientWidth }"
-        )
+        assert page.locator("#dialogue").evaluate("box => box.scrollWidth <= box.clientWidth")
         assert not re.search("[\u202e\u200f\x07]", text)
     assert not page.evaluate("'acted' in window")
 
