@@ -106,11 +106,10 @@ class Commit:
         return hashlib.sha1(repr((self.number, files)).encode()).hexdigest()
 
     def tree(self):
-        """Return all files and folders by path; the root is ''."""
+        """Return all files and folders by path, with the date that DuckDB reads; the root is ''."""
         found = {path: blob.entry for path, blob in self.files.items()}
         for folder in {path[: end.start()] for path in found for end in re.finditer("/|^", path)}:
             found[folder] = {"type": "directory", "oid": git_oid(folder.encode()), "size": 0}
-        # by its date DuckDB tells whether a file has changed
         last = {"id": self.id, "title": "A commit", "date": "2026-01-01T00:00:00.000Z"}
         return {path: {"path": path, **found[path], "lastCommit": last} for path in sorted(found)}
 

@@ -36,9 +36,8 @@ DAMAGED = {  # what the error says -> files with ID for dialogue_id and ; for a 
     ("says", "file"), [(says, file) for says, files in DAMAGED.items() for file in files.split()]
 )
 def test_a_damaged_file_is_one_clear_error(sample_build, tmp_path, says, file):
-    suffix, _, text = file.partition(":")
+    suffix, _, text = file.replace("ID", "dialogue_id").replace(";", "\n").partition(":")
     path = tmp_path / f"mine.{suffix}"
-    text = text.replace("ID", "dialogue_id").replace(";", "\n")
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ParleyError) as error:
         Own(parley.open(sample_build / "casino"), [path])
@@ -75,7 +74,7 @@ def test_differences_are_those_of_sql(sample_build, tmp_path):
     assert "other: labels ≠ strategies" not in differ  # but for the order of labels
     assert differ.count("sides: points_scored ≠ participants") == 2
     assert not any("satisfaction" in label for label in differ)
-    assert any(note.startswith(f"one: {len(rows)} of ") for note in own.notes)
+    assert own.notes[0].startswith(f"one: {len(rows)} of ")
     told = dict(own.beside(ids[0])[0]["facts"])
     assert told["whole: chat_logs"] == "null"
     assert len(told["whole: note"]) == 100_000

@@ -938,8 +938,7 @@ def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, op
     assert shown(page, "differs") == {label: len(found)}
     with parley.connect(folder) as connection:
         assert {id for (id,) in connection.execute(sql).fetchall()} == set(found)
-    titles = page.locator("#window .title").all_inner_texts()
-    for id, title in zip(found, titles, strict=True):
+    for id, title in zip(found, page.locator(".title").all_inner_texts(), strict=True):
         page.evaluate("(id) => page.choose(page.numbers.get(id))", id)
         differ = page.locator("#dialogue .note.chosen").count()
         assert f"{differ} differ" in title
