@@ -298,6 +298,7 @@ def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path,
     assert run("browse", "--sample", "--build", sample_build, "--no-open").returncode == 2
 
 
+@pytest.mark.slow
 def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, run):
     """And removes the files of a killed one."""
     command = ["browse", "duo", "--no-open", "--port"]
