@@ -841,7 +841,7 @@ STATE = """(to) => {
     const made = new Selection(page);
     return [made.ids(), made.sql()];
 }"""  # from an address to the selection
-TRIED = {"sample": 50, "real": 25}  # random filters of each dataset
+TRIED = {"sample": 25, "real": 100}  # random filters of each dataset
 
 
 def random_filters(page, rng, texts):

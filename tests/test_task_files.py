@@ -271,6 +271,7 @@ BAD = {
         "no number": ("one Q0 d1 1 0,5 x", "score: "),
         "an underscore": ("one Q0 d1 1 0_5 x", "score: "),
         "a sign": ("one Q0 d1 1 + x", "score: "),
+        "a long number": (f"one Q0 d1 1 {'1' * 200_000}x tag", "score: "),
         "other digits": ("one Q0 d1 \u0663 0.5 x", "rank: "),
         "no UTF-8": (b"one Q0 d1 1 0.5 \xff", "0xff"),
         "byte order mark": ("\ufeffone Q0 d1 1 0.5 x", "BOM"),

@@ -20,7 +20,7 @@ _TITLES = "A folder with the titles of judged documents."
 _WHERE = (
     "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
 )
-_WITH = "Show the rows of a file beside the dialogues, sides or turns that they name; repeatable."
+_WITH = "Show a file's rows beside the dialogues, turns or sides whose keys they have; repeatable."
 Catalogue = Annotated[Path | None, Option("--catalogue", metavar="DIR", help=_TITLES)]
 
 

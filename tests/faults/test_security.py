@@ -29,7 +29,6 @@ from parley.building.card import parse
 from parley.building.measurements import FILE as MEASURED
 from parley.building.registry import discover, get
 from parley.cli import main
-from parley.tasks.formats import TREC_RUN
 
 ROOT = Path(__file__).parents[2]
 CANARY = "canary-5d1e7c"
@@ -567,10 +566,6 @@ def test_no_line_takes_long_to_refuse():
     """Quadratic work would take minutes."""
     keys = b"{%s}" % b",".join(b'"%d":0' % max(number, 2) for number in range(70_000, 0, -1))
     start = time.monotonic()
-    for read_line, line in (
-        (TREC_RUN.parse, b"q Q0 d 1 " + b"1" * 200_000 + b"x tag"),
-        (loads, keys),
-    ):
-        with pytest.raises(ValueError, match=r"twice|expected a finite number"):
-            read_line(line)
+    with pytest.raises(ValueError, match="twice"):
+        loads(keys)
     assert time.monotonic() - start < 10
