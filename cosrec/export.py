@@ -17,7 +17,8 @@ For BEIR and MTEB, of each type, which has documents of its own:
     TYPE/queries.jsonl      {"_id": query id, "text": text}
     TYPE/qrels/test.tsv     query-id, corpus-id, score, with these headings
 
-They read `TYPE/corpus.jsonl` too: docs/catalogue.md makes that of the products.
+They read `TYPE/corpus.jsonl` too. CoSRec published no documents; docs/catalogue.md makes that of
+the products.
 """
 
 import json

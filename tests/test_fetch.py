@@ -217,7 +217,7 @@ NO_CERTIFICATE.verify_message = "self-signed certificate"
 @pytest.mark.parametrize(
     ("error", "remedy"),
     [
-        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), "online"),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), "HTTPS_PROXY"),
         (NO_CERTIFICATE, "SSL_CERT_FILE"),
     ],
 )

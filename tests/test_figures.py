@@ -1,6 +1,7 @@
 import json
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,6 +93,7 @@ UNEXPLAINED = "UNEXPLAINED"
         ({"train": 1, "test": 2}, rows, {"f.train": UNBUILT, "f.test": "matches"}),
         ({"a": 1}, raising(ModuleNotFoundError(name="sacremoses")), {"f.a": "not checked"}),
         ({"a": 1, "b": 2}, lambda data: {"a": 1}, {"f.a": "matches", "f.b": UNEXPLAINED}),
+        ({"a": 1}, cache(lambda data: {"a": 1}), {"f.a": "matches"}),
         (
             {"d": 1},  # the others sorted: they are often of a set
             lambda data: dict.fromkeys("dba", 1),

@@ -64,3 +64,4 @@ def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
     assert "provenance" not in failed(found, open_source(dataset, upstream))
     found.provenance["sources"]["test.json"]["url"] = "https://example.org/elsewhere"
     assert "provenance" in failed(found, open_source(dataset, upstream))
+    assert not found.mirrored

@@ -663,6 +663,19 @@ def test_a_changed_schema_is_named(difference, place, damage, change):
     assert not split.changed
 
 
+def test_turned_labels_are_named_beside_a_new_column(difference):
+    def damage(folder):
+        turn_labels(folder)
+        file = parquet(folder, "speakers", "train")
+        retable(file, lambda table: table.append_column("new", table["age"]))
+
+    _, splits = difference("casino", damage)
+    added, *turned = splits["speakers", "train"].schema
+    assert added.startswith("new: absent")
+    assert turned
+    assert all("features.svo.names[" in found for found in turned)
+
+
 def test_columns_that_one_folder_alone_has_are_named_once_and_not_in_every_row(difference):
     def change(table):
         turns = table["turns"].to_pylist()

@@ -147,6 +147,10 @@ def _owned(output: Path) -> Iterator[Path]:
             ) from None
         try:
             yield temporary
+        except OSError as error:
+            what = f"{error.filename or output}: {error.strerror or error}"
+            remedy = "Finished categories stay; run the same command again."
+            raise OutputError(what, remedy=remedy) from error
         finally:
             os.close(handle)
 
@@ -171,7 +175,7 @@ class _Catalogue:
         if self._provenance.get("job") != JOB or found != given:
             raise UsageError(
                 "",
-                Problem(str(output), f"a catalogue made with {given}", f"one made with {found}"),
+                Problem(str(output), f"a catalogue with {given}", f"one with {found}"),
                 remedy="Choose another --output, or delete it.",
             )
         self.counts: dict[str, Any] = _read_json(output / COUNTS) or {}

@@ -24,7 +24,7 @@ from parley.building.provenance import (
 from parley.building.registry import Dataset, get
 from parley.building.rows.read import open_parquet, readable
 from parley.schema.features import Value, datasets_features, item_of, labels_of
-from parley.source.pins import Pin, alone
+from parley.source.pins import Pin, alone, places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,9 +95,9 @@ class BuiltFolder:
     @property
     def mirrored(self) -> dict[str, Pin]:
         """Source -> the pin that the provenance states, where it is a mirror's."""
-        own = {file: alone(pin) for file, pin in self.dataset.pins.items()}
-        stated = self.provenance["sources"].items()
-        return {file: pin for file, pin in stated if file in own and pin != own[file]}
+        stated, own = self.provenance["sources"], self.dataset.pins
+        mirrors = {file: places(pin)[1:] for file, pin in own.items() if file in stated}
+        return {file: stated[file] for file in mirrors if stated[file] in map(alone, mirrors[file])}
 
     @property
     def version(self) -> str:

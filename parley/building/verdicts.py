@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
-from inspect import isfunction
+from inspect import isclass
 from types import ModuleType
 from typing import Any
 
@@ -71,7 +71,11 @@ def marked(module: ModuleType | None, mark: str) -> list[Callable[..., Any]]:
     `check` leaves the mark "is_check", `counted` "counted" and `documented` "table".
     """
     values = vars(module).values() if module else ()
-    return [value for value in values if isfunction(value) and hasattr(value, mark)]
+    return [
+        value
+        for value in values  # also of functools.cache
+        if callable(value) and not isclass(value) and hasattr(value, mark)
+    ]
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,14 @@ _REDIRECTS = 5  # in a row
 _BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
 
 _LATER = "Try again later."
+_LASTS = "Try again later. If it lasts, check the proxy (HTTPS_PROXY, NO_PROXY), or report it."
 _RESUME = "Fetch again to resume."
 _ELSEWHERE = "report it, or get the file elsewhere and build with --source."
 _GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
 _REFUSED = f"The server refuses the request: {_ELSEWHERE}"
 _ODD = "Report this server's answer."
 _OFFLINE = (
-    "Check that you are online, the proxy (HTTPS_PROXY, NO_PROXY), and this computer's clock and "
+    "Check your connection, the proxy (HTTPS_PROXY, NO_PROXY), and this computer's clock and "
     "certificates (SSL_CERT_FILE names others)."
 )
 _DAMAGED = (
@@ -178,8 +179,10 @@ class Downloader:
             request = self.client.build_request("GET", url, headers=headers, timeout=timeout)
             for _ in range(1 + _REDIRECTS):
                 response = self.client.send(request, stream=True)
-                packed = response.headers.get("Content-Encoding", "identity")
-                if response.status_code in (200, 206, 416) and packed == "identity":
+                packed = response.headers.get("Content-Encoding", "identity").strip()
+                if response.status_code == 416 or (
+                    response.status_code in (200, 206) and packed.lower() == "identity"
+                ):
                     return response
                 response.close()  # the body of a redirect is not read, however long
                 if response.is_success:
@@ -205,7 +208,7 @@ def _no_answer(error: Exception) -> _TroubleError:
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError):
         return _TroubleError(what, _ODD)
     lasting = isinstance(cause, socket.gaierror | ssl.SSLCertVerificationError)
-    return _TroubleError(what, _OFFLINE, passing=not lasting)
+    return _TroubleError(what, _OFFLINE if lasting else _LASTS, passing=not lasting)
 
 
 def _bad_answer(response: httpx2.Response) -> _TroubleError:

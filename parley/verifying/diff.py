@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
@@ -204,15 +204,16 @@ def _schema_changes(old: pa.Schema, new: pa.Schema) -> Iterator[str]:
     shared = [[name for name in one if name in other] for one, other in (types, types[::-1])]
     if shared[0] != shared[1]:
         yield f"columns in another order: {', '.join(shared[1])}"
-    if types[0] == types[1]:
-        for path, one, other in changes(_footer(old), _footer(new), "features"):
-            yield cut(f"footer, {path}: {one} -> {other}")
+    alike = {name for name in types[0] if types[0][name] == types[1].get(name)}
+    for path, one, other in changes(_footer(old, alike), _footer(new, alike), "features"):
+        yield cut(f"footer, {path}: {one} -> {other}")
 
 
-def _footer(schema: pa.Schema) -> Any:
-    """Return what the footer says of the features; its text if it is no JSON."""
+def _footer(schema: pa.Schema, names: Collection[str]) -> Any:
+    """Return what the footer says of the features of these columns; its text if it is no JSON."""
     text = (schema.metadata or {}).get(b"huggingface", b"")
     try:
-        return loads(text)["info"]["features"]
-    except (ValueError, LookupError, TypeError):
+        features = loads(text)["info"]["features"]
+        return {name: feature for name, feature in features.items() if name in names}
+    except (ValueError, LookupError, TypeError, AttributeError):
         return repr(text)

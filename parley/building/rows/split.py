@@ -126,14 +126,15 @@ def generate(plan: SplitPlan, records: list[Any] | None = None) -> Iterator[Any]
         ScriptError: the script fails, or does not read a file to its end.
         SourceError: a file cannot be read.
     """
-    keys = set()
+    keys = dict[Any, int]()
     plan.reader.forget()
     with explaining(plan):
         for number, (key, row) in enumerate(plan.keyed_rows(records)):
             if key in keys:
                 place = plan.reader.place or f"{plan.named}, row {number}"
-                raise RecordError("", Problem(place, what=f"the key {key!r} appears twice"))
-            keys.add(key)
+                what = f"the key {key!r} appears twice, first in row {keys[key]}"
+                raise RecordError("", Problem(place, what=what))
+            keys[key] = number
             yield row
         plan.reader.require_ended(plan.files)
         if not keys:

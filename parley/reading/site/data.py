@@ -93,7 +93,7 @@ def write_data(
     for config in index.tables:
         _write_table(built, config, folder)
     any_path = orjson.Fragment(json.dumps(load))  # a path may be invalid Unicode
-    more = {"where": asked.query, "queries": asked.own.queries if asked.own else {}}
+    more = {"where": asked.query, "queries": asked.own.queries if asked.own else None}
     data = orjson.dumps(index.as_dict() | more | {"load": any_path})
     write_script(folder / "index.js", "parley.index(", data)
     actions = {"deal actions": index.actions} if index.actions else {}
