@@ -30,7 +30,8 @@ _YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
 _BESIDE |= {"tasks", "views"}
 _LAYOUT = (
-    "PARLEY_DATASETS names a folder of folders NAME, each with its script NAME.py, in lower case."
+    "To use your own, set PARLEY_DATASETS to a folder of folders NAME, each with its script "
+    "NAME.py, in lower case."
 )
 IN_WHEEL = "collection_data"
 """The folder of parley's own datasets in the installed package."""
@@ -96,7 +97,8 @@ def get(name: str) -> "Dataset":
     if name in (datasets := discover()):
         return datasets[name]
     near = get_close_matches(Path(name).name.lower(), datasets, 1)
-    hint = f"Did you mean {near[0]}? Give the name alone." if near else _LAYOUT
+    hint = f"Did you mean {near[0]}?" if near else _LAYOUT
+    hint += " Give the name alone." if near and "/" in name else ""
     raise UsageError(f"no dataset is named {name!r}; there are: {', '.join(datasets)}", remedy=hint)
 
 
