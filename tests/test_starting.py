@@ -235,12 +235,15 @@ def test_a_printed_pin_is_that_of_the_file_or_folder(tmp_path, upstream, run):
     assert {run("pin", place).returncode for place in (folder / "absent", folder)} == {2}
 
 
+BY_ID = {"dialogue": "id", "text": "text"}
 TALKS = {"all.jsonl": talks({"who": "An"}, {"who": "Bo"})}
 # Files, what is stated of them, and a text that the error names
 BAD = [
     *(({"a.json": text}, {}, "a.json") for text in ('[{"id": NaN}]', b'[{"id": "\xe9"}]')),
     ({"a.csv": "a,b\n1,2\n1,2,3\n"}, {}, "a.csv"),
     ({"a.csv": ",a\n0,2\n"}, {}, "columns"),
+    ({"a.csv": "id;text;who\n1;Hi.;An\n"}, {}, "id;text;who"),
+    ({"a.csv": "1,2\n3,4\n"}, {}, "a.csv"),  # no header
     ({"a.json": '[{"id": "a"}]', "b.csv": "id\n1\n"}, {}, "b.csv"),
     ({"a.json": "[[1]]"}, {}, "columns"),
     ({f"{n}.json": '{"said": ["Oh."]}' for n in range(5)}, {"turns": "said"}, "--turns"),  # no id
@@ -250,9 +253,12 @@ BAD = [
     ({"a.jsonl": talks({"speaker": "An", "at?": 1})}, SAID, "--turns"),
     *((TALKS, {"turns": name}, name) for name in ("nothing", "id", "said")),
     *((TALKS, {"text": name}, name) for name in ("nothing", "id", "said")),
+    (TALKS, {"turns": "said", "text": "text", "speaker": "whom"}, "'whom'"),
     (TALKS, {"turns": "said", "text": "nothing"}, "nothing"),
     (TALKS, {"dialogue": "id", "text": "nothing"}, "nothing"),
     (TALKS, {"dialogue": "said", "text": "id"}, "said"),
+    ({"a.csv": "id,text\n1,a\n2,b\n1,c\n"}, BY_ID, "a.csv"),
+    ({"a.csv": "id,text\n2,a\n", "b.csv": "id,text\n2,b\n"}, BY_ID, "b.csv"),
     *((TALKS, {name: "id"}, f"--{name}") for name in ("speaker", "dialogue")),
     (TALKS, {"turns": "said", "text": "text", "dialogue": "id"}, "--dialogue"),
 ]
@@ -264,6 +270,7 @@ def test_a_failed_draft_leaves_nothing(tmp_path, upstream, files, stated, named)
     with pytest.raises(ParleyError) as error:
         write_draft("tea", tmp_path / "more", [folder], Stated(**stated))
     assert named in str(error.value)
+    assert "Error(" not in str(error.value)
     assert not [*(tmp_path / "more").glob("*")]
 
 

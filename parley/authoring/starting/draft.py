@@ -6,7 +6,8 @@ Nothing says who speaks in a file, or what a dialogue is: the user states it (`S
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
     if stated.dialogue:
         if entries or any(type(row.get(stated.dialogue)) not in (str, int) for row in values):
             raise UsageError(f"{stated}: --dialogue is not a text or number in every row")
+        _require_one_place(given, stated.dialogue)
         key: tuple[str, ...] = (stated.dialogue,)
     else:
         key = ("id",) if entries else _key_of(values)
@@ -123,6 +125,18 @@ def _require_columns(shape: Any, notes: list[str]) -> None:
         raise UsageError(said, remedy=BY_HAND) from error
     if node.nullable:
         raise UsageError("a record may be null", remedy=BY_HAND)
+
+
+def _require_one_place(given: list[Given], field: str) -> None:
+    """Raise UsageError unless the rows of each dialogue stand one after the other in one file."""
+    seen: dict[str | int, str] = {}  # -> its file
+    for each in given:
+        for id, _ in groupby(each.values, itemgetter(field)):
+            if id in seen:
+                files = " and ".join(dict.fromkeys((seen[id], each.path)))
+                said = f"the rows of {field} {id!r:.60} stand in two places of {files}"
+                raise UsageError(said, remedy=BY_HAND)
+            seen[id] = each.path
 
 
 def _key_of(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:

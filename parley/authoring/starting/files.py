@@ -12,7 +12,7 @@ from parley.authoring.starting.script import literal
 from parley.base.errors import Problem, RecordError, UsageError, few
 from parley.base.regular import open_regular
 from parley.base.strict_json import loads
-from parley.source.formats import FORMATS
+from parley.source.formats import FORMATS, HEADED
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
 
 MANY = 5  # this many files of a flat folder become one Folder
@@ -102,6 +102,8 @@ def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
     for each in found:
         of = f"{len(each.names)} files of " if each.names else ""
         count = f"{of}{format}, {len(each.values):,} values"
+        if format in HEADED and each.values:
+            count += f" of the columns {few([*each.values[0]], 8)}"
         notes.append(f"{each.path}: {count} -> split {each.split}")
     return found
 
@@ -136,7 +138,23 @@ def _read(place: Path) -> tuple[str, list[Any]]:
         except ValueError as error:
             first = first or error
             continue
+        if format in HEADED and values:
+            _require_header(place, [*values[0]])
         is_list = format == "json value" and isinstance(values[0], list)
         return ("json", values[0]) if is_list else (format, values)
     said = str((first and first.__cause__) or first).lstrip(": ")
     raise RecordError("", Problem(str(place), what=f"cannot be read: {said}"))
+
+
+def _require_header(place: Path, names: list[str]) -> None:
+    """Raise UsageError if the first line of a table has another separator, or holds data."""
+    if len(names) == 1 and re.search(r"[,;|\t]", names[0]):
+        why = "its separator is not that of its suffix"
+    elif not any(re.search(r"[^\W\d_]", name) for name in names):
+        why = "none has a letter"
+    else:
+        return
+    raise UsageError(
+        f"{place}: expected the names of columns in the first line, found {few(names, 8)}: {why}",
+        remedy="Write the script by hand, with `read=` (docs/adding.md).",
+    )

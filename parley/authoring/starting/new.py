@@ -75,13 +75,17 @@ def _require_turns(dataset: Dataset, made: Draft) -> None:
         row = config.to_row(record)
         try:
             if not isinstance(row.get(field), list):
-                raise ScriptError("is no list")
+                raise ScriptError("")
             _ = Dialogue(dataset, "dialogues", "", row, {}, ()).transcript
         except ScriptError as error:
+            why = f"{field}: {row.get(field)!r:.100}"
+            if isinstance(error.__cause__, KeyError):
+                of = "turn" if made.stated.turns or made.stated.dialogue else "record"
+                why = f"{error.__cause__} is not a field of every {of}"
             fields = few([*map(repr, made.value if made.stated.dialogue else row)], 8)
             raise UsageError(
                 f"{made.stated}: not a list of texts and their speakers in every record "
-                f"({error.__cause__ or error!r:.200}); a record has {fields}",
+                f"({why}); a record has {fields}",
                 remedy="Name fields as the files have them, or write the script by hand.",
             ) from error
 
