@@ -145,7 +145,7 @@ BREAKS = {
         (CARD, "## Known limits\n", ""),
         (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n"),
     ],
-    "card_is_valid_for_the_hub": [
+    "card_has_the_form_of_the_hub": [
         (CARD, "[text-generation]", "[dialogues]"),
         (CARD, "language: [en]\n", ""),
         (SCRIPT, '"cc-by-4.0"', '"GPLv3"'),

@@ -109,8 +109,8 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     yield from (f"{each}: the text of `parley new` is still there; write your own" for each in left)
 
 
-def card_is_valid_for_the_hub(folder: DatasetFolder) -> Iterator[str]:
-    """Script and front matter name licence, languages, tasks and size as the Hub does."""
+def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
+    """Front matter has the Hub's tasks and sizes; licence and languages, the form of its ids."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
     yield from _unknown_to_the_hub(folder)

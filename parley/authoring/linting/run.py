@@ -20,7 +20,7 @@ RULES: tuple[Rule, ...] = (
     card_rules.card_can_be_read,
     card_rules.card_has_its_parts,
     card_rules.placeholders_are_replaced,
-    card_rules.card_is_valid_for_the_hub,
+    card_rules.card_has_the_form_of_the_hub,
     card_rules.card_is_up_to_date,
     folder_rules.sample_builds,
     sample_rules.sample_shows_each_alternative,
