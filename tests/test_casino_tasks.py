@@ -241,7 +241,7 @@ NO_DEAL = {"allocation": None}
         ("partner-priorities", {"order": [*ITEMS[:2], "Wood"]}, "order"),
         ("partner-priorities", {"order": [*ITEMS[:2], "Food"]}, "order"),
         ("partner-priorities", {"order": [{}, 1, True]}, "order"),
-        ("deals", {"allocation": waters(1, 1)}, "allocation"),
+        ("deals", {"allocation": waters(1, 1)}, "allocation: .* Water .*1 \\+ 1"),
         ("deals", {"allocation": waters(4, -1)}, "Water"),
         ("deals", {"allocation": waters(1.0, 2)}, "Water"),
         ("deals", {"allocation": waters(True, 2)}, "Water"),

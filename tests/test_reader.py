@@ -61,6 +61,7 @@ WHO = ({"who": {"human"}, "text": str}, {"who": {"bot"}, "text": str, "model": s
         (True, {1, 2}, "1 or 2"),
         (1.0, {1, 2}, "1 or 2"),
         ([2, 3], [even], "[1]: expected an even number"),
+        (3, (Checked(int, even), None), "expected an even number or null"),
     ],
 )
 def test_a_problem_names_the_nearest_expected_value(value, shape, expected):

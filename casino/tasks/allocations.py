@@ -18,8 +18,10 @@ EXAMPLE = {
 
 def all_packages(shares: Mapping[str, Items]) -> None:
     """Check that the sides share out all packages of each item."""
-    if any(sum(each[issue] for each in shares.values()) != PACKAGES for issue in ISSUES):
-        raise ValueError(f"{PACKAGES} packages of each item in all")
+    for issue in ISSUES:
+        one, other = (each[issue] for each in shares.values())
+        if one + other != PACKAGES:
+            raise ValueError(f"{PACKAGES} packages of {issue} in all, not {one} + {other}")
 
 
 SHARES = {side: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for side in SIDES}

@@ -190,6 +190,10 @@ class Checked(Around):
         inner = self.inner._test(f"({found} := {value})", names)
         return f"({inner} and {self._check._test(found, names)})"
 
+    def expected(self, value: Any) -> str:
+        said = self._check.expected(value) if self.inner.fits(value) else ""
+        return said or self.inner.expected(value)
+
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))
         yield from found or self._check.problems(value, path)
