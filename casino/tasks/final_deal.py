@@ -1,12 +1,20 @@
 """The packages of both sides at the end of a dialogue."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from parley import problems
 from parley.figures import Data
-from parley.questions import Asking, Question, Unreadable, chat, object_schema, reader
+from parley.questions import (
+    Asking,
+    Question,
+    Unreadable,
+    chat,
+    object_schema,
+    one_of,
+    reader,
+)
 from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
@@ -46,14 +54,21 @@ def final_deal(data: Data) -> Iterator[Question]:
 
 def allocation(value: Any) -> Any:
     """Return the packages by side of an answer, which has them by item; None for no deal."""
-    if value is None:
+    if value is None or one_of(_NO_DEAL)(value) in _NO_DEAL:
         return None
-    if any(problems(value, _BY_ITEM)) or any(sum(v.values()) != PACKAGES for v in value.values()):
-        return Unreadable()
-    return {side: {issue: value[issue][side] for issue in ISSUES} for side in SIDES}
+    items = {issue: _named(each, SIDES) for issue, each in _named(value, ISSUES).items()}
+    shares = {s: {i: items.get(i, {}).get(s) for i in ISSUES} for s in SIDES}
+    return Unreadable() if any(problems(shares, ALLOCATION)) else shares
 
 
-_BY_ITEM = {item: {side: set(range(PACKAGES + 1)) for side in SIDES} for item in ISSUES}
+_NO_DEAL = ("null", "no deal")
+
+
+def _named(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of an object by these names, written in any case; {} if it has others."""
+    given = value if isinstance(value, Mapping) else {}
+    found = {one_of(names)(name): each for name, each in given.items()}
+    return found if len(found) == len(given) and found.keys() == {*names} else {}
 
 
 def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:
