@@ -171,7 +171,7 @@ def score(
     else:
         of = "standard input" if file == "-" else file
         advance(of, "reading", None)
-        predictions = read(file, task, gold, others, fields, _remedy(built, options))
+        predictions = read(file, task, gold, others, fields, _remedy(built, task, options))
     unreadable = unreadable_of(predictions)
     kept, scored = scored_rows(gold, predictions, policy, of)
     rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
@@ -298,10 +298,12 @@ def digest_of(predictions: Mapping[Key, Prediction]) -> str:
     return found.hexdigest()
 
 
-def _remedy(built: BuiltFolder, options: Mapping[str, str]) -> str:
-    """Return the remedy for a file of predictions that cannot be scored."""
-    own = " ".join(f"--set {option}={value}" for option, value in options.items())
-    told = f"It was scored with {own}; the task has other values." if own else ""
-    if built.is_sample:  # the predictions for the dataset are mostly unknown to it
-        told = f"{told} {built.path} is a build of the sample, not of the dataset.".lstrip()
-    return told
+def _remedy(built: BuiltFolder, task: Task, options: Mapping[str, str]) -> str:
+    """Return the remedy for a file of predictions with missing or unknown keys."""
+    told = []
+    for name, value in options.items():
+        others = " or ".join(each for each in task.options[name] if each != value)
+        told.append(f"`{name}` is {value}; for another value: --set {name}={others}.")
+    if built.is_sample:
+        told.append(f"{built.path} is a build of the sample, not of the dataset.")
+    return " ".join(told)

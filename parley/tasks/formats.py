@@ -26,6 +26,7 @@ class PredictionFormat:
 
     name: str
     parse: Callable[[bytes], Any]  # a line -> its prediction, or ValueError
+    glimpse: Callable[[bytes], Any]  # a line that `parse` refuses -> what tells its key
     lines: Callable[[Iterable[Prediction]], Iterable[str]]  # without line ends
 
 
@@ -50,9 +51,14 @@ def _run_line(line: bytes) -> dict[str, Any]:
     query, _, document, rank, score, _ = parts
     if not re.fullmatch(r"\d+", rank, re.ASCII):
         raise ValueError(f"rank: expected a whole number, found {show(rank)}")
-    is_number = _NUMBER.fullmatch(score) and math.isfinite(float(score))
-    found = {"query_id": query, "document_id": document}
-    return found | {"score": float(score) if is_number else score}  # whose text fits no shape
+    if not _NUMBER.fullmatch(score) or not math.isfinite(value := float(score)):
+        raise ValueError(f"score: expected a finite number, found {show(score)}")
+    return {"query_id": query, "document_id": document, "score": value}
+
+
+def _run_glimpse(line: bytes) -> dict[str, str]:
+    query, _, document = map(bytes.decode, line.split()[:3])
+    return {"query_id": query, "document_id": document}
 
 
 def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
@@ -66,8 +72,8 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
 
 
 # By the line, not by `jsonlines`: all wrong lines are told, and those of a TREC run alike.
-JSON_LINES = PredictionFormat("JSON Lines", loads, _json_lines)
-TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_lines)
+JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
+TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
 """A TREC run: query_id, document_id and a float score, which decides, as in trec_eval."""
 
 NO_HIT = "-"

@@ -156,7 +156,7 @@ class _Checker:
         except ValueError as error:
             glimpsed = None
             with suppress(ValueError, RecursionError):  # less strict: its key
-                glimpsed = json.loads(line)
+                glimpsed = self._task.format.glimpse(line)
             self._object(number, glimpsed, [Problem("", what=_explain(error))])
         else:
             self.add(number, prediction)
@@ -234,10 +234,12 @@ class _Checker:
     def finish(self, name: str, remedy: str = "") -> Mapping[Key, Prediction]:
         """Return the predictions in the order of gold, or raise RecordError with the problems.
 
-        Those with one required key are in the order of their keys.
+        Those with one required key are in the order of their keys. `remedy` is for a file of which
+        keys are missing or unknown.
         """
         message = f"{name}: cannot be scored as {self._task.format.name}"
-        if not self.is_over and (missing := [key for key in self._gold if key not in self._seen]):
+        missing = [] if self.is_over else [key for key in self._gold if key not in self._seen]
+        if missing:
             message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
             for key in missing:
                 self._causes.add(_named(self._task.key, key), Problem("", what="missing"))
@@ -245,7 +247,9 @@ class _Checker:
         if self._broken:
             told.append(Problem("", what=self._broken))
         if told:
-            raise RecordError(message, *told, remedy=self._taken or remedy)
+            has_other_keys = missing or self._seen.difference(self._gold, self._others)
+            advice = self._taken or (remedy if has_other_keys else "")
+            raise RecordError(message, *told, remedy=advice)
         order = {key: number for number, key in enumerate(self._gold)}
         width = self._required
         ranked = sorted(self._found, key=lambda key: (order[key[:width]], key[width:]))
