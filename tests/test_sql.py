@@ -274,7 +274,7 @@ def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeyp
 
 def test_a_signal_ends_a_query(sample_build):
     endless = "select count(*) from range(100_000_000_000) a, range(1000)"
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in background has none
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # none in the background
     with parley.connect(sample_build / "duo") as connection:
         Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
