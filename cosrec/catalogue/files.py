@@ -4,25 +4,27 @@ Each host's layout works: `meta_<C>.jsonl[.gz]` in a folder `meta*` and `<C>.jso
 folder `review*`, both in the given folder or in `raw/` below it.
 """
 
+import gzip
 import hashlib
 import io
 import os
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any
 
 from parley.errors import Problem, SourceError, UsageError
 
-try:
-    from isal.igzip import IGzipFile as GzipFile  # twice as fast
-    from isal.isal_zlib import error as Damaged  # noqa: N812
-except ImportError:
-    from gzip import GzipFile
-    from zlib import error as Damaged  # noqa: N812
+GzipFile: Any = gzip.GzipFile
+Damaged: Any = zlib.error
+with suppress(ImportError):
+    from isal import igzip, isal_zlib
+
+    GzipFile, Damaged = igzip.IGzipFile, isal_zlib.error  # twice as fast
 
 BLOCK = 2 << 20  # bytes of a block, about
 LONGEST = 64 << 20  # most bytes of a line
@@ -125,7 +127,7 @@ class RawFile:
                 if {before} != {_state(os.fstat(file.fileno())), _state(self.path.stat())}:
                     raise changed(self.path)
                 self._size = file.tell()
-        except (EOFError, Damaged, BadGzipFile) as error:
+        except (EOFError, Damaged, gzip.BadGzipFile) as error:
             raise SourceError(
                 f"{self.path}: is damaged, no valid gzip: {error}", remedy="Download it again."
             ) from error
