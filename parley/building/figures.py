@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder
 
     Data: TypeAlias = BuiltFolder
+    """The build: `rows` and `named` (with names) of configs, `record`, `splits`, `features`."""
 else:
     Data = object  # for types alone: the build, whose module imports this one
 
