@@ -13,8 +13,9 @@ from parley.source.pins import git_tree
 
 
 @pytest.fixture
-def upstream(dataset, monkeypatch):
+def upstream(dataset, monkeypatch, tmp_path):
     """Serve the sample, and let the dataset's sources name and pin it, archives included."""
+    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "fetched"))  # no other test finds it
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", False)  # for loopback
     with Server() as server:
         body = io.BytesIO()
