@@ -49,8 +49,9 @@ TURNS = "select dialogue_id, turn, text, {} as labels from casino.strategies"
 MINE = {
     "one.csv": TURNS.format("case turn when 1 then ['uv-part'] else labels::varchar[] end"),
     "other.jsonl": TURNS.format("list_reverse(labels)"),
-    "sides.parquet": "select dialogue_id, speaker, points_scored + (dialogue_id = 2001)::int as "
-    "points_scored, satisfaction::varchar as satisfaction from casino.participants",
+    "sides.parquet": "select dialogue_id, speaker, case dialogue_id when 2001 then "
+    "points_scored + 1 when 2002 then null else points_scored end as points_scored, "
+    "satisfaction::varchar as satisfaction from casino.participants",
     "whole.parquet": "select dialogue_id, null as chat_logs, repeat('w', 100_000) as note, "
     "[{'a': 'nan'::double}] as nested from casino.dialogues limit 1",
 }
@@ -72,7 +73,7 @@ def test_differences_are_those_of_sql(sample_build, tmp_path):
     assert 0 < changed == differ.count("one: labels ≠ strategies")
     assert changed == differ.count("other: labels ≠ one")
     assert "other: labels ≠ strategies" not in differ  # but for the order of labels
-    assert differ.count("sides: points_scored ≠ participants") == 2
+    assert differ.count("sides: points_scored ≠ participants") == 4  # null is a difference
     assert not any("satisfaction" in label for label in differ)
     assert own.notes[0].startswith(f"one: {len(rows)} of ")
     told = dict(own.beside(ids[0])[0]["facts"])
