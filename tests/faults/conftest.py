@@ -1,4 +1,4 @@
-"""Shared by the fault tests: the slow mark, counts of faults, and processes to kill."""
+"""Shared by the fault tests: the slow mark, and processes to kill."""
 
 import os
 import subprocess
@@ -15,16 +15,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.slow)
-
-
-@pytest.fixture
-def tally(record_property):
-    """Record the trials and losses of a fault for the table."""
-
-    def record(fault, tried, lost=0):
-        record_property(f"fault: {fault}", f"{tried} {lost}")
-
-    return record
 
 
 class Forks:

@@ -75,7 +75,7 @@ def kill_at(number, out):
 """
 
 
-def test_killed_before_each_operation_on_a_file(tmp_path, forks, tally):
+def test_killed_before_each_operation_on_a_file(tmp_path, forks):
     """The exchange is too quick for a random moment, so count file operations."""
     (old, missing, before), (new, _, after) = two_sources(tmp_path, 20)
     building = forks(PREPARE + KILL_AT, f"kill_at(int(arguments[3]), arguments[2]); {JOB}")
@@ -100,7 +100,6 @@ def test_killed_before_each_operation_on_a_file(tmp_path, forks, tally):
     assert outcomes.count("none") <= 1
     assert outcomes.count("old") > 5
     assert outcomes.count("new") > 5
-    tally("build killed before a file operation", len(outcomes) - 1)
 
 
 REFUSED = 7
@@ -116,7 +115,7 @@ def leave_room(disk, room):
         filler.write(bytes(max(0, shutil.disk_usage(disk).free - room)))
 
 
-def test_a_full_disk(small_disk, forks, tally):
+def test_a_full_disk(small_disk, forks):
     """Build a sample on disks with different room, in a process that pyarrow might abort."""
     subprocess.run(["mount", "-o", "remount,size=900k", str(small_disk)], check=True, timeout=20)
     more = "from parley.base.errors import OutputError\n"
@@ -134,10 +133,9 @@ def test_a_full_disk(small_disk, forks, tally):
         (small_disk / "filler").unlink()
         assert content(small_disk / "out") == before
     assert [path.name for path in small_disk.iterdir()] == ["out"]
-    tally("full disk under a build", len(rooms))
 
 
-def test_a_full_disk_under_a_file(small_disk, tally):
+def test_a_full_disk_under_a_file(small_disk):
     """As under measured.json, which `--measure` replaces in the same way."""
     file, rooms = small_disk / "measured.json", [0, 4096, 50_000]
     write_whole(file, "old")
@@ -149,10 +147,9 @@ def test_a_full_disk_under_a_file(small_disk, tally):
         assert content(small_disk) == {"measured.json": b"old"}
     write_whole(file, "new" * 30_000)
     assert file.stat().st_size == 90_000
-    tally("full disk under `--measure`", len(rooms))
 
 
-def test_two_builds_at_once_of_which_one_is_killed(tmp_path, forks, tally):
+def test_two_builds_at_once_of_which_one_is_killed(tmp_path, forks):
     (old, missing, before), (new, _, after) = two_sources(tmp_path / "sources", 1000)
     first, second = forks(PREPARE, JOB), forks(PREPARE, JOB)
     draw, out, trials = random.Random(24), tmp_path / "out", 8
@@ -168,4 +165,3 @@ def test_two_builds_at_once_of_which_one_is_killed(tmp_path, forks, tally):
     second.start(new, missing, out)
     assert second.wait() == 0
     assert content(out) == after
-    tally("two builds at once, one killed", trials)

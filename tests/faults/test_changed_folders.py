@@ -104,7 +104,7 @@ def changed(draw, sample_build, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(TRIALS))
-def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run, tally):
+def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run):
     draw = random.Random(f"changed folder {seed}")
     folder, what, same_rows = changed(draw, sample_build, tmp_path)
     name, build = folder.name, ("--build", folder.parent)
@@ -126,10 +126,9 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run,
         *(("export", name, each, tmp_path / each, *build) for each in FORMATS[name]),
     ):
         run(*command)
-    tally("command on a changed build folder", 8 + len(FORMATS[name]))
 
 
-def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run, tally):
+def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run):
     """Beside the recorded files, and as one of them."""
     built = open_folder(sample_build / dataset.name)
     config, split = built.declared[0]
@@ -148,5 +147,3 @@ def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run, tally):
             status, _, err = run(command[0], dataset.name, *command[1:], "--build", folder.parent)
             assert status
             assert "provenance.json" in err
-    tally("name that others read, planted in a build", len(names))
-    tally("name that others read, recorded in a provenance", 2 * len(names))

@@ -49,7 +49,7 @@ def survives(cache, server, sources, right):
 @pytest.mark.parametrize("size", [True, False])
 @pytest.mark.parametrize("length", [True, False])
 @pytest.mark.parametrize("ranges", [True, False])
-def test_a_drop_at_any_tenth(server, tmp_path, tally, pin, size, length, ranges):
+def test_a_drop_at_any_tenth(server, tmp_path, pin, size, length, ranges):
     if not size:
         del pin["size"]
     for tenth in range(11):
@@ -63,7 +63,6 @@ def test_a_drop_at_any_tenth(server, tmp_path, tally, pin, size, length, ranges)
         else:
             assert "sha256" in str(error)  # nothing tells such an end from a whole body
         assert len(server.requests) == (1 if tenth == 10 else 2)
-    tally("connection dropped at each tenth of the file", 11)
 
 
 STATUSES = {  # requests
@@ -73,14 +72,13 @@ STATUSES = {  # requests
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_lasting_status(server, tmp_path, tally, pin, status):
+def test_a_lasting_status(server, tmp_path, pin, status):
     server.pages["/a"] = Page(BODY, statuses=[status] * 99, retry_after=1)
     error = survives(tmp_path, server, {"a": pin}, {"a": BODY})
     assert error.problems[0].what.startswith(f"{pin['url']}: ")
     assert str(status) in error.problems[0].what
     assert ("--source" in error.remedy) == (status in (401, 403, 404, 410, 451))
     assert len(server.requests) == STATUSES[status] + 1  # and the good one
-    tally("lasting error status", 1)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +88,10 @@ def test_a_lasting_status(server, tmp_path, tally, pin, status):
         *("Fri, 31 Dec 9999 23:59:59 GMT", "x, 99 y 9 9"),
     ],
 )
-def test_any_retry_after(server, tmp_path, tally, pin, after):
+def test_any_retry_after(server, tmp_path, pin, after):
     server.pages["/a"] = Page(BODY, statuses=[429, 503], retry_after=after)
     assert survives(tmp_path, server, {"a": pin}, {"a": BODY}) is None
     assert len(server.requests) == 3
-    tally("odd Retry-After", 1)
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -119,12 +116,11 @@ ODD |= {f"to {place[:30]}": MOVED % place.encode() for place in PLACES}
 
 
 @pytest.mark.parametrize("answer", ODD)
-def test_an_odd_answer(server, tmp_path, tally, pin, answer):
+def test_an_odd_answer(server, tmp_path, pin, answer):
     server.pages["/a"] = Page(BODY, raw=ODD[answer])
     error = survives(tmp_path, server, {"a": pin}, {"a": BODY})
     assert error.problems[0].what.startswith(f"{pin['url']}: ")
     assert len(str(error).splitlines()) == 3
-    tally("answer that is no HTTP, or a redirect to nowhere", 1)
 
 
 # The process ----------------------------------------------------------------------------
@@ -147,7 +143,7 @@ def talks(server, pin):
 
 
 @pytest.mark.parametrize(("trials", "kill"), [(1, False), (8, True)])
-def test_two_fetches_at_once(server, tmp_path, forks, talks, tally, trials, kill):
+def test_two_fetches_at_once(server, tmp_path, forks, talks, trials, kill):
     sources, right = talks
     first, second = forks(PREPARE, JOB), forks(PREPARE, JOB)
     draw = random.Random(16)
@@ -166,4 +162,3 @@ def test_two_fetches_at_once(server, tmp_path, forks, talks, tally, trials, kill
         assert wrong_files(cache, right) == []
     if not kill:  # each file was fetched once
         assert sorted(path for path, _ in server.requests) == ["/a", "/b", "/x.zip"]
-    tally("two fetches at once, one killed or not", trials)

@@ -263,7 +263,7 @@ def require_undamaged(now, before, after):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists the processes of a session")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_ended_at_a_random_moment(name, workplace, processes, tally):
+def test_ended_at_a_random_moment(name, workplace, processes):
     if name in ("catalogue", "sql"):
         pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     workplace.reset()
@@ -303,4 +303,3 @@ def test_ended_at_a_random_moment(name, workplace, processes, tally):
         assert workplace.content() == after
     assert met or TRIALS < 20  # a few may all come after a quick command
     assert left <= TRIALS // 4  # a signal can come just as something is made or removed
-    tally("command ended by TERM, INT, HUP or KILL", TRIALS)

@@ -152,7 +152,7 @@ note("listening")
 """
 
 
-def test_a_command_starts_no_program(hub, sample_build, tmp_path, tally, monkeypatch):
+def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     folder = write_skeleton("tea", tmp_path / "datasets")
@@ -181,7 +181,6 @@ def test_a_command_starts_no_program(hub, sample_build, tmp_path, tally, monkeyp
         found = apart(commands, prepare=AUDIT.format(log=str(log)), **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
     assert log.read_text() == '["listening"]\n'
-    tally("command whose started programs are counted", len(commands))
 
 
 # Cards ----------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ for bomb in json.load(sys.stdin):
 
 
 @pytest.mark.parametrize("without", ["", "del yaml.CSafeLoader, yaml.CSafeDumper"])
-def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without, tally):
+def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without):
     """With 2 GB of memory and, or without, libyaml; a program would make `owned`."""
     done = subprocess.run(
         [sys.executable, "-c", PARSE.format(without=without)],
@@ -229,7 +228,6 @@ def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without, tally)
     assert said.pop("two documents") == "({'a': 1}, 'b: 2\\n---\\ntext\\n')"
     assert set(said.values()) == {"refused"}, done.stderr
     assert not (tmp_path / "owned").exists()
-    tally("card that is a bomb or a program", len(BOMBS))
 
 
 def test_a_card_may_be_40_levels_deep():
@@ -248,7 +246,7 @@ def places(value, path=()):
             yield from places(inner, (*path, step))
 
 
-def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, capsys, tally):
+def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "datasets" / "talks"
     folder.mkdir(parents=True)
     (folder / "talks.py").touch()
@@ -278,13 +276,12 @@ def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, cap
             assert (said == "") == (statuses[-1] == 0), (path, odd)
             assert f"{folder}/{file}:" in said or not said, said
     assert set(statuses) == {0, 1}
-    tally("dataset folder of an odd form listed", len(statuses))
 
 
 # What a person types --------------------------------------------------------------------
 
 
-def test_any_argument_gets_an_answer(answers, sample_build, tmp_path, monkeypatch, tally):
+def test_any_argument_gets_an_answer(answers, sample_build, tmp_path, monkeypatch):
     """tests/test_cli.py has long paths and wrong names."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
@@ -332,7 +329,6 @@ def test_any_argument_gets_an_answer(answers, sample_build, tmp_path, monkeypatc
     for command, answer in zip(commands, found, strict=True):
         if any("\udcff" in str(word) for word in command):
             assert (answer[0], "is not UTF-8" in answer[1]) == (2, True)
-    tally("command with an odd path, name or number", len(commands))
 
 
 def test_on_windows_one_line_says_where_it_runs():
@@ -383,7 +379,7 @@ def hostile(sample_build, tmp_path):
     return build
 
 
-def test_rows_with_escapes(answers, sample_build, hostile, tmp_path, tally):
+def test_rows_with_escapes(answers, sample_build, hostile, tmp_path):
     commands = []
     for name, dataset in discover().items():
         out = tmp_path / name
@@ -404,10 +400,9 @@ def test_rows_with_escapes(answers, sample_build, hostile, tmp_path, tally):
             assert (status, "no dialogue" in output) == (2, True)
         elif name == "show":
             assert ("\\u001b[2J" if "--json" in args else "\\x1b[2J") in output
-    tally("command on rows with terminal escapes", len(commands))
 
 
-def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path, tally):
+def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path):
     one, two = (tmp_path / name / "casino" for name in ("one", "two"))
     for folder in (one, two):
         shutil.copytree(sample_build / "casino", folder)
@@ -429,10 +424,9 @@ def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path, tall
     assert (verified[0], "unknown file" in verified[1], "\\x1b" in verified[1]) == (1, True, True)
     assert (differs[0], "more changed rows" in differs[1]) == (1, True)
     assert {status for status, _ in others} <= {1, 2}
-    tally("command on names with terminal escapes", len(commands))
 
 
-def test_a_source_and_a_server_with_escapes(answers, tmp_path, monkeypatch, tally):
+def test_a_source_and_a_server_with_escapes(answers, tmp_path, monkeypatch):
     """The records break the shape and the server answers nonsense."""
     folder = shutil.copytree(get("casino").folder, tmp_path / "datasets" / "talks")
     script = (folder / "casino.py").read_text(encoding="utf-8")
@@ -455,7 +449,6 @@ def test_a_source_and_a_server_with_escapes(answers, tmp_path, monkeypatch, tall
         built, fetched = answers(commands, **more)
         assert (built[0], "unknown field" in built[1]) == (1, True)
         assert (fetched[0], "the server answered 404" in fetched[1]) == (1, True)
-    tally("command on a source or server with terminal escapes", 2)
 
 
 # Folders from elsewhere -----------------------------------------------------------------
@@ -536,7 +529,7 @@ def commands_on(folder, sound, out):
 
 
 def test_nothing_outside_a_folder_is_read_or_written(
-    answers, hub, sample_build, outside, tmp_path, tally
+    answers, hub, sample_build, outside, tmp_path
 ):
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
@@ -559,7 +552,6 @@ def test_nothing_outside_a_folder_is_read_or_written(
     exported = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert exported
     assert not any(CANARY in text for text in exported)
-    tally("command on a link, device or huge file in a folder", len(commands))
 
 
 def test_no_line_takes_long_to_refuse():
