@@ -9,37 +9,20 @@ The other files of a dataset take their words from `parley.tasks`, `parley.quest
 """
 
 import importlib
-import sys
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parley.base.errors import ParleyError
 from parley.base.version import __version__
+from parley.building.builder import Builder
+from parley.building.configs import Config, View
+from parley.programs import browse, build, connect, dataset, fetch, load, score, verify
+from parley.programs import list as list  # noqa: A004
+from parley.programs import open as open  # noqa: A004
+from parley.schema.chats import CHAT, chat_of
+from parley.schema.features import ClassLabel, Value
+from parley.schema.shapes import Checked, Converted, Field, problems
+from parley.source.files import File, Folder
 
-if TYPE_CHECKING:
-    from parley.building.builder import Builder
-    from parley.building.configs import Config, View
-    from parley.programs import browse, build, connect, dataset, fetch, load, score, verify
-    from parley.programs import list as list  # noqa: A004
-    from parley.programs import open as open  # noqa: A004
-    from parley.schema.chats import CHAT, chat_of
-    from parley.schema.features import ClassLabel, Value
-    from parley.schema.shapes import Checked, Converted, Field, problems
-    from parley.source.files import File, Folder
-
-_FUNCTIONS: tuple[str, ...] = ("browse", "build", "connect", "dataset", "fetch")
-_FUNCTIONS += ("list", "load", "open", "score", "verify")
-# Module -> names, imported on first use, as they bring `datasets` and pyarrow
-_WORDS = {
-    "parley.building.builder": ("Builder",),
-    "parley.building.configs": ("Config", "View"),
-    "parley.programs": _FUNCTIONS,
-    "parley.schema.chats": ("CHAT", "chat_of"),
-    "parley.schema.features": ("ClassLabel", "Value"),
-    "parley.schema.shapes": ("Checked", "Converted", "Field", "problems"),
-    "parley.source.files": ("File", "Folder"),
-}
-_PLACES = {name: module for module, names in _WORDS.items() for name in names}
 _MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
 __all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
@@ -48,22 +31,14 @@ __all__ += ["problems", "score", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _MODULES:  # imported on first use, as some are slow
         return importlib.import_module(f"parley.{name}")
-    if name in _PLACES:
-        return getattr(importlib.import_module(_PLACES[name]), name)
-    said = f"module 'parley' has no attribute {name!r}"
-    if not name.startswith("_") and find_spec(f"parley.{name}") is None:
-        for place in (f"parley.{module}" for module in _MODULES):
-            if name in importlib.import_module(place).__all__:
-                said = f"{name} is in {place}: from {place} import {name}"
-                # `from parley import NAME`, which hides the message of an AttributeError
-                if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
-                    raise ImportError(said)
-    raise AttributeError(said)
+    raise AttributeError(f"module 'parley' has no attribute {name!r}")
 
 
 def __dir__() -> tuple[str, ...]:
     """Return what users need: `help(parley)` shows the functions, not the words of scripts."""
+    home = "parley.programs"
+    functions = (each for each in __all__ if getattr(globals()[each], "__module__", "") == home)
     shown = ("__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *_MODULES)
-    return (*_FUNCTIONS, *shown)
+    return (*functions, *shown)

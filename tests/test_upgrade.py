@@ -1,10 +1,8 @@
-"""What version 1.0.0 wrote: a build, and scripts whose names stand elsewhere now."""
+"""A build that version 1.0.0 wrote."""
 
 import json
 import shutil
 from pathlib import Path
-
-import pytest
 
 from parley.authoring.starting.new import write_skeleton
 from parley.building.folder import open_folder
@@ -28,8 +26,3 @@ def test_a_build_of_1_0_0_is_read_and_its_rows_have_the_same_digests(tmp_path, m
         assert new[name]["train"]["digest"] == splits["train"]["digest"]
     shutil.copytree(OLD, tmp_path / "old")
     assert run("build", "chatter", "--sample", "--build", tmp_path / "old").returncode == 0
-
-
-def test_a_name_that_moved_is_named_with_its_place():
-    with pytest.raises(ImportError, match=r"parley\.tasks"):
-        exec("from parley import Task")
