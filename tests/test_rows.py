@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from parley.base.errors import RowError
-from parley.building.rows import parquet
 from parley.building.rows.arrow import to_batch, to_batches
 from parley.building.rows.digest import Digest, same
 from parley.building.rows.write import write_batches
@@ -216,19 +215,3 @@ def test_columns_and_fields_without_values_are_named():
     for rows, due in ((first, ["a", "b.x", "c"]), (first + more, ["c.x", "c.y"])):
         batches = [pa.RecordBatch.from_pylist([row], schema) for row in rows]
         assert write_batches(("config", "split"), batches, schema, None).nulls == due
-
-
-def test_an_interrupt_while_pyarrow_writes_is_passed_on(tmp_path, monkeypatch):
-    class Interrupted:
-        def __init__(self):
-            self.writes = 0
-
-        def update(self, data):
-            self.writes += 1
-            if self.writes == 2:  # the first is of the constructor
-                raise KeyboardInterrupt
-
-    monkeypatch.setattr(parquet.hashlib, "sha256", Interrupted)
-    batch = pa.record_batch({name: pa.array(range(100_000)) for name in ("a", "b")})
-    with pytest.raises(KeyboardInterrupt):
-        parquet.write_parquet([batch], batch.schema, tmp_path, "train")

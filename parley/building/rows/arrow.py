@@ -6,7 +6,7 @@ checked one by one, to name the path of each problem.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Any
@@ -184,21 +184,3 @@ def _shown(value: Any) -> str:
         return f"{value!r:.60}"
     except ValueError:  # Python writes no integer of more than 4,300 digits
         return "a number of thousands of digits"
-
-
-def filled_paths(path: str, array: pa.Array) -> Iterator[str]:
-    """Yield the path of a column, and of each field of its structs, that has a value."""
-    if array.null_count < len(array):
-        yield path
-        if pa.types.is_struct(array.type):
-            for field, values in zip(array.type, array.flatten(), strict=True):
-                yield from filled_paths(f"{path}.{field.name}", values)
-
-
-def null_paths(path: str, kind: pa.DataType, filled: Collection[str]) -> Iterator[str]:
-    """Yield the paths of a column that no row fills; a null struct stands for its fields."""
-    if path not in filled:
-        yield path
-    elif pa.types.is_struct(kind):
-        for field in kind:
-            yield from null_paths(f"{path}.{field.name}", field.type, filled)

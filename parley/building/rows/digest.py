@@ -68,6 +68,10 @@ class Digest:
         text = json.dumps([self.rows, columns], separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
+    def nulls(self) -> list[str]:
+        """Return the columns, and fields of structs, that are null in all rows so far."""
+        return [path for column in self._columns for path in column.nulls()]
+
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
 
@@ -76,7 +80,7 @@ class _Column:
     """The streams of a column and its inner columns."""
 
     def __init__(self, path: list[str | int], type_: pa.DataType) -> None:
-        self._path, self._type = path, str(type_)
+        self._path, self._type, self._is_filled = path, str(type_), False
         self._inner: list[_Column] = []
         self._valid, self._lengths, self._values = (hashlib.sha256() for _ in range(3))
         self._streams = [self._valid]
@@ -102,6 +106,14 @@ class _Column:
         yield [self._path, self._type, [stream.hexdigest() for stream in self._streams]]
         for column in self._inner:
             yield from column.stated()
+
+    def nulls(self) -> Iterator[str]:
+        """Yield its path, or those of its fields, unless it has a value."""
+        if not self._is_filled:
+            yield ".".join(map(str, self._path))
+        elif self._type == "struct":
+            for column in self._inner:
+                yield from column.nulls()
 
     def _add_struct(self, array: pa.Array) -> None:
         self._valid_values(array)
@@ -130,6 +142,7 @@ class _Column:
 
     def _valid_values(self, array: pa.Array) -> pa.Array:
         """Hash which values are not null, and return these values."""
+        self._is_filled |= array.null_count < len(array)
         if not array.null_count:
             self._valid.update(b"\1" * len(array))
             return array

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from parley.building.configs import Config
-from parley.building.rows.arrow import filled_paths, null_paths, to_batch, to_batches
+from parley.building.rows.arrow import to_batch, to_batches
 from parley.building.rows.digest import Digest
 from parley.building.rows.parquet import write_parquet
 from parley.building.rows.split import BuiltSplit, SplitPlan, generate
@@ -36,20 +36,12 @@ def write_batches(
     """
     start = time.perf_counter()
     config, split = name
-    digest, filled = Digest(schema), set[str]()
+    digest = Digest(schema)
     if target := folder and folder / config:
         target.mkdir(exist_ok=True)
-
-    def looked_at() -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for column, values in zip(schema.names, batch.columns, strict=True):
-                filled.update(filled_paths(column, values))
-            yield batch
-
-    files = write_parquet(looked_at(), schema, target, split, digest)
+    files = write_parquet(batches, schema, target, split, digest)
     seconds = time.perf_counter() - start
-    nulls = [path for field in schema for path in null_paths(field.name, field.type, filled)]
-    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, nulls, version)
+    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, digest.nulls(), version)
 
 
 def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None]) -> BuiltSplit:
