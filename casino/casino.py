@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Builder, Checked, Config, Field, File, View
-from parley.figures import Data
+from parley.building.figures import Data
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from parley.figures import Data
-from parley.views import Heatmap
+from parley.building.figures import Data
+from parley.reading.charts import Heatmap
 
 from .views import SATISFACTION
 

@@ -5,8 +5,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from parley.figures import Data
-from parley.jobs import write_corpus
+from parley.building.figures import Data
+from parley.reading.export.convokit import write_corpus
 
 from .views import labelled, numbered
 

@@ -1,7 +1,7 @@
 """The charts of CoSRec that its filters do not give."""
 
-from parley.figures import Data
-from parley.views import Bar, Bars
+from parley.building.figures import Data
+from parley.reading.charts import Bar, Bars
 
 from .views import GRADES
 

@@ -24,7 +24,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from parley import Builder, Checked, Config, Converted, Field, File, View
-from parley.figures import Data
+from parley.building.figures import Data
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS

@@ -28,9 +28,9 @@ from typing import Any
 
 import jsonlines
 
-from parley.errors import OutputError
-from parley.figures import Data
-from parley.jobs import convokit
+from parley.base.errors import OutputError
+from parley.building.figures import Data
+from parley.reading.export.convokit import convokit
 
 from .rows import to_judgment_record
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from parley.errors import UsageError
-from parley.jobs import Job
+from parley.base.errors import UsageError
+from parley.building.jobs import Job
 
 from .catalogue.sources import SOURCES
 
@@ -39,7 +39,7 @@ def catalogue(
 
     Run the same command again to continue an interrupted run.
     """
-    from parley.jobs import print_message
+    from parley.base.console import print_message
 
     from .catalogue.build import Wanted, build
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from parley.views import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
+from parley.reading.transcript import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .rows import TYPES
 from .views import ASPECTS, GRADES, canonical, listed, places_of

@@ -7,7 +7,7 @@ its own buyer and seller.
 
 from typing import Any
 
-from parley.jobs import convokit
+from parley.reading.export.convokit import convokit
 
 CORPUS = {
     "name": "CraigslistBargains",

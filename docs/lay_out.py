@@ -20,7 +20,21 @@ ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "pages"
 SKILL = ROOT / "parley/.agents/skills/parley/SKILL.md"  # stands for AGENTS.md, which leads to it
 USER = ["list", "load", "open", "fetch", "build", "verify", "score", "connect", "browse"]
-MODULES = ["tasks", "questions", "figures", "views", "jobs", "errors"]
+MODULES = {  # page and title -> modules
+    ("tasks", "Tasks"): ["tasks"],
+    ("figures", "Figures and checks"): ["building.figures"],
+    ("views", "Transcripts and charts"): ["reading.transcript", "reading.charts"],
+    ("jobs", "Jobs and exports"): [
+        "building.jobs",
+        "base.replace",
+        "base.console",
+        "building.rows.digest",
+        "building.rows.parquet",
+        "schema.features",
+        "reading.export.convokit",
+    ],
+    ("errors", "Errors"): ["base.errors"],
+}
 
 
 class Doctests(griffe.Extension):
@@ -49,11 +63,14 @@ def lay_out() -> None:
     reference = OUTPUT / "reference"
     reference.mkdir()
     words = [name for name in parley.__all__ if name not in {*USER, "__version__"}]
-    (reference / "functions.md").write_text(names("parley", USER, "Functions for programs"))
-    (reference / "scripts.md").write_text(names("parley", words, "Words of a script"))
-    for module in MODULES:
-        public = importlib.import_module(f"parley.{module}").__all__
-        (reference / f"{module}.md").write_text(names(f"parley.{module}", public, module.title()))
+    found = griffe.load("parley")
+    functions, scripts = names(found, "", USER), names(found, "", words)
+    (reference / "functions.md").write_text("# Functions for programs\n\n" + functions)
+    (reference / "scripts.md").write_text("# Words of a script\n\n" + scripts)
+    for (page, title), modules in MODULES.items():
+        public = {each: importlib.import_module(f"parley.{each}").__all__ for each in modules}
+        listed = "\n".join(names(found, each, some) for each, some in public.items())
+        (reference / f"{page}.md").write_text(f"# {title}\n\n{listed}")
     command = [sys.executable, "-m", "typer", "parley.cli", "utils", "docs", "--name", "parley"]
     shown = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout  # noqa: S603
     (reference / "commands.md").write_text(shown, encoding="utf-8")
@@ -74,14 +91,12 @@ def link_to_page(link: re.Match[str]) -> str:
     return link[0] if ".md#" in link[0] else link[1]
 
 
-def names(module: str, public: list[str], title: str) -> str:
-    """Return a reference page of public names, or end with those that lack a docstring."""
-    found = griffe.load("parley")
-    path = module.removeprefix("parley").lstrip(".")
-    objects = {name: found[f"{path}.{name}" if path else name] for name in public}
-    if bare := [name for name, each in objects.items() if not each.has_docstring]:
-        sys.exit(f"{module}: without a docstring: {', '.join(bare)}")
-    return f"# {title}\n\n" + "\n".join(f"::: {module}.{name}\n" for name in objects)
+def names(parley: griffe.Object, module: str, public: list[str]) -> str:
+    """Return the reference of a module's public names, or end with those without a docstring."""
+    paths = [f"{module}.{name}".lstrip(".") for name in public]
+    if bare := [path for path in paths if not parley[path].has_docstring]:
+        sys.exit(f"without a docstring: {', '.join(bare)}")
+    return "\n".join(f"::: parley.{path}\n" for path in paths)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 from collections import Counter
 from functools import partial
 
-from parley.figures import Data
-from parley.views import Heatmap
+from parley.building.figures import Data
+from parley.reading.charts import Heatmap
 
 from .views import ASPECTS
 

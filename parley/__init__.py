@@ -3,13 +3,10 @@
 For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `connect`, and
 `browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
-The other files of a dataset take their words from `parley.tasks`, `parley.questions`,
-`parley.figures`, `parley.views` and `parley.jobs`.
-`parley.errors` has the exceptions.
+The other files of a dataset take theirs from the modules that have `__all__`, such as
+`parley.tasks`, `parley.building.figures` and `parley.reading.transcript`.
+`parley.base.errors` has the exceptions.
 """
-
-import importlib
-from typing import Any
 
 from parley.base.errors import ParleyError
 from parley.base.version import __version__
@@ -23,22 +20,14 @@ from parley.schema.features import ClassLabel, Value
 from parley.schema.shapes import Checked, Converted, Field, problems
 from parley.source.files import File, Folder
 
-_MODULES = ("tasks", "questions", "figures", "views", "jobs", "errors")
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
 __all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
 __all__ += ["build", "chat_of", "connect", "dataset", "fetch", "list", "load", "open"]
 __all__ += ["problems", "score", "verify"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:  # imported on first use, as some are slow
-        return importlib.import_module(f"parley.{name}")
-    raise AttributeError(f"module 'parley' has no attribute {name!r}")
-
-
 def __dir__() -> tuple[str, ...]:
     """Return what users need: `help(parley)` shows the functions, not the words of scripts."""
     home = "parley.programs"
     functions = (each for each in __all__ if getattr(globals()[each], "__module__", "") == home)
-    shown = ("__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *_MODULES)
-    return (*functions, *shown)
+    return (*functions, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__")

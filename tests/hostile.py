@@ -123,7 +123,7 @@ def facets(row):
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
 
-from parley.views import Bar, Bars, Heatmap
+from parley.reading.charts import Bar, Bars, Heatmap
 
 
 def attacks(data):

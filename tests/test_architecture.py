@@ -45,6 +45,7 @@ def imports():
 def test_the_page_names_every_folder():
     folders = {path.parent.name for path in TOOL.glob("*/__init__.py")}
     assert sorted(LAYERS) == sorted(folders)
+    assert len([*folders, *TOOL.glob("[a-z]*.py")]) <= 12
 
 
 def test_a_folder_imports_from_those_above_it():

@@ -436,7 +436,7 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
     jobs = tmp_path / "changed" / "chatter" / "jobs.py"
     jobs.parent.mkdir(parents=True)
     jobs.write_text(
-        "import typer\nfrom parley.jobs import Job\n\n\n"
+        "import typer\nfrom parley.building.jobs import Job\n\n\n"
         f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
         f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job)}}\n"
     )
@@ -547,7 +547,7 @@ NO_MEMORY = [
     "OSError(12, 'Cannot allocate memory')",
 ]
 CHECK = """\
-from parley.figures import check
+from parley.building.figures import check
 @check
 def sound(data):
     yield from ()

@@ -197,7 +197,7 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley.figures import counted
+from parley.building.figures import counted
 
 
 @counted(decimals=2)

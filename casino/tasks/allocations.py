@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from parley import Checked
-from parley.figures import Data
+from parley.building.figures import Data
 from parley.tasks import Prediction
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items

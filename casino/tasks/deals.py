@@ -5,17 +5,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.figures import Data
-from parley.questions import (
+from parley.building.figures import Data
+from parley.tasks import (
     GAME_FIELDS,
     GAME_METRICS,
+    Key,
     NegotiationState,
     Playing,
+    Prediction,
+    Reference,
+    Score,
+    Task,
     game_shape,
     score_games,
     wrong_end,
 )
-from parley.tasks import Key, Prediction, Reference, Score, Task
 
 from ..scenarios import (
     ISSUES,

@@ -5,17 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from parley import problems
-from parley.figures import Data
-from parley.questions import (
+from parley.building.figures import Data
+from parley.tasks import (
+    UNREADABLE,
     Asking,
+    Key,
+    Prediction,
     Question,
+    Reference,
+    Score,
+    Task,
     Unreadable,
     chat,
     object_schema,
     one_of,
     reader,
 )
-from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS

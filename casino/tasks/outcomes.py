@@ -4,9 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, one_of, reader
-from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
+from parley.building.figures import Data
+from parley.tasks import (
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    object_schema,
+    one_of,
+    reader,
+)
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS

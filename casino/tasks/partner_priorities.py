@@ -5,9 +5,20 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import Any
 
-from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, order_of, reader
-from parley.tasks import Key, Prediction, Reference, Score, Task
+from parley.building.figures import Data
+from parley.tasks import (
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    chat,
+    object_schema,
+    order_of,
+    reader,
+)
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS

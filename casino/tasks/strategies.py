@@ -4,9 +4,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Checked
-from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
-from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
+from parley.building.figures import Data
+from parley.tasks import (
+    UNREADABLE,
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    object_schema,
+    reader,
+    some_of,
+    spoken,
+)
 
 from ..subsets import SUBSETS
 from ..views import PARTNER

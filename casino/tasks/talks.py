@@ -3,8 +3,8 @@
 from collections import defaultdict
 from typing import Any
 
-from parley.figures import Data
-from parley.questions import spoken
+from parley.building.figures import Data
+from parley.tasks import spoken
 
 SETTING = (
     "Two campsite neighbours negotiate over three packages each of Food, Water and Firewood. Each "

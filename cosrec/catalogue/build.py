@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from parley import __version__
-from parley.errors import OutputError, Problem, RecordError, UsageError
-from parley.jobs import beside, write_whole
+from parley.base.errors import OutputError, Problem, RecordError, UsageError
+from parley.base.replace import beside, write_whole
 
 from . import jsonl as upstream
 from .card import render

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from parley.jobs import card_yaml
+from parley.schema.features import card_yaml
 
 from .sources import STATED
 from .tables import SCHEMAS, features

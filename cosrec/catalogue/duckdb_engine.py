@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley import ParleyError
-from parley.errors import OutputError
+from parley.base.errors import OutputError
 
 from . import sift
 from .files import RawFile

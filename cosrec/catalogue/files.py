@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parley.errors import Problem, SourceError, UsageError
+from parley.base.errors import Problem, SourceError, UsageError
 
 GzipFile: Any = gzip.GzipFile
 Damaged: Any = zlib.error

@@ -11,8 +11,8 @@ from typing import Any
 import jsonlines
 import pyarrow.parquet as pq
 
-from parley.errors import UsageError
-from parley.jobs import writing
+from parley.base.errors import UsageError
+from parley.base.replace import writing
 
 from .rules import PRODUCT_VALUES, REVIEW_VALUES
 

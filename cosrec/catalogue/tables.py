@@ -10,7 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.jobs import Digest, arrow_schema, write_parquet
+from parley.building.rows.digest import Digest
+from parley.building.rows.parquet import write_parquet
+from parley.schema.features import arrow_schema
 
 from .sift import PRODUCT, schema
 

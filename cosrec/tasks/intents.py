@@ -6,9 +6,23 @@ from functools import partial
 from typing import Any
 
 from parley import Checked
-from parley.figures import Data
-from parley.questions import Asking, Question, chat, object_schema, reader, some_of, spoken
-from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
+from parley.building.figures import Data
+from parley.tasks import (
+    UNREADABLE,
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    object_schema,
+    reader,
+    some_of,
+    spoken,
+)
 
 from ..rows import TYPES
 from ..views import places_of

@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from parley.figures import Data
+from parley.building.figures import Data
 from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Score, Task
 
 Row = dict[str, Any]

@@ -5,10 +5,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Checked
-from parley.errors import UsageError
-from parley.figures import Data
-from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
-from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
+from parley.base.errors import UsageError
+from parley.building.figures import Data
+from parley.tasks import (
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    number_from,
+    object_schema,
+    reader,
+    spoken,
+)
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars

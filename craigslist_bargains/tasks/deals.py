@@ -9,17 +9,22 @@ from statistics import median
 from typing import Any
 
 from parley import Checked
-from parley.figures import Data
-from parley.questions import (
+from parley.building.figures import Data
+from parley.tasks import (
     GAME_FIELDS,
     GAME_METRICS,
+    Key,
     NegotiationState,
     Playing,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    Undefined,
     game_shape,
     score_games,
     wrong_end,
 )
-from parley.tasks import Key, Prediction, Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars

@@ -8,9 +8,23 @@ from functools import partial
 from typing import Any
 
 from parley import Checked
-from parley.figures import Data
-from parley.questions import Asking, Question, chat, number_from, object_schema, reader, spoken
-from parley.tasks import UNREADABLE, Key, Prediction, Reference, Score, Task, Undefined
+from parley.building.figures import Data
+from parley.tasks import (
+    UNREADABLE,
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    number_from,
+    object_schema,
+    reader,
+    spoken,
+)
 
 from ..views import ASPECTS
 

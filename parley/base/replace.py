@@ -14,6 +14,8 @@ import orjson
 from parley.base.errors import OutputError, few, require_utf8
 from parley.base.temporary import EARLIER, earlier_of, folder_beside
 
+__all__ = ["beside", "write_whole", "writing"]
+
 _MOVE = "Move it away, or choose another folder."
 
 

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from parley.base.errors import ParleyError
 from parley.base.exact import is_number
 
+__all__ = ["Data", "Differs", "MissingSplitError", "check", "counted", "differing", "documented"]
+__all__ += ["mean_and_deviation", "moses_tokenizer"]
+
 if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from parley.base.errors import Problem, ScriptError, UsageError
 from parley.source.pins import Pin
 
+__all__ = ["Job"]
+
 
 @dataclass(frozen=True)
 class Job:

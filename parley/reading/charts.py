@@ -17,6 +17,8 @@ from parley.building.figures import Data, MissingSplitError
 from parley.reading.transcript import Value
 from parley.schema.nodes import show
 
+__all__ = ["Bar", "Bars", "Heatmap"]
+
 Range = tuple[float, float]  # the least and the greatest number, both included
 Where = Mapping[str, Value | Range]
 """The dialogues of a mark: filter -> value, or range of numbers; "id" names one dialogue."""

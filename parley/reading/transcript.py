@@ -31,6 +31,8 @@ which", or else "one side". Without a facet "turns", it is the number of turns.
 
 from dataclasses import dataclass, field
 
+__all__ = ["Facets", "Fact", "Judged", "Note", "Pool", "Table", "Transcript", "Turn"]
+
 Fact = tuple[str, str]
 """A label and what stands beside it."""
 Value = str | int | float

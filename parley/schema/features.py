@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import ScriptError
 
+__all__ = ["arrow_schema", "card_yaml"]
+
 if TYPE_CHECKING:
     import datasets
     import pyarrow as pa

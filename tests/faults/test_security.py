@@ -528,9 +528,7 @@ def commands_on(folder, sound, out):
     ]
 
 
-def test_nothing_outside_a_folder_is_read_or_written(
-    answers, hub, sample_build, outside, tmp_path
-):
+def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build, outside, tmp_path):
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
     for folder, place in zip(folders, PLACED.values(), strict=True):

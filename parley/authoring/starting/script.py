@@ -162,7 +162,7 @@ def transcript(made: "Draft") -> str:
 
 from typing import Any
 
-from parley.views import Facets, Transcript, Turn
+from parley.reading.transcript import Facets, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 

@@ -32,6 +32,8 @@ import pyarrow.compute as pc
 
 from parley.base.errors import RowError
 
+__all__ = ["Digest"]
+
 
 class Digest:
     """The digest of batches of rows.

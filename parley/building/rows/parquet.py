@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 
 from parley.building.rows.digest import Digest
 
+__all__ = ["write_parquet"]
+
 BATCH = 500  # rows; a row group has several batches
 GROUP = 1 << 20  # bytes of Arrow data in a row group, about
 SHARD = 500_000_000  # bytes of Arrow data in a file, the limit of `datasets`

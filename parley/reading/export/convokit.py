@@ -10,6 +10,8 @@ from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.tables import write_lines
 
+__all__ = ["convokit", "write_corpus"]
+
 _PARTS = ("utterances", "speakers", "conversations")
 Meta = Mapping[str, Any]
 Said = tuple[str, Meta, str, Meta]
