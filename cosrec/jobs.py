@@ -39,16 +39,13 @@ def catalogue(
 
     Run the same command again to continue an interrupted run.
     """
-    from parley.base.console import print_message
+    from .catalogue.build import build
 
-    from .catalogue.build import Wanted, build
-
-    wanted = Wanted(input, output, tuple(category or ()), skip_broken, jsonl)
-    with _engine(engine, wanted, workers, memory, master) as chosen:
-        build(wanted, chosen, print_message)
+    with _engine(engine, workers, memory, master) as chosen:
+        build(chosen, input, output, category or (), skip_broken, jsonl)
 
 
-def _engine(name: str, wanted: Any, workers: int | None, memory: str, master: str | None) -> Any:
+def _engine(name: str, workers: int | None, memory: str, master: str | None) -> Any:
     if name == "spark":
         from .catalogue.spark_engine import Spark
 
@@ -59,7 +56,7 @@ def _engine(name: str, wanted: Any, workers: int | None, memory: str, master: st
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     count = cores if workers is None else workers
-    return DuckDB(count, _size(memory), wanted.skip_broken)
+    return DuckDB(count, _size(memory))
 
 
 def _size(text: str) -> int:

@@ -89,7 +89,6 @@ def named(error):
 def test_the_output_is_the_reference(seed, workers, tmp_path, monkeypatch):
     """Byte for byte, and each refused line by the same rule, on hostile files in small blocks."""
     monkeypatch.setattr(files, "BLOCK", 50_000)
-    monkeypatch.setattr(files, "_CHUNK", 10_000)
     folder = hostile(tmp_path / "raw", seed, records=250)
     expected, counts = reference(folder)
     assert expected.count(b"\n") > 20
@@ -192,7 +191,7 @@ def test_a_damaged_gzip_is_an_error(damage, workers, raw, tmp_path):
 
 def test_input_that_is_not_there_or_a_line_without_end(raw, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LONGEST", 100_000)
-    monkeypatch.setattr(files, "_CHUNK", 10_000)
+    monkeypatch.setattr(files, "BLOCK", 10_000)
     with pytest.raises(SourceError, match=r"\bC\.jsonl"):
         run(raw({"C": ([PRODUCT], [b" " * 200_000])}), tmp_path / "out")
     shutil.rmtree(tmp_path / "raw")

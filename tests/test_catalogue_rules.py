@@ -49,10 +49,7 @@ def refused_review(record):
 
 
 def refuse_review(record):
-    id = rules.catalogue_id(record)
-    if id != "B01":
-        return "not_in_catalogue" if id else "parent_asin"
-    return rules.refuse_review(record)
+    return rules.refuse_review(record, "B01".__eq__)
 
 
 def judged(judge, *given):
@@ -88,16 +85,13 @@ def test_cleaning_takes_br_and_all_whitespace_of_unicode():
     assert rules.clean(others) == others
 
 
-@pytest.mark.parametrize("line", [
-    b"{}", b"12345678901234567890123", b"-9223372036854775809", b"NaN", b"-Infinity", b"1e400",
-    rb'"\ud800"', b'{"a": 1, "a": 2}', b' [1] \r', b"-0", b"-0.0", b"9007199254740993", b"1E5",
+@pytest.mark.parametrize("text", [
+    "{}", "18446744073709551615", "-9223372036854775808", "NaN", "-Infinity", "1e400", "1E5", "-0",
+    r'"\ud800"', '{"a": 1, "a": 2}', " [1] \r", "-0.0", "9007199254740993",
 ])  # fmt: skip
-def test_parsing_takes_what_python_takes(line):
-    assert repr(rules.parse_exactly(line)) == repr(json.loads(line))
-    parsed = rules.parse(line)
-    assert repr(parsed) == repr(json.loads(line)) or (
-        type(parsed) is float and rules.doubtful_review({"timestamp": parsed}, "timestamp")
-    )
+def test_parsing_takes_what_python_takes(text):
+    line = f'{{"a": {text}}}'
+    assert repr(rules.parse(line.encode())) == repr(json.loads(line))
 
 
 # Sources ------------------------------------------------------------------------------------

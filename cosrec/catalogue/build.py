@@ -16,21 +16,21 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
 from parley import __version__
-from parley.base.errors import OutputError, Problem, RecordError, UsageError
+from parley.base.console import print_message
+from parley.base.errors import OutputError, Problem, RecordError, SourceError, UsageError
 from parley.base.replace import beside, write_whole
 
 from . import jsonl as upstream
 from .card import render
-from .files import Category, find_categories, hash_file
+from .files import Category, find_categories, hash_file, state_of
 from .rules import PRODUCT_RULES, REVIEW_RULES
 from .sift import MOST_SHOWN, Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
@@ -45,7 +45,7 @@ class Engine(Protocol):
     """An engine that builds the tables of one category after the other.
 
     Raises:
-        SourceError: a file cannot be read, is damaged or changes meanwhile.
+        SourceError: a file cannot be read or is damaged.
         OutputError: the disk is full.
         ParleyError: the memory is too small.
     """
@@ -60,19 +60,18 @@ class Engine(Protocol):
         """Yield a function that runs the statements of `tables` on the rows in `folder`."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The options of a run."""
+def build(
+    engine: Engine,
+    input: Path,
+    output: Path,
+    only: Sequence[str],
+    skip_broken: bool,
+    jsonl: Path | None,
+) -> None:
+    """Build the unfinished categories from the raw files in a folder.
 
-    input: Path  # the folder of the raw files
-    output: Path  # the folder of the catalogue
-    categories: tuple[str, ...]  # to build; all with both files unless named
-    skip_broken: bool  # count lines that would end upstream's script, instead of stopping
-    jsonl: Path | None  # a file for upstream's own output
-
-
-def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
-    """Build the unfinished categories; `say` prints a line about a step.
+    All with both files, unless `only` names some; `skip_broken` counts the lines that would end
+    upstream's script, instead of stopping; `jsonl` is a file for upstream's own output.
 
     Raises:
         UsageError: no such files, or the folder has a catalogue of another option.
@@ -80,56 +79,53 @@ def build(wanted: Wanted, engine: Engine, say: Callable[[str], None]) -> None:
         RecordError: a broken line, or an empty file.
         OutputError: an output that cannot be written.
     """
-    categories, alone = find_categories(wanted.input, wanted.categories)
-    for category in categories:
-        if not re.fullmatch(r"\w+(\.\w+)*", category.name):
-            raise UsageError(
-                f"{category.files['products']}: {category.name!r} cannot be the name of a split",
-                remedy="Rename the two files with letters, digits, _ and .",
-            )
-    output = _place(wanted, categories[0])
-    if alone and not wanted.categories:
-        say(f"left out, because one file is missing: {', '.join(alone)}")
-    with _owned(output) as temporary:
-        catalogue = _Catalogue(output, wanted)
-        left = [category for category in categories if not catalogue.has(category)]
-        if done := len(categories) - len(left):
-            say(f"{done} of {len(categories)} categories are finished")
-        # while one category is joined and sorted, the next is read
-        with ThreadPoolExecutor(1) as thread:
-            before: Future[None] | None = None
-            for number, category in enumerate(left, 1):
-                say(f"{category.name} ({number} of {len(left)})")
-                folder = temporary / category.name
-                try:
-                    reads = {t: engine.read(t, p, folder) for t, p in category.files.items()}
-                    _refuse_broken(category, reads, wanted.skip_broken)
-                finally:
-                    if before:
-                        before.result()
-                before = thread.submit(catalogue.add, category, engine, folder, reads)
-            if before:
-                before.result()
-        catalogue.finish()
-        say(catalogue.summary())
-        if wanted.jsonl:
-            names = [category.name for category in categories]
-            count = upstream.write(output, names, wanted.jsonl)
-            say(f"{wanted.jsonl}: {count:,} products in upstream's format")
-
-
-def _place(wanted: Wanted, category: Category) -> Path:
-    """Return the real path of the catalogue; raise UsageError for an impossible output."""
-    output = Path(os.path.realpath(wanted.output))
+    categories, alone = find_categories(input, only)
+    output = Path(os.path.realpath(output))
     if re.search("[\\\\\ud800-\udfff]", str(output)):
         raise UsageError(
             f"{output}: the engines cannot read a path with a backslash or outside UTF-8",
             remedy="Choose another --output.",
         )
-    if wanted.jsonl:
-        raw = [path.parent for path in category.files.values()]
-        upstream.require_place(wanted.jsonl, output, raw)
-    return output
+    if jsonl:
+        raw = [path.parent for path in categories[0].files.values()]
+        upstream.require_place(jsonl, output, raw)
+    if alone and not only:
+        print_message(f"left out, because one file is missing: {', '.join(alone)}")
+    with _owned(output) as temporary:
+        catalogue = _Catalogue(output, skip_broken)
+        left = [category for category in categories if not catalogue.has(category)]
+        if done := len(categories) - len(left):
+            print_message(f"{done} of {len(categories)} categories are finished")
+        # while one category is joined and sorted, the next is read
+        with ThreadPoolExecutor(1) as thread:
+            before: Future[None] = thread.submit(lambda: None)
+            for number, category in enumerate(left, 1):
+                print_message(f"{category.name} ({number} of {len(left)})")
+                folder = temporary / category.name
+                try:
+                    reads = {t: _read(engine, t, p, folder) for t, p in category.files.items()}
+                    _refuse_broken(category, reads, skip_broken)
+                finally:
+                    before.result()
+                before = thread.submit(catalogue.add, category, engine, folder, reads)
+            before.result()
+        catalogue.finish()
+        print_message(catalogue.summary())
+        if jsonl:
+            count = upstream.write(output, [category.name for category in categories], jsonl)
+            print_message(f"{jsonl}: {count:,} products in upstream's format")
+
+
+def _read(engine: Engine, table: str, path: Path, folder: Path) -> Read:
+    """Read a raw file with an engine, and meanwhile hash it."""
+    before = state_of(path)
+    with ThreadPoolExecutor(1) as thread:
+        hashed = thread.submit(hash_file, path)
+        found = engine.read(table, path, folder)
+    if state_of(path) != before:
+        raise SourceError(f"{path}: was changed while it was read", remedy="Run it again.")
+    found.pin = hashed.result()
+    return found
 
 
 @contextmanager
@@ -140,17 +136,11 @@ def _owned(output: Path) -> Iterator[Path]:
         handle = os.open(output, os.O_RDONLY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield temporary
         except BlockingIOError:
-            os.close(handle)
             raise OutputError(
                 f"{output}: another run is writing there", remedy="Wait for it to end."
             ) from None
-        try:
-            yield temporary
-        except OSError as error:
-            what = f"{error.filename or output}: {error.strerror or error}"
-            remedy = "Finished categories stay; run the same command again."
-            raise OutputError(what, remedy=remedy) from error
         finally:
             os.close(handle)
 
@@ -158,19 +148,14 @@ def _owned(output: Path) -> Iterator[Path]:
 class _Catalogue:
     """The folder of a catalogue, consistent at any moment."""
 
-    def __init__(self, output: Path, wanted: Wanted) -> None:
+    def __init__(self, output: Path, skip_broken: bool) -> None:
         self._output = output
-        self._wanted = wanted
-        provenance = _read_json(output / PROVENANCE)
-        if provenance is None and any(output.iterdir()):
+        given = {"skip_broken": skip_broken}
+        new = {"job": JOB, "given": given, "categories": {}}
+        self._provenance: dict[str, Any] = _read_json(output / PROVENANCE) or new
+        if self._provenance is new and any(output.iterdir()):
             what = f"{output}: holds files of another program (no {PROVENANCE})"
             raise OutputError(what, remedy="Choose another --output.")
-        given = {"skip_broken": wanted.skip_broken}
-        self._provenance: dict[str, Any] = provenance or {
-            "job": JOB,
-            "given": given,
-            "categories": {},
-        }
         found = self._provenance.get("given")
         if self._provenance.get("job") != JOB or found != given:
             raise UsageError(
@@ -178,16 +163,15 @@ class _Catalogue:
                 Problem(str(output), f"a catalogue with {given}", f"one with {found}"),
                 remedy="Choose another --output, or delete it.",
             )
-        self.counts: dict[str, Any] = _read_json(output / COUNTS) or {}
+        self._counts: dict[str, Any] = _read_json(output / COUNTS) or {}
 
     def has(self, category: Category) -> bool:
         """Tell whether a category is finished and built from exactly these files."""
         entry = self._provenance["categories"].get(category.name)
-        if not entry or category.name not in self.counts:
+        if not entry or category.name not in self._counts:
             return False
         for table, path in category.files.items():
-            pin = entry["inputs"][table]
-            if path.stat().st_size != pin["size"] or hash_file(path)["sha256"] != pin["sha256"]:
+            if not hash_file(path).items() <= entry["inputs"][table].items():
                 return False
             for file in entry[table]["files"]:
                 built = self._output / table / file["name"]
@@ -205,8 +189,12 @@ class _Catalogue:
             written = {t: write(query(sql), t, target / t, name) for t, sql in SQL.items()}
         entry: dict[str, Any] = {
             "inputs": {
-                table: {"name": path.name, **read.pin, "pinned": _pinned(path, read)}
-                for (table, path), read in zip(category.files.items(), reads.values(), strict=True)
+                table: {
+                    "name": path.name,
+                    **reads[table].pin,
+                    "pinned": _pinned(path, reads[table].pin),
+                }
+                for table, path in category.files.items()
             },
             "engine": engine.name,
             "versions": {"parley": __version__}
@@ -221,16 +209,16 @@ class _Catalogue:
                 file.unlink()
             for file in (target / table).iterdir():
                 file.rename(self._output / table / file.name)
-        self.counts[name] = _counts(reads, counted, written)
+        self._counts[name] = _counts(reads, counted, written)
         self._provenance["categories"][name] = entry
         self.finish()
         shutil.rmtree(sifted)
 
     def summary(self) -> str:
         """Return a line about the whole."""
-        kept = sum(count["products"]["kept"] for count in self.counts.values())
+        kept = sum(count["products"]["kept"] for count in self._counts.values())
         return (
-            f"{self._output}: {kept:,} products of {len(self.counts)} categories; "
+            f"{self._output}: {kept:,} products of {len(self._counts)} categories; "
             f"upstream states {PRODUCTS_IN_ALL:,} of all {len(SOURCES)}"
         )
 
@@ -238,9 +226,9 @@ class _Catalogue:
         """Write the card and the JSON files; provenance.json last."""
         entries = dict(sorted(self._provenance["categories"].items()))
         self._provenance["categories"] = entries
-        self.counts = {name: self.counts[name] for name in entries}
-        write_whole(self._output / COUNTS, _to_json(self.counts))
-        card = render(entries, self.counts, self._provenance["given"])
+        self._counts = {name: self._counts[name] for name in entries}
+        write_whole(self._output / COUNTS, _to_json(self._counts))
+        card = render(entries, self._counts, self._provenance["given"])
         write_whole(self._output / "README.md", card)
         write_whole(self._output / PROVENANCE, _to_json(self._provenance))
 
@@ -250,9 +238,9 @@ def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) ->
     for table, read in reads.items():
         path = str(category.files[table])
         problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken]
-        if read.broken_lines > MOST_SHOWN:
-            problems.append(Problem(path, what=f"{read.broken_lines:,} such lines in total"))
-        if not read.lines:
+        if read.counts["broken"] > MOST_SHOWN:
+            problems.append(Problem(path, what=f"{read.counts['broken']:,} such lines in total"))
+        if not read.counts["read"]:
             problems.append(Problem(path, "a record in each line", "an empty file"))
     if problems and not skip:
         raise RecordError(
@@ -263,39 +251,35 @@ def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) ->
 
 
 def _counts(
-    reads: Mapping[str, Read],
-    counted: list[dict[str, Any]],
-    written: Mapping[str, Any],
+    reads: Mapping[str, Read], stored: list[dict[str, Any]], written: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the counts of a category; read = broken + refused + kept (+ replaced)."""
-    products, reviews = reads["products"], reads["reviews"]
-    refused = dict.fromkeys(REVIEW_RULES, 0) | reviews.counts
-    for row in counted:
-        if rule := row["rule"] if row["known"] else "not_in_catalogue":
-            refused[rule] += row["number"]
-    return {
-        "products": {
-            "read": products.lines,
-            "broken": products.broken_lines,
-            "refused": {rule: products.counts[rule] for rule in PRODUCT_RULES},
-            "replaced": products.counts["kept"] - written["products"]["rows"],
-            "kept": written["products"]["rows"],
-        },
-        "reviews": {
-            "read": reviews.lines,
-            "broken": reviews.broken_lines,
-            "refused": refused,
-            "kept": written["reviews"]["rows"],
-        },
+    """Return the counts of a category; read = broken + refused + kept (+ replaced).
+
+    `stored` has the number of stored reviews by rule, and by whether the product is known.
+    """
+    rules = {"products": PRODUCT_RULES, "reviews": REVIEW_RULES}
+    counts: dict[str, Any] = {
+        table: {
+            "read": read.counts["read"],
+            "broken": read.counts["broken"],
+            "refused": {rule: read.counts[rule] for rule in rules[table]},
+            "kept": written[table]["rows"],
+        }
+        for table, read in reads.items()
     }
+    counts["products"]["replaced"] = reads["products"].counts["kept"] - written["products"]["rows"]
+    for row in stored:
+        if rule := row["rule"] if row["known"] else "not_in_catalogue":
+            counts["reviews"]["refused"][rule] += row["number"]
+    return counts
 
 
-def _pinned(path: Path, read: Read) -> bool:
+def _pinned(path: Path, pin: dict[str, Any]) -> bool:
     """Tell whether a file is known to be the published one, which is not compressed."""
     return any(
-        Path(file).name == path.name and pin["sha256"] == read.pin["sha256"]
+        Path(file).name == path.name and each["sha256"] == pin["sha256"]
         for files in SOURCES.values()
-        for file, pin in files.items()
+        for file, each in files.items()
     )
 
 

@@ -6,10 +6,18 @@ Memory is bounded throughout: by the blocks in work, and by the memory that Duck
 it spills to the temporary folder.
 """
 
+import gc
 import glob
 import mmap
-from collections import Counter
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,97 +29,79 @@ from parley import ParleyError
 from parley.base.errors import OutputError
 
 from . import sift
-from .files import RawFile
-from .sift import Read, sift_products, sift_reviews
+from .files import blocks
+from .sift import Read
 from .tables import Query
-from .workers import Workers
 
-# A byte for each hash of an id, which all processes share: an id whose byte is 0 is certainly not
-# one of a kept product. With 2.5 million products, as the largest category may have, 7% are not 0.
-_SEEN = 1 << 25
+# A byte for each hash of an id, which all processes share and hash alike: an id whose byte is 0 is
+# certainly not one of a kept product. With 2.5 million products, as the largest category may have,
+# 7% are not 0.
+_SEEN = mmap.mmap(-1, 1 << 25)
 _EACH = 250_000_000  # bytes of memory that each thread of DuckDB is to have
 # A line's position is the number of its block and its index in it: so nobody need count the lines
 # before a block is worked on.
 _BITS = 32
-MOST_BROKEN = 1000  # broken lines of a file that is read on nevertheless
-
-_Job = tuple[str, int, Path]  # a block's table, its number in the file, and where its rows go
+_AHEAD = 2  # blocks a process: it works on one while the next is copied
 
 
 class DuckDB:
     """The engine of one machine.
 
     Args:
-        workers: Processes beside this one that apply the rules; with 0 this one does.
+        workers: Processes that apply the rules; with 0, or outside Linux, a thread does.
         memory: Bytes that DuckDB may take before it spills.
-        skip_broken: Whether to read on after `MOST_BROKEN` broken lines.
     """
 
     name = package = "duckdb"
 
-    def __init__(self, workers: int, memory: int, skip_broken: bool) -> None:
+    def __init__(self, workers: int, memory: int) -> None:
         import duckdb  # noqa: F401  # so that nothing is read in vain where it is not installed
 
         self._memory = memory
-        self._skip_broken = skip_broken
-        self._seen = mmap.mmap(-1, _SEEN)
         self._threads = max(1, min(workers, memory // _EACH))
-        pa.array([])  # imports pandas, whose memory the forks then share
-        self._workers = Workers(workers, self._sift)
+        self._most = _AHEAD * max(1, workers)
+        self._pool: Executor = ThreadPoolExecutor(1)
+        if workers and sys.platform == "linux":  # elsewhere it is not safe to fork with threads
+            pa.array([])  # imports pandas, whose memory the forks then share
+            fork = multiprocessing.get_context("fork")
+            self._pool = ProcessPoolExecutor(workers, fork, _begin)
+            self._pool.submit(int).result()  # forks all, before there are other threads
 
     def __enter__(self) -> "DuckDB":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._workers.close()
+        self._pool.shutdown()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
         """See `build.Engine`."""
         if table == "products":
-            self._seen[:] = bytes(_SEEN)
+            _SEEN[:] = bytes(len(_SEEN))
         (folder / table).mkdir(parents=True)
         _save(sift.SCHEMAS[table].empty_table(), folder / table / "none.parquet")
-        file = RawFile(path)
-        read = Read()
+        found = Read()
+        for each in self._sifted(table, path, folder / table):
+            before = found.counts["read"] + 1
+            found.add(each.counts, [(before + index, why) for index, why in each.broken])
+        return found
 
-        def jobs() -> Iterator[tuple[_Job, bytes]]:
-            for number, block in enumerate(file.blocks()):
-                yield (table, number, folder / table / f"{number:06d}.parquet"), block
-                if read.broken_lines > MOST_BROKEN and not self._skip_broken:
-                    return  # and be refused
-
-        for lines, counts, broken in self._workers.map(jobs()):
-            read.add(counts, [(read.lines + index + 1, why) for index, why in broken])
-            read.lines += lines
-        read.pin = file.pin()
-        return read
-
-    def _sift(self, job: _Job, block: bytes) -> tuple[int, Counter[str], list[tuple[int, str]]]:
-        """Apply the rules to a block, in one of the processes, and write its rows.
-
-        Return the number of its lines, and counts and broken lines as in `sift.Sifted`.
-        """
-        table, number, path = job
-        # as in Python's text files, which upstream reads, a line may end in \r as well
-        lines = block.splitlines()
-        positions = range(number << _BITS, (number << _BITS) + len(lines))
-        seen, mask = self._seen, _SEEN - 1  # forks hash alike
-
-        def mark(parent_asin: str) -> None:
-            seen[hash(parent_asin) & mask] = 1
-
-        def may_hold(parent_asin: str) -> int:
-            return seen[hash(parent_asin) & mask]
-
-        if table == "products":
-            sifted = sift_products(lines, positions, mark)
-        else:
-            sifted = sift_reviews(lines, positions, may_hold)
-        if sifted.rows.num_rows:
-            rule = ["rule"] if table == "reviews" else False
-            rows = pa.Table.from_batches([sifted.rows])
-            _save(rows, path, use_dictionary=rule, write_statistics=False)
-        return len(lines), sifted.counts, sifted.broken
+    def _sifted(self, table: str, path: Path, folder: Path) -> Iterator[Read]:
+        """Yield the outcome of each block of a file, in their order."""
+        begun: deque[Future[Read]] = deque()
+        try:
+            for number, block in enumerate(blocks(path)):
+                begun.append(self._pool.submit(_sift, table, number, block, folder))
+                if len(begun) == self._most:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        except BrokenProcessPool:
+            raise ParleyError(
+                "a process ended, perhaps for lack of memory",
+                remedy="Run it again with fewer --workers.",
+            ) from None
+        finally:
+            wait(each for each in begun if not each.cancel())
 
     @contextmanager
     def querying(self, folder: Path) -> Iterator[Query]:
@@ -141,6 +131,41 @@ class DuckDB:
             raise OutputError(
                 f"DuckDB cannot spill: {_first_line(error)}", remedy="Make room beside --output."
             ) from error
+
+
+def _sift(table: str, number: int, block: bytes, folder: Path) -> Read:
+    """Apply the rules to a block, in a process or thread of the pool, and write its rows."""
+    # as in Python's text files, which upstream reads, a line may end in \r as well
+    lines = block.splitlines()
+    first, mask = number << _BITS, len(_SEEN) - 1
+
+    def mark(parent_asin: str) -> None:
+        _SEEN[hash(parent_asin) & mask] = 1
+
+    def may_hold(parent_asin: str) -> int:
+        return _SEEN[hash(parent_asin) & mask]
+
+    rows, found = sift.sift(table, lines, range(first, first + len(lines)), mark, may_hold)
+    if rows.num_rows:
+        rule = ["rule"] if table == "reviews" else False
+        path = folder / f"{number:06d}.parquet"
+        _save(pa.Table.from_batches([rows]), path, use_dictionary=rule, write_statistics=False)
+    return found
+
+
+def _begin() -> None:
+    """Prepare a process of the pool, which ends with the one that forked it."""
+    gc.disable()  # records have no cycles, and a collection copies the memory that forks share
+    for signum in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    os._exit(1)
 
 
 def _save(rows: pa.Table, path: Path, **options: Any) -> None:

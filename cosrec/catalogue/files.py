@@ -6,13 +6,10 @@ folder `review*`, both in the given folder or in `raw/` below it.
 
 import gzip
 import hashlib
-import io
-import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +62,12 @@ def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category]
         for name in both
         if name in set(wanted or both)
     ]
+    for category in chosen:
+        if not re.fullmatch(r"\w+(\.\w+)*", category.name):
+            raise UsageError(
+                f"{category.files['products']}: {category.name!r} cannot be the name of a split",
+                remedy="Rename the two files with letters, digits, _ and .",
+            )
     return chosen, sorted(products.keys() ^ reviews.keys())
 
 
@@ -79,102 +82,53 @@ def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
     return found
 
 
-class RawFile:
-    """A raw file, read once from beginning to end; gzip if its name ends in `.gz`."""
+@contextmanager
+def opened(path: Path, inflated: bool = True) -> Iterator[Any]:
+    """Open a raw file to read; a gzip file, whose name ends in `.gz`, inflated or not.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._hash = hashlib.sha256()
-        self._size = 0
-
-    def blocks(self) -> Iterator[bytes]:
-        """Yield blocks of whole lines, read ahead in a thread.
-
-        Raises:
-            SourceError: unreadable, damaged, changed meanwhile, or with a line over 64 MB.
-        """
-        return _ahead(self._lines())
-
-    def pin(self) -> dict[str, Any]:
-        """Return size and sha256 of the file, after reading."""
-        return {"size": self._size, "sha256": self._hash.hexdigest()}
-
-    def _lines(self) -> Iterator[bytes]:
-        rest: list[bytes] = []
-        gathered = 0
-        for data in self.chunks(inflated=self.path.suffix == ".gz"):
-            rest.append(data)
-            gathered += len(data)
-            if gathered >= BLOCK and (end := data.rfind(b"\n") + 1):
-                rest[-1] = data[:end]
-                yield b"".join(rest)
-                rest = [data[end:]]
-                gathered = len(rest[0])
-            if gathered > LONGEST:
-                raise SourceError(f"{self.path}: has a line of more than {LONGEST >> 20} MB")
-        if gathered:
-            yield b"".join(rest)
-
-    def chunks(self, inflated: bool) -> Iterator[bytes]:
-        """Yield the bytes of the file, or of what is in a gzip file."""
-        try:
-            with self.path.open("rb", buffering=0) as file:
-                before = _state(os.fstat(file.fileno()))
-                hashed = _Hashed(file, self._hash)
-                source: Any = GzipFile(mode="rb", fileobj=hashed) if inflated else hashed
-                while data := source.read(_CHUNK):
-                    yield data
-                if {before} != {_state(os.fstat(file.fileno())), _state(self.path.stat())}:
-                    raise changed(self.path)
-                self._size = file.tell()
-        except (EOFError, Damaged, gzip.BadGzipFile) as error:
-            raise SourceError(
-                f"{self.path}: is damaged, no valid gzip: {error}", remedy="Download it again."
-            ) from error
-        except OSError as error:
-            raise SourceError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+    Raises:
+        SourceError: it cannot be read, or is damaged; also in the block.
+    """
+    try:
+        is_gzip = inflated and path.suffix == ".gz"
+        with GzipFile(path, "rb") if is_gzip else path.open("rb") as file:
+            yield file
+    except (EOFError, Damaged, gzip.BadGzipFile) as error:
+        raise SourceError(
+            f"{path}: is damaged, no valid gzip: {error}", remedy="Download it again."
+        ) from error
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-class _Hashed(io.RawIOBase):
-    """A file whose bytes are hashed as they are read."""
+def blocks(path: Path) -> Iterator[bytes]:
+    """Yield the file in blocks of whole lines.
 
-    def __init__(self, file: io.FileIO, hash: Any) -> None:
-        self._file, self._hash = file, hash
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        size = self._file.readinto(buffer)
-        self._hash.update(memoryview(buffer)[:size])
-        return size
-
-
-def changed(path: Path) -> SourceError:
-    """Return the error for a file that changed while it was read."""
-    return SourceError(f"{path}: was changed while it was read", remedy="Run it again.")
-
-
-def _state(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks; a thread prepares the next one."""
-    with ThreadPoolExecutor(1) as thread:
-        following = thread.submit(next, blocks, b"")
-        while block := following.result():
-            following = thread.submit(next, blocks, b"")
-            yield block
+    Raises:
+        SourceError: it cannot be read, is damaged, or has a line of more than 64 MB.
+    """
+    with opened(path) as file:
+        while block := file.read(BLOCK):
+            rest = file.readline(LONGEST)
+            if len(rest) == LONGEST:
+                raise SourceError(f"{path}: has a line of more than {LONGEST >> 20} MB")
+            yield block + rest
 
 
 def hash_file(path: Path) -> dict[str, Any]:
     """Return size and sha256 of a file.
 
     Raises:
-        SourceError: unreadable, or changed meanwhile.
+        SourceError: it cannot be read.
     """
-    file = RawFile(path)
-    for _ in file.chunks(inflated=False):
-        pass
-    return file.pin()
+    content = hashlib.sha256()
+    with opened(path, inflated=False) as file:
+        while data := file.read(_CHUNK):
+            content.update(data)
+        return {"size": file.tell(), "sha256": content.hexdigest()}
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """Return what a file has another of once it was changed."""
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

@@ -10,7 +10,7 @@ integer 1, and the text "12.50" is a price because `float` takes it.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -25,12 +25,12 @@ REVIEW_RULES = (
     "parent_asin", "not_in_catalogue", "user_id", "timestamp", "rating", "title", "text",
     "verified_purchase", "helpful_vote", "short", "not_english",
 )  # fmt: skip
-# Keys that each record must have, be it with null: upstream's script ends at one without
-PRODUCT_KEYS = (
+# Values of keys that each record must have, be it null: upstream's script ends at one without
+_product_values = itemgetter(
     "parent_asin", "title", "description", "features", "details", "categories", "rating_number",
     "average_rating", "store", "price", "bought_together",
 )  # fmt: skip
-REVIEW_KEYS = (
+_review_values = itemgetter(
     "parent_asin", "user_id", "timestamp", "rating", "title", "text", "verified_purchase",
     "helpful_vote",
 )  # fmt: skip
@@ -40,11 +40,9 @@ PRODUCT_VALUES = (
     "avg_ratings",
 )  # fmt: skip
 REVIEW_VALUES = ("user", "timestamp", "verified purchase", "title", "text", "rating", "helpful")
-_product_values, _review_values = itemgetter(*PRODUCT_KEYS), itemgetter(*REVIEW_KEYS)
 
 # The star of a review that another rule refuses is counted all the same
 STARLESS_RULES = REVIEW_RULES[:5]
-
 
 SHORTEST = 10  # characters of a product's text (description and features), of a review's
 TITLE_SHARE, TEXT_SHARE = 0.5, 0.8  # the least shares of characters up to U+00FF (Latin-1)
@@ -54,19 +52,22 @@ class BrokenError(ValueError):
     """A line that upstream's script ends at: no JSON object, or one that lacks a key."""
 
 
-def parse(line: bytes) -> Any:
+def parse(line: bytes) -> dict[str, Any]:
     """Parse a line as Python's `json` does, in less time.
 
     NaN, Infinity, numbers beyond any float and lone surrogates are taken, as `json` takes them.
     But an integer of more than 64 bits becomes a float: see `parse_exactly`.
 
     Raises:
-        BrokenError: it is not JSON in UTF-8.
+        BrokenError: it is not JSON in UTF-8, or no object.
     """
     try:
-        return orjson.loads(line)
+        record = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return parse_exactly(line)
+        record = parse_exactly(line)
+    if not isinstance(record, dict):
+        raise BrokenError(f"expected an object, found {json.dumps(record):.60}")
+    return record
 
 
 def parse_exactly(line: bytes) -> Any:
@@ -77,8 +78,6 @@ def parse_exactly(line: bytes) -> Any:
     """
     try:
         return json.loads(line.decode("utf-8"))
-    except RecursionError:
-        raise BrokenError("it is nested too deeply") from None
     except ValueError as error:  # of JSON or UTF-8, and of integers of thousands of digits
         raise BrokenError(f"it is not JSON: {error}") from None
 
@@ -90,12 +89,10 @@ def refuse_product(record: Mapping[str, Any]) -> str | None:
     """Return the first of PRODUCT_RULES that a metadata record does not satisfy, or None.
 
     Raises:
-        BrokenError: it is no object, lacks a key, or its bought_together has no length.
+        KeyError: it lacks a key.
+        BrokenError: its bought_together has no length.
     """
-    try:
-        values = _product_values(record)
-    except (KeyError, TypeError):
-        raise _broken(record, PRODUCT_KEYS) from None
+    values = _product_values(record)
     parent_asin, title, description, features, details, categories, *numbers = values
     number, average, store, price, together = numbers
     if together is not None and not isinstance(together, str | list | dict):
@@ -138,41 +135,41 @@ def to_price(price: Any) -> float | None:
         return None
 
 
-def clean_product(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the PRODUCT_VALUES of a product that no rule refused."""
-    return (
-        record["parent_asin"],
-        clean(record["title"]),
-        clean_all(record["description"] + record["features"]),
-        record["details"],
-        record["categories"],
-        record["store"],
-        to_price(record["price"]),
-        record["rating_number"],
-        record["average_rating"],
-    )
+def clean_product(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a product that no rule refused."""
+    return {
+        "parent_asin": record["parent_asin"],
+        "title": clean(record["title"]),
+        "description": clean_all(record["description"] + record["features"]),
+        "details": _dumps(record["details"]),
+        "categories": record["categories"],
+        "store": record["store"],
+        "price": to_price(record["price"]),
+        "num_ratings": record["rating_number"],
+        "avg_ratings": record["average_rating"],
+    }
 
 
-def doubtful_product(record: Mapping[str, Any], rule: str | None) -> bool:
-    """Tell whether an integer that `parse` took for a float may have made a difference."""
-    if rule in _BEFORE_NUMBERS:
-        return False
-    numbers = (record["rating_number"], record["average_rating"], record["price"])
-    return any(map(_may_be_integer, numbers)) or (rule is None and holds_float(record["details"]))
-
-
-_BEFORE_NUMBERS = frozenset(PRODUCT_RULES[: PRODUCT_RULES.index("ratings")])
+_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 # Reviews ----------------------------------------------------------------------------------
 
 
-def refuse_review(record: Mapping[str, Any]) -> str | None:
+def refuse_review(record: Mapping[str, Any], may_hold: Callable[[str], object]) -> str | None:
     """Return the first of REVIEW_RULES that a record does not satisfy, or None.
 
-    Whether the product was kept is not asked: see `catalogue_id`.
+    `may_hold` tells whether a product may be in the catalogue, and may err on the side of yes.
+
+    Raises:
+        KeyError: it lacks a key.
     """
-    _, user, timestamp, rating, title, text, verified, helpful = _review_values(record)
+    values = _review_values(record)
+    parent_asin, user, timestamp, rating, title, text, verified, helpful = values
+    if type(parent_asin) is not str or not parent_asin:
+        return "parent_asin"
+    if not may_hold(parent_asin):
+        return "not_in_catalogue"
     if type(user) is not str or not user:
         return "user_id"
     if not isinstance(timestamp, int) or timestamp < 0:
@@ -194,35 +191,22 @@ def refuse_review(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def catalogue_id(record: Mapping[str, Any]) -> str | None:
-    """Return the product that a review is of, or None: the first of REVIEW_RULES refuses it.
-
-    Raises:
-        BrokenError: the record is no object or lacks a key.
-    """
-    try:
-        parent_asin = _review_values(record)[0]
-    except (KeyError, TypeError):
-        raise _broken(record, REVIEW_KEYS) from None
-    return parent_asin if type(parent_asin) is str and parent_asin else None
-
-
 def to_star(rating: float) -> int:
     """Return a rating from 1.0 to 5.0 as stars; a half goes up."""
     return round(rating + 0.001)
 
 
-def clean_review(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the REVIEW_VALUES of a review that no rule refused."""
-    _, user, timestamp, rating, title, text, verified, helpful = _review_values(record)
-    return user, timestamp, verified, clean(title), clean(text), to_star(rating), helpful
-
-
-def doubtful_review(record: Mapping[str, Any], rule: str | None) -> bool:
-    """Tell whether an integer that `parse` took for a float may have made a difference."""
-    if rule == "timestamp":
-        return _may_be_integer(record["timestamp"])
-    return rule == "helpful_vote" and _may_be_integer(record["helpful_vote"])
+def clean_review(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a review that no rule refused."""
+    return {
+        "user": record["user_id"],
+        "timestamp": record["timestamp"],
+        "verified_purchase": record["verified_purchase"],
+        "title": clean(record["title"]),
+        "text": clean(record["text"]),
+        "star": to_star(record["rating"]),
+        "helpful": record["helpful_vote"],
+    }
 
 
 # Both -------------------------------------------------------------------------------------
@@ -262,26 +246,3 @@ def _is_english(title: str, text: str) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return type(value) is list and set(map(type, value)) <= {str}
-
-
-def _may_be_integer(value: Any) -> bool:
-    return type(value) is float and abs(value) >= 2.0**63
-
-
-def holds_float(value: Any) -> bool:
-    """Tell whether there is a float anywhere in a parsed value."""
-    if type(value) is dict:
-        value = list(value.values())
-    if type(value) is list:
-        return not set(map(type, value)) <= _NEITHER and any(map(holds_float, value))
-    return type(value) is float
-
-
-_NEITHER = {str, int, bool, type(None)}  # types that are no float and hold none
-
-
-def _broken(record: Any, keys: tuple[str, ...]) -> BrokenError:
-    if not isinstance(record, dict):
-        return BrokenError(f"expected an object, found {json.dumps(record):.60}")
-    lacking = [key for key in keys if key not in record]
-    return BrokenError(f"it lacks {', '.join(lacking)}")

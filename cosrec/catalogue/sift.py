@@ -9,22 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
 from typing import Any
 
-import orjson
 import pyarrow as pa
 
 from .rules import (
-    PRODUCT_VALUES,
-    REVIEW_VALUES,
+    PRODUCT_RULES,
     STARLESS_RULES,
     BrokenError,
-    catalogue_id,
     clean_product,
     clean_review,
-    doubtful_product,
-    doubtful_review,
     parse,
     parse_exactly,
     refuse_product,
@@ -58,175 +52,109 @@ REVIEWS = schema(
     "beyond binary, verified_purchase bool, title string, text string, helpful int64, exact string"
 )
 SCHEMAS = {"products": PRODUCTS, "reviews": REVIEWS}
+MOST_SHOWN = 8  # broken lines of a file in a message
 _LARGEST = 2**63 - 1
 _LONE = re.compile("[\ud800-\udfff]")
 
-
-@dataclass
-class Sifted:
-    """The outcome of some lines."""
-
-    rows: pa.RecordBatch  # of PRODUCTS or of REVIEWS
-    counts: Counter[str]  # lines by the rule that refused them; those kept are under "kept"
-    broken: list[tuple[int, str]]  # the index of a line that no rule could be tried on, and why
+Row = dict[str, Any]
 
 
 @dataclass
 class Read:
-    """The outcome of one raw file; `counts` and `broken` as in `Sifted`, as far as they are known.
+    """The outcome of a file, or of some lines of it.
 
-    A line has a number from 1 here, and `broken` has the first `MOST_SHOWN` of `broken_lines`.
+    `counts` has the lines "read", the "broken" ones, on which no rule could be tried, and the
+    others by the rule that refused them, or as "kept", as far as rows do not tell. `broken` has the
+    places of broken lines, and why they are: of a file the first `MOST_SHOWN`. `pin` has the size
+    and the sha256 of a file.
     """
 
-    pin: dict[str, Any] = field(default_factory=dict)  # size and sha256
-    lines: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    broken: list[tuple[int, str]] = field(default_factory=list)
-    broken_lines: int = 0
+    broken: list[tuple[Any, str]] = field(default_factory=list)
+    pin: dict[str, Any] = field(default_factory=dict)
 
-    def add(self, counts: Counter[str], broken: list[tuple[int, str]]) -> None:
-        """Add the outcome of some of the lines."""
+    def add(self, counts: Counter[str], broken: Iterable[tuple[Any, str]]) -> None:
+        """Add the outcome of some more lines."""
         self.counts.update(counts)
-        self.broken = sorted(self.broken + broken)[:MOST_SHOWN]
-        self.broken_lines += len(broken)
+        self.broken = sorted([*self.broken, *broken])[:MOST_SHOWN]
 
 
-MOST_SHOWN = 8  # broken lines of a file in a message
-
-
-def sift_products(
-    lines: Iterable[bytes],
+def sift(
+    table: str,
+    lines: list[bytes],
     positions: Iterable[int],
-    on_kept: Callable[[str], None] = lambda parent_asin: None,
-) -> Sifted:
-    """Apply the rules to lines of a metadata file; `on_kept` takes the id of each kept product.
+    mark: Callable[[str], object] = lambda parent_asin: None,
+    may_hold: Callable[[str], object] = lambda parent_asin: True,
+) -> tuple[pa.RecordBatch, Read]:
+    """Apply the rules to lines of a file, and return rows of the table's schema and the outcome.
 
-    A position is a number for a line, which grows in the order of the file.
+    A broken line's place is its index. A position is a number for a line, which grows in the order
+    of the file. `mark` takes the id of each kept product; `may_hold` is that of `refuse_review`.
+    The counts of reviews are of those whose product is certainly not in the catalogue.
     """
-    rows: list[tuple[Any, ...]] = []
-    outcomes: list[str] = []
-    broken = []
-    for index, (line, position) in enumerate(zip(lines, positions, strict=False)):
+    rows: list[Row] = []
+    found = Read(Counter(read=len(lines)))
+    for index, (line, position) in enumerate(zip(lines, positions, strict=True)):
         try:
-            record = parse(line)
-            rule = refuse_product(record)
-            doubtful = doubtful_product(record, rule)
-            if doubtful:
-                record = parse_exactly(line)
-                rule = refuse_product(record)
-            if rule is None:
-                parent_asin, title, description, details, *rest = clean_product(record)
-                text = dump_details(details, exactly=doubtful)
-                rows.append((parent_asin, position, parent_asin, title, description, text, *rest))
-                on_kept(parent_asin)
-            outcomes.append(rule or "kept")
-        except BrokenError as error:
-            broken.append((index, str(error)))
-    return Sifted(_to_batch(rows, PRODUCTS), Counter(outcomes), broken)
+            outcome, row = _product(line) if table == "products" else _review(line, may_hold)
+        except (BrokenError, RecursionError) as error:
+            found.broken.append((index, str(error)))
+        except KeyError as error:
+            found.broken.append((index, f"it lacks {error.args[0]}"))
+        else:
+            if row:
+                rows.append({**row, "position": position})
+            if outcome == "kept":
+                mark(row["key"])
+            found.counts[outcome] += 1
+    found.counts["broken"] = len(found.broken)
+    return _to_batch(rows, SCHEMAS[table]), found
 
 
-def sift_reviews(
-    lines: Iterable[bytes],
-    positions: Iterable[int],
-    may_hold: Callable[[str], int] = lambda parent_asin: True,
-) -> Sifted:
-    """Apply the rules to lines of a review file.
-
-    The counts are of the reviews whose product is certainly not in the catalogue; what came of
-    the others is in their rows. `may_hold` tells whether a product may be in the catalogue, and may
-    err on the side of yes.
-    """
-    rows: list[tuple[Any, ...]] = []
-    nameless = unknown = 0
-    broken = []
-    for index, (line, position) in enumerate(zip(lines, positions, strict=False)):
-        try:
-            record = parse(line)
-            parent_asin = catalogue_id(record)
-            if parent_asin is None:
-                nameless += 1
-            elif not may_hold(parent_asin):
-                unknown += 1
-            else:
-                rule = refuse_review(record)
-                if rule is not None and doubtful_review(record, rule):
-                    record = parse_exactly(line)
-                    rule = refuse_review(record)
-                if rule is None:
-                    values = clean_review(record)
-                else:
-                    star = None if rule in STARLESS_RULES else to_star(record["rating"])
-                    values = (None, None, None, None, None, star, None)
-                rows.append((parent_asin, position, rule, *values))
-        except BrokenError as error:
-            broken.append((index, str(error)))
-    counts = Counter(parent_asin=nameless, not_in_catalogue=unknown)
-    return Sifted(_to_batch(rows, REVIEWS), +counts, broken)
+# The rules that orjson, which makes floats of integers of more than 64 bits, cannot mistake
+_SURE = frozenset(PRODUCT_RULES[: PRODUCT_RULES.index("ratings")])
 
 
-def dump_details(details: dict[str, Any], exactly: bool) -> str:
-    """Return a product's details as compact JSON.
+def _product(line: bytes) -> tuple[str, Row]:
+    record = parse(line)
+    rule = refuse_product(record)
+    if rule not in _SURE:
+        record = parse_exactly(line)
+        rule = refuse_product(record)
+    return (rule, {}) if rule else ("kept", {"key": record["parent_asin"], **clean_product(record)})
 
-    Python, which writes it `exactly`, writes floats in another way, and NaN as NaN.
-    """
-    if not exactly:
-        try:
-            return orjson.dumps(details).decode()
-        except TypeError:  # an integer of more than 64 bits or a lone surrogate
-            pass
+
+def _review(line: bytes, may_hold: Callable[[str], object]) -> tuple[str, Row]:
+    record = parse(line)
+    rule = refuse_review(record, may_hold)
+    if rule in ("parent_asin", "not_in_catalogue"):
+        return rule, {}
+    if rule in ("timestamp", "helpful_vote"):  # as of products
+        record = parse_exactly(line)
+        rule = refuse_review(record, may_hold)
+    row: Row = {"key": record["parent_asin"], "rule": rule}
+    if rule is None:
+        row |= clean_review(record)
+    elif rule not in STARLESS_RULES:
+        row["star"] = to_star(record["rating"])
+    return "stored", row
+
+
+def _to_batch(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows, which have upstream's values, as a batch of the schema."""
     try:
-        return json.dumps(details, ensure_ascii=False, separators=(",", ":"))
-    except RecursionError:
-        raise BrokenError("details is nested too deeply") from None
-
-
-def _to_batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    """Return rows, which have upstream's values, as a batch of the schema.
-
-    A row has the key, as text, the position, the rule if it is a review, and the values.
-    """
-    if not rows:
-        return pa.RecordBatch.from_pylist([], schema)
-    names = _ROWS[schema.names[2]]
-    try:
-        columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-        arrays = {name: _array(values, schema.field(name)) for name, values in columns.items()}
-    except (_Misfit, UnicodeEncodeError, OverflowError, pa.ArrowException):
-        return pa.RecordBatch.from_pylist(
-            [_fit(dict(zip(names, row, strict=True))) for row in rows], schema
-        )
-    for name in schema.names:
-        if name not in arrays:
-            arrays[name] = pa.nulls(len(rows), schema.field(name).type)
-    return pa.RecordBatch.from_arrays([arrays[name] for name in schema.names], schema=schema)
+        if not any(type(row.get(name)) is bool for row in rows for name in _INTEGERS):
+            return pa.RecordBatch.from_pylist(rows, schema)
+    except (UnicodeEncodeError, OverflowError, pa.ArrowException):
+        pass
+    return pa.RecordBatch.from_pylist([*map(_fit, rows)], schema)
 
 
 _UPSTREAM = {"verified_purchase": "verified purchase", "star": "rating"}  # column -> its name there
-_COLUMN = {name: column for column, name in _UPSTREAM.items()}
-# The columns in the order of a row's values, by the third column of the schema
-_ROWS = {
-    "parent_asin": ["key", "position", *PRODUCT_VALUES],
-    "rule": ["key", "position", "rule", *(_COLUMN.get(name, name) for name in REVIEW_VALUES)],
-}
+_INTEGERS = ("num_ratings", "timestamp", "helpful")
 
 
-class _Misfit(Exception):
-    """A column has a value that it cannot hold exactly."""
-
-
-def _array(values: tuple[Any, ...], field: pa.Field) -> pa.Array:
-    if pa.types.is_integer(field.type) and bool in set(map(type, values)):
-        raise _Misfit
-    if pa.types.is_binary(field.type):
-        return pa.array(values, pa.string()).cast(field.type)
-    if pa.types.is_list(field.type):  # in half the time
-        offsets = pa.array([0, *accumulate(map(len, values))], pa.int32())
-        inner = pa.array(list(chain.from_iterable(values)), field.type.value_type)
-        return pa.ListArray.from_arrays(offsets, inner)
-    return pa.array(values, field.type)
-
-
-def _fit(row: dict[str, Any]) -> dict[str, Any]:
+def _fit(row: Row) -> Row:
     """Return a row with values that its columns can hold; `exact` has those that they cannot.
 
     These are lone surrogates, for which U+FFFD stands; integers of more than 64 bits, for which
@@ -245,9 +173,6 @@ def _fit(row: dict[str, Any]) -> dict[str, Any]:
     fit["key"] = row["key"].encode("utf-8", "surrogatepass")
     fit["exact"] = json.dumps(exact) if exact else None
     return fit
-
-
-_INTEGERS = {"num_ratings", "timestamp", "helpful"}
 
 
 def _holdable(value: Any) -> Any:

@@ -4,29 +4,29 @@ A plain file is split among tasks; a gzip file cannot be, and is one task. All m
 input and the output under the same paths.
 """
 
-import gzip
 import json
 import os
 import shutil
 import sys
 import warnings
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from parley.errors import SourceError
 
 from parley import ParleyError
 
 from . import rules, sift
-from .files import changed, hash_file
-from .sift import MOST_SHOWN, Read, Sifted
+from .files import opened
+from .sift import Read
 from .tables import Query
-
-_BOM = b"\xef\xbb\xbf"
 
 
 class Spark:
@@ -60,9 +60,9 @@ class Spark:
         from pyspark.sql import functions as f
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        pin = hash_file(path)
-        state = path.stat()
-        apply = _applier(table)
+        with opened(path) as file:
+            if file.read(len(BOM_UTF8)) == BOM_UTF8:  # which Spark passes over
+                raise SourceError(f"{path}: begins with a byte order mark")
         target = f"file://{folder.resolve() / table}"
         with _explained(path):
             lines = self._session.read.text(f"file://{path.resolve()}").select(
@@ -70,22 +70,14 @@ class Spark:
                 f.col("_metadata.file_block_start").alias("start"),
             )
             columns = from_arrow_schema(sift.SCHEMAS[table])
-            lines.mapInArrow(apply, columns).write.parquet(target)
+            lines.mapInArrow(_sifter(table), columns).write.parquet(target)
             sifted = self._session.read.parquet(target)
             summaries = sifted.where("key IS NULL").select("exact").collect()
-        now = path.stat()
-        if (state.st_size, state.st_mtime_ns) != (now.st_size, now.st_mtime_ns):
-            raise changed(path)
-        read = Read(pin)
+        found = Read()
         for (text,) in summaries:
-            summary = json.loads(text)
-            broken = [(_line(path, *place), why) for place, why in summary["broken"]]
-            read.add(Counter(summary["counts"]), broken)
-            read.broken_lines += summary["broken_lines"] - len(broken)
-            read.lines += summary["lines"]
-        if _has_bom(path):  # which Spark passes over, and upstream does not
-            read.add(Counter(), [(1, "it is not JSON: it begins with a byte order mark")])
-        return read
+            counts, broken = json.loads(text)
+            found.add(counts, [(_line(path, *place), why) for place, why in broken])
+        return found
 
     @contextmanager
     def querying(self, folder: Path) -> Iterator[Query]:
@@ -120,63 +112,40 @@ def _session(builder: Any, master: str | None) -> Any:
     return session
 
 
-def _applier(
-    table: str,
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _sifter(table: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that a task runs: lines and the byte that their split begins at.
 
-    It yields the rows of `sift` and one without a key, which has the task's counts under `exact`.
+    It yields the rows of `sift` and one without a key, which has the task's outcome under `exact`.
     """
-    apply: Callable[..., Sifted] = sift.sift_products if table == "products" else sift.sift_reviews
+    apply, found, schema = sift.sift, Read(), sift.SCHEMAS[table]
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        counts: Counter[str] = Counter()
-        broken: list[tuple[list[int], str]] = []
-        lines = broken_lines = 0
-        split, index = -1, 0
-        schema = None
+        numbers: Counter[int] = Counter()  # of the lines of each split so far
         for batch in batches:
-            starts = batch.column(1).to_pylist()
+            lines, starts = (column.to_pylist() for column in batch.columns)
             places = []
             for start in starts:
-                index = index + 1 if start == split else 0
-                split = start
-                places.append((start, index))
+                places.append((start, numbers[start]))
+                numbers[start] += 1
             # A line takes a byte at least, so that this grows through all splits of a file.
-            positions = [start + number for start, number in places]
-            sifted = apply(batch.column(0).to_pylist(), positions)
-            counts.update(sifted.counts)
-            broken_lines += len(sifted.broken)
-            broken += [([*places[number]], why) for number, why in sifted.broken]
-            del broken[MOST_SHOWN:]
-            lines += len(places)
-            schema = sifted.rows.schema
-            yield sifted.rows
-        if schema is not None:
-            summary = {
-                "counts": counts, "broken": broken, "broken_lines": broken_lines, "lines": lines,
-            }  # fmt: skip
-            yield pa.RecordBatch.from_pylist([{"exact": json.dumps(summary)}], schema)
+            rows, outcome = apply(table, lines, map(sum, places))
+            found.add(outcome.counts, [(places[index], why) for index, why in outcome.broken])
+            yield rows
+        summary = json.dumps([found.counts, found.broken])
+        yield pa.RecordBatch.from_pylist([{"exact": summary}], schema)
 
     return run
 
 
 def _line(path: Path, start: int, index: int) -> int:
-    """Return the number of the line that is `index` lines after the first of a split."""
-    if start == 0:
-        return index + 1
-    before = 0
+    """Return the number of the line that is `index` lines after the first of a split.
+
+    A line that begins where a split does is of the split before, but for that of the file.
+    """
     with path.open("rb") as file:
-        while start > 0 and (data := file.read(min(start, 1 << 20))):
-            before += data.count(b"\n")
-            start -= len(data)
-        before += file.readline().endswith(b"\n")  # Spark gives it to the split before
-    return before + index + 1
-
-
-def _has_bom(path: Path) -> bool:
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        return bool(file.read(len(_BOM)) == _BOM)
+        begins = enumerate(accumulate(map(len, file), initial=0))
+        first = next(number for number, begin in begins if begin > start or not start)
+    return first + index + 1
 
 
 @contextmanager
