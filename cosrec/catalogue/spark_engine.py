@@ -19,9 +19,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from parley.errors import SourceError
 
 from parley import ParleyError
+from parley.base.errors import SourceError
 
 from . import rules, sift
 from .files import opened
