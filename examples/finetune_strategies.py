@@ -4,18 +4,16 @@
     parley score casino strategies run/predictions.jsonl
 
 The models of the paper (NAACL 2021, section 5 and appendix F), on any encoder with [CLS] and
-[SEP]; the ablations and extensions of its Table 11 are options. Unspecified details are as in the
-authors' code (github.com/kushalchawla/CaSiNo at 2f6ed4a6, strategy_prediction). The same command
-resumes a killed process at its last evaluation. See docs/finetuning.md.
+[SEP]; the ablations of its Table 11 are options. Unspecified details are as in the authors' code
+(github.com/kushalchawla/CaSiNo at 2f6ed4a6, strategy_prediction). The same command resumes a killed
+process after the models that are done. See docs/finetuning.md.
 """
 
 import argparse
 import json
 import math
-import os
 import random
 import sys
-import time
 from pathlib import Path
 
 import datasets
@@ -23,11 +21,10 @@ import numpy as np
 import torch
 from sklearn.metrics import f1_score
 from torch import nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
-from torch.nn.utils.rnn import pad_sequence
-from tqdm import tqdm
-from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
-from transformers import DataCollatorForLanguageModeling as Masking
+from torch.nn.functional import binary_cross_entropy_with_logits
+from transformers import AutoModel, AutoTokenizer, DataCollatorWithPadding
+
+from parley.jobs import write_whole
 
 # The labels that the paper leaves out of the task; seven are left.
 LEFT_OUT = ("showing-empathy", "promote-coordination", "non-strategic")
@@ -36,7 +33,6 @@ TOKENS = 200  # of an input, at most
 POSITION = 32  # numbers that tell the position of the turn
 HELD_OUT = 0.05  # of the dialogues to train on, for validation
 DROPOUT, WEIGHT_DECAY, MAX_NORM = 0.1, 0.01, 1.0
-MASKED = 0.3  # of the tokens in pretraining
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -72,31 +68,6 @@ def sinusoid(turns):
     rates = 10_000 ** (torch.arange(0, POSITION, 2) / POSITION)
     angles = torch.as_tensor(turns)[:, None] / rates
     return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
-
-
-class Utterances:
-    """Rows of the config `strategies` as a model takes them; `truth` is floats [rows, labels]."""
-
-    def __init__(self, rows, truth, tokenizer):
-        self.pairs = [inputs_of(tokenizer, row) for row in rows]
-        self.lengths = np.array([len(ids) for ids, _ in self.pairs])
-        self.features = sinusoid([row["turn"] for row in rows])
-        self.truth = torch.from_numpy(truth)
-        self.pad = tokenizer.pad_token_id
-
-    def batch(self, numbers):
-        """Return the inputs of the model for some rows, padded to the longest of them."""
-        pairs = [map(torch.tensor, self.pairs[number]) for number in numbers]
-        ids, segments = zip(*pairs, strict=True)
-        mask = pad_sequence([torch.ones_like(row) for row in ids], True)
-        tensors = pad_sequence(ids, True, self.pad), mask, pad_sequence(segments, True)
-        return [tensor.to(DEVICE) for tensor in (*tensors, self.features[numbers])]
-
-
-def add_tokens(model, tokenizer):
-    """Give the model a vector for each added token of the tokenizer."""
-    if len(tokenizer) > model.get_input_embeddings().num_embeddings:
-        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
 
 
 def dense(inputs, outputs):
@@ -144,7 +115,7 @@ class StrategyModel(nn.Module):
         last = (nn.Sequential(dense(128, 64), nn.Linear(64, 1)) for _ in range(labels))
         self.outputs = nn.ModuleList(last)
 
-    def forward(self, input_ids, attention_mask, token_type_ids, features):
+    def forward(self, input_ids, attention_mask, token_type_ids, position):
         """Return the logits [rows, labels] for ids, mask and segments [rows, tokens]."""
         two = getattr(self.encoder.config, "type_vocab_size", 0) > 1  # RoBERTa's has no second one
         segments = {"token_type_ids": token_type_ids} if two else {}
@@ -158,105 +129,61 @@ class StrategyModel(nn.Module):
             pooled = [first] * len(self.texts)
         hidden = [layer(first) for layer, first in zip(self.texts, pooled, strict=True)]
         if self.features is not None:
-            position = self.features(features)
-            hidden = [text + position for text in hidden]
+            shared = self.features(position)
+            hidden = [text + shared for text in hidden]
         logits = [layer(row) for layer, row in zip(self.outputs, hidden, strict=True)]
         return torch.cat(logits, dim=1)
 
 
-def model_of(labels, tokenizer, pretrained, args):
+def model_of(labels, tokenizer, args):
     """Return an untrained model of so many labels on a pretrained encoder."""
     torch.manual_seed(args.seed)
     encoder = AutoModel.from_pretrained(args.encoder)
-    add_tokens(encoder, tokenizer)
-    if pretrained:
-        encoder.load_state_dict(pretrained, strict=False)  # it lacks the pooler
+    if len(tokenizer) > encoder.get_input_embeddings().num_embeddings:
+        encoder.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     encoder.requires_grad_(not args.freeze)
     full = args.model == "full"
     attention, features = full and not args.no_attention, full and not args.no_features
     return StrategyModel(encoder, labels, attention, features).to(DEVICE)
 
 
-def train(model, losses, evaluate, steps, file, args):
-    """Train the model to its best evaluation, from where `file` says an earlier process got to.
+class Inputs:
+    """Rows of the config `strategies` as a model takes them."""
 
-    `losses` yields the parts of a step's loss. `evaluate` gives a score every `args.eval_every`
-    steps and after the last. The model gets the weights of the best one, the last of equals, whose
-    step is returned.
-    """
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    rate = {"lr": args.learning_rate, "weight_decay": WEIGHT_DECAY}
-    optimizer = torch.optim.AdamW(weights, **rate, fused=True)
-    state = {"step": 0, "best_step": 0, "best_score": -math.inf}
-    if file.exists():
-        state = torch.load(file, map_location=DEVICE, weights_only=True)
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        print(f"{file.stem}: goes on after step {state['step']} of {steps}")
-    since, loss_since = time.perf_counter(), []
-    bar = tqdm(range(state["step"] + 1, steps + 1), file.stem, leave=False, disable=None)
-    for step in bar:
-        torch.manual_seed(1_000_000 * args.seed + step)  # of dropout and masks: no state to save
-        model.train()
-        loss_since.append(0.0)
-        for loss in losses(step - 1):
-            loss.backward()
-            loss_since[-1] += loss.item()
-        nn.utils.clip_grad_norm_(weights, MAX_NORM)
-        optimizer.step()
-        optimizer.zero_grad()
-        if step % args.eval_every and step != steps:
-            continue
-        seconds = (time.perf_counter() - since) / len(loss_since)
-        score = evaluate()
-        if score >= state["best_score"]:
-            best = {name: weight.clone() for name, weight in model.state_dict().items()}
-            state |= {"best_step": step, "best_score": score, "best": best}
-        state |= {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()}
-        written = file.with_suffix(".tmp")
-        torch.save(state, written)
-        os.replace(written, file)
-        known = f"loss {np.mean(loss_since):.4f}, score {score:.4f}, {seconds:.1f} s a step"
-        bar.write(f"{file.stem}: step {step} of {steps}, {known}")
-        since, loss_since = time.perf_counter(), []
-    model.load_state_dict(state["best"])
-    return state["best_step"]
+    def __init__(self, rows, tokenizer, args):
+        self.args, self.collate = args, DataCollatorWithPadding(tokenizer)
+        positions = sinusoid([row["turn"] for row in rows]).tolist()
+        self.rows = []
+        for row, position in zip(rows, positions, strict=True):
+            ids, segments = inputs_of(tokenizer, row)
+            self.rows.append({"input_ids": ids, "token_type_ids": segments, "position": position})
 
+    def batch(self, numbers, step):
+        """Return the rows of a step: all these in an order of its own in each epoch."""
+        size = self.args.batch_size
+        epoch, place = divmod(step, math.ceil(len(numbers) / size))
+        order = list(numbers)
+        random.Random(f"{self.args.seed} {epoch}").shuffle(order)  # noqa: S311
+        return order[place * size : (place + 1) * size]
 
-def batches(rows, args):
-    """Return what gives the rows of a step: all rows in an order of its own in each epoch."""
-    an_epoch = math.ceil(len(rows) / args.batch_size)
+    def logits(self, model, numbers):
+        """Yield rows from short to long, so many at once, and their logits [rows, labels]."""
+        numbers = sorted(numbers, key=lambda number: len(self.rows[number]["input_ids"]))
+        for start in range(0, len(numbers), self.args.rows_at_once):
+            chunk = numbers[start : start + self.args.rows_at_once]
+            inputs = self.collate([self.rows[number] for number in chunk]).to(DEVICE)
+            with torch.autocast(DEVICE, torch.bfloat16, enabled=self.args.bf16):
+                logits = model(**inputs)
+            yield chunk, logits.float()
 
-    def batch(step):
-        epoch, number = divmod(step, an_epoch)
-        order = list(rows)
-        random.Random(f"{args.seed} {epoch}").shuffle(order)  # noqa: S311
-        return order[number * args.batch_size : (number + 1) * args.batch_size]
-
-    return batch
-
-
-def chunks(rows, lengths, size):
-    """Return the rows from short to long, so many at once: little of them is padding."""
-    rows = sorted(rows, key=lambda row: lengths[row])
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def precision(args):
-    """Return the context in which models are called."""
-    return torch.autocast(DEVICE, torch.bfloat16, enabled=args.bf16)
-
-
-@torch.no_grad()
-def predict(model, utterances, rows, args):
-    """Return whether rows have the labels, booleans [rows, labels]."""
-    model.eval()
-    found = {}
-    for chunk in chunks(rows, utterances.lengths, args.rows_at_once):
-        with precision(args):
-            logits = model(*utterances.batch(chunk))
-        found |= dict(zip(chunk, (logits >= 0).tolist(), strict=True))
-    return np.array([found[row] for row in rows])
+    @torch.no_grad()
+    def predict(self, model, numbers):
+        """Return whether rows have the labels, booleans [rows, labels]."""
+        model.eval()
+        found = {}
+        for chunk, logits in self.logits(model, numbers):
+            found |= dict(zip(chunk, (logits >= 0).tolist(), strict=True))
+        return np.array([found[number] for number in numbers])
 
 
 def mean_f1(truth, predicted):
@@ -266,75 +193,43 @@ def mean_f1(truth, predicted):
     return float(np.nanmean(scores)) if not np.isnan(scores).all() else 0.0
 
 
-def fine_tune(model, utterances, columns, parts, file, args):
-    """Train a model of the labels `columns` on a fold, whose `parts` are numbers of rows.
+def fine_tune(model, inputs, truth, parts, name):
+    """Train a model on a fold, whose `parts` are numbers of rows, to its best evaluation.
 
-    Returns the step chosen, and the predictions for validation and test, booleans [rows, labels].
+    `truth` is floats [rows, labels]. Of equal evaluations on validation, the last is the best.
+    Returns its step, and the predictions for validation and test.
     """
-    training, validation, test = parts
-    truth = utterances.truth[:, columns]
-    if args.oversample:
-        training = training + [row for row in training if utterances.truth[row].any()]
+    args, (training, validation, test) = inputs.args, parts
     if args.start_at_rates:
         for layer, rate in zip(model.outputs, truth[training].mean(dim=0), strict=True):
             nn.init.constant_(layer[-1].bias, torch.logit(rate, eps=1e-3))
-    batch = batches(training, args)
-
-    def losses(step):
-        rows = batch(step)
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    rate = {"lr": args.learning_rate, "weight_decay": WEIGHT_DECAY}
+    optimizer = torch.optim.AdamW(weights, **rate, fused=True)
+    best_step, best_score, best, losses = 0, -math.inf, {}, []
+    for step in range(1, args.steps + 1):
+        torch.manual_seed(1_000_000 * args.seed + step)
+        model.train()
+        rows = inputs.batch(training, step - 1)
         # the gradient of the whole batch, whatever part of it is in memory at once
-        for chunk in chunks(rows, utterances.lengths, args.rows_at_once):
-            with precision(args):
-                logits = model(*utterances.batch(chunk))
-            due = truth[chunk].to(DEVICE)
-            yield binary_cross_entropy_with_logits(logits.float(), due) * len(chunk) / len(rows)
-
-    def evaluate():
-        return mean_f1(truth[validation].numpy(), predict(model, utterances, validation, args))
-
-    best = train(model, losses, evaluate, args.steps, file, args)
-    return [best, *(predict(model, utterances, rows, args) for rows in (validation, test))]
-
-
-def pretrain(tokenizer, args):
-    """Return an encoder's weights after filling in masks in the dialogues without annotation."""
-    rows = datasets.load_dataset(args.dataset, "dialogues", split="train")
-    dialogues = [
-        [said["text"] for said in row["chat_logs"] if not any((said["task_data"] or {}).values())]
-        for row in rows
-        if not row["annotations"]
-    ]
-    torch.manual_seed(args.seed)
-    model = AutoModelForMaskedLM.from_pretrained(args.encoder)
-    add_tokens(model, tokenizer)
-    end = tokenizer.convert_tokens_to_ids(END)
-    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
-    longest = min(512, model.config.max_position_embeddings)
-    sequences = []
-    for dialogue in dialogues:
-        utterances = tokenizer(dialogue, add_special_tokens=False)["input_ids"]
-        tokens = [token for utterance in utterances for token in [*utterance, end]]
-        sequences.append({"input_ids": [first, *tokens[: longest - 2], last]})
-    lengths = [len(sequence["input_ids"]) for sequence in sequences]
-    collate = Masking(tokenizer, mlm_probability=MASKED)
-    batch = batches(range(len(sequences)), args)
-
-    def losses(step):
-        parts = [
-            collate([sequences[row] for row in chunk]).to(DEVICE)
-            for chunk in chunks(batch(step), lengths, args.rows_at_once)
-        ]
-        masked = sum((part["labels"] != -100).sum() for part in parts)
-        for part in parts:
-            due = part.pop("labels")
-            with precision(args):
-                logits = model(**part).logits.float().transpose(1, 2)
-            yield cross_entropy(logits, due, ignore_index=-100, reduction="sum") / masked
-
-    steps = args.pretraining_epochs * math.ceil(len(sequences) / args.batch_size)
-    file = args.output / "pretraining.pt"
-    train(model.to(DEVICE), losses, lambda: 0.0, steps, file, args)  # equals: the last is taken
-    return model.base_model.state_dict()
+        for chunk, logits in inputs.logits(model, rows):
+            loss = binary_cross_entropy_with_logits(logits, truth[chunk].to(DEVICE))
+            (loss * len(chunk) / len(rows)).backward()
+            losses.append(loss.item())
+        nn.utils.clip_grad_norm_(weights, MAX_NORM)
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % args.eval_every and step != args.steps:
+            continue
+        score = mean_f1(truth[validation].numpy(), inputs.predict(model, validation))
+        if score >= best_score:
+            best = {key: weight.clone() for key, weight in model.state_dict().items()}
+            best_step, best_score = step, score
+        known = f"loss {np.mean(losses):.4f}, score {score:.4f}"
+        print(f"{name}: step {step} of {args.steps}, {known}")
+        losses = []
+    model.load_state_dict(best)
+    return [best_step, *(inputs.predict(model, rows) for rows in (validation, test))]
 
 
 def split(rows, fold):
@@ -345,14 +240,7 @@ def split(rows, fold):
     for number, row in enumerate(rows):
         part = 2 if row["fold"] == fold else 1 if row["dialogue_id"] in held_out else 0
         parts[part].append(number)
-    if not all(parts):
-        raise SystemExit(f"fold {fold}: expected utterances in each part, found {sizes_of(parts)}")
     return parts
-
-
-def sizes_of(parts):
-    """Return the sizes of the parts of a fold as text."""
-    return "{} utterances to train on, {} to choose on, {} to test on".format(*map(len, parts))
 
 
 def options():
@@ -361,50 +249,25 @@ def options():
     add = parser.add_argument
     add("dataset", help="a built folder, or the name of a dataset on the Hub")
     add("encoder", help="a folder, or the name of a model on the Hub")
-    add("output", type=Path, help="folder of predictions.jsonl and of what is needed to go on")
+    add("output", type=Path, help="folder of predictions.jsonl and of each model's predictions")
     add("--model", choices=["full", "ft"], default="full", help="default: full")
     add("--freeze", action="store_true", help="leave the encoder as it is")
     add("--no-attention", action="store_true", help="no attention layer a label")
     add("--no-features", action="store_true", help="no position of the turn")
-    add("--oversample", action="store_true", help="take utterances with a label twice (OS)")
-    add("--pretrain", action="store_true", help="pretrain on the other dialogues (IDPT)")
-    add("--pretraining-epochs", type=positive, default=20, metavar="N", help="default: 20")
     add("--start-at-rates", action="store_true", help="first predict how frequent a label is")
     add("--learning-rate", type=float, default=5e-5, metavar="X", help="default: 5e-5")
-    add("--batch-size", type=positive, default=64, metavar="N", help="default: 64")
-    add("--rows-at-once", type=positive, default=16, metavar="N", help="of a batch; default: 16")
-    add("--steps", type=positive, default=720, metavar="N", help="default: 720")
-    add("--eval-every", type=positive, default=72, metavar="N", help="in steps; default: 72")
+    add("--batch-size", type=int, default=64, metavar="N", help="default: 64")
+    add("--rows-at-once", type=int, default=16, metavar="N", help="of a batch; default: 16")
+    add("--steps", type=int, default=720, metavar="N", help="default: 720")
+    add("--eval-every", type=int, default=72, metavar="N", help="in steps; default: 72")
     add("--folds", type=int, nargs="+", metavar="N", help="to train and test on; default: all")
     add("--bf16", action="store_true", help="multiply in bfloat16, where the machine is quicker so")
     add("--seed", type=int, default=0, metavar="N", help="default: 0")
-    add("--threads", type=positive, metavar="N", help="of the CPU; default: all")
+    add("--threads", type=int, metavar="N", help="of the CPU; default: all")
     args = parser.parse_args()
     if args.model == "ft" and (args.no_attention or args.no_features):
         parser.error("--no-attention and --no-features are of --model full: ft has neither")
     return args
-
-
-def positive(text):
-    """Return a positive integer."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-def keep_settings(args):
-    """Save the settings, and refuse to resume with others."""
-    free = ("output", "folds", "threads")
-    settings = {name: value for name, value in vars(args).items() if name not in free}
-    args.output.mkdir(parents=True, exist_ok=True)
-    file = args.output / "settings.json"
-    if not file.exists():
-        write(file, json.dumps(settings, indent=2) + "\n")
-    before = json.loads(file.read_text())
-    changed = [name for name, value in settings.items() if before.get(name) != value]
-    if said := [f"{name} was {before.get(name)}, is {settings[name]}" for name in changed]:
-        raise SystemExit(f"{file}: {'; '.join(said)}. Take another output folder.")
 
 
 def main():
@@ -420,65 +283,56 @@ def main():
     if unknown := set(args.folds or []) - set(folds):
         raise SystemExit(f"--folds: expected some of {folds}, found {sorted(unknown)}")
     tokenizer = tokenizer_of(args.encoder)
-    keep_settings(args)
-
     names = table.features["labels"].feature.names
     labels = [name for name in names if name not in LEFT_OUT]
     truth = np.array([[names.index(name) in row["labels"] for name in labels] for row in rows])
-    utterances = Utterances(rows, truth.astype(np.float32), tokenizer)
-    pretrained = pretrain(tokenizer, args) if args.pretrain else None
+    inputs = Inputs(rows, tokenizer, args)
     models = {"": list(range(len(labels)))}  # the labels of each model of a fold
     if args.model == "ft":
         models = {f"-{label}": [number] for number, label in enumerate(labels)}
+    others = ("output", "folds", "threads")
+    settings = {name: value for name, value in vars(args).items() if name not in others}
 
+    args.output.mkdir(parents=True, exist_ok=True)
     scores, predictions = [], {}
     for fold in args.folds or folds:
         parts = split(rows, fold)
         _, validation, test = parts
-        print(f"fold-{fold}: {sizes_of(parts)}")
         found = []
         for suffix, columns in models.items():
             file = args.output / f"fold-{fold}{suffix}.json"
             if not file.exists():
-                model = model_of(len(columns), tokenizer, pretrained, args)
-                state = file.with_suffix(".pt")
-                step, *said = fine_tune(model, utterances, columns, parts, state, args)
-                chosen, tested = (part.astype(int).tolist() for part in said)
-                write(file, json.dumps({"step": step, "validation": chosen, "test": tested}))
-                state.unlink()
+                due = torch.from_numpy(truth[:, columns].astype(np.float32))
+                model = model_of(len(columns), tokenizer, args)
+                step, *said = fine_tune(model, inputs, due, parts, file.stem)
+                chosen, tested = (part.tolist() for part in said)
+                done = {"step": step, "validation": chosen, "test": tested, "settings": settings}
+                write_whole(file, json.dumps(done))
             found.append(json.loads(file.read_text()))
+            if found[-1]["settings"] != settings:
+                raise SystemExit(f"{file}: of other settings. Take another output folder.")
         chosen, tested = (
-            np.concatenate([result[part] for result in found], axis=1).astype(bool)
+            np.concatenate([result[part] for result in found], axis=1)
             for part in ("validation", "test")
         )
         joint = (tested == truth[test]).all(axis=1).mean()
         scores.append((mean_f1(truth[validation], chosen), mean_f1(truth[test], tested), joint))
-        print(f"fold-{fold}: " + shown(scores[-1]))
+        print(f"fold-{fold}: {shown(scores[-1])}")
         predictions |= dict(zip(test, tested, strict=True))
-    print(f"mean of {len(scores)}: " + shown(np.mean(scores, axis=0)))
+    print(f"mean of {len(scores)}: {shown(np.mean(scores, axis=0))}")
 
     lines = []
-    for number, row in enumerate(rows):
-        if number in predictions:
-            said = [label for label, has in zip(labels, predictions[number], strict=True) if has]
-            key = {"dialogue_id": row["dialogue_id"], "turn": row["turn"]}
-            lines.append(key | {"labels": said})
-    file = args.output / "predictions.jsonl"
-    write(file, "".join(json.dumps(line) + "\n" for line in lines))
-    rest = "" if len(lines) == len(rows) else "; parley score wants those of all folds"
-    print(f"{file}: {len(lines):,} of {len(rows):,} utterances{rest}")
+    for number in sorted(predictions):
+        said = [label for label, has in zip(labels, predictions[number], strict=True) if has]
+        key = {name: rows[number][name] for name in ("dialogue_id", "turn")}
+        lines.append(json.dumps(key | {"labels": said}) + "\n")
+    write_whole(file := args.output / "predictions.jsonl", "".join(lines))
+    print(f"{file}: {len(lines):,} of {len(rows):,} utterances; parley score wants all")
 
 
 def shown(scores):
     """Return F1 on validation and test, and Joint-A on test, as text, in a hundred."""
     return "validation F1 {:.1f}, test F1 {:.1f}, Joint-A {:.1f}".format(*(100 * x for x in scores))
-
-
-def write(file, text):
-    """Write a whole file or none."""
-    written = file.with_suffix(".tmp")
-    written.write_text(text)
-    os.replace(written, file)
 
 
 if __name__ == "__main__":

@@ -24,14 +24,9 @@ rows = datasets.load_dataset(folder, "queries", split="curated")
 wanted = rows.features["type"].str2int("recommendation")
 rows = [row for row in rows if row["type"] == wanted]
 queries = {row["query_id"]: row["text"] or "" for row in rows}
-judged = {judgment["document_id"] for row in rows for judgment in row["judgments"]}
 
 products = datasets.load_dataset(catalogue, "products", split="all")
 ids = products["parent_asin"]
-absent = judged - set(ids)
-print(f"{len(products):,} products; {len(absent):,} judged ones are not among them")
-for product in sorted(absent)[:5]:
-    print(f"  {product}")
 
 start = time.perf_counter()
 texts = [" ".join([row["title"], *row["description"]]) for row in products]

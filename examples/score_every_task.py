@@ -13,12 +13,8 @@ import parley
 if len(sys.argv) != 2:
     sys.exit("usage: score_every_task.py BUILD, the folder of builds")
 print(f"{'dataset':20} {'task':19} {'baseline':15} score")
-for name in parley.list():
-    folder = Path(sys.argv[1]) / name
-    if not folder.is_dir():
-        print(f"{name:20} not built")
-        continue
-    for task, declared in parley.dataset(name).tasks.items():
+for folder in sorted(Path(sys.argv[1]).iterdir()):
+    for task, declared in parley.dataset(folder.name).tasks.items():
         baseline = next(iter(declared.baselines))
         found = parley.score(folder, task, baseline=baseline)
         metric, value = "", found.as_dict()["metrics"]
@@ -26,4 +22,4 @@ for name in parley.list():
             key, value = next(iter(value.items()))
             metric += f" {key}"
         shown = "undefined" if value is None else format(value, ".3f")
-        print(f"{name:20} {task:19} {baseline:15} {shown}{metric} ({declared.unit})")
+        print(f"{folder.name:20} {task:19} {baseline:15} {shown}{metric} ({declared.unit})")

@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(
     r"```\n\$ python examples/(.+)\n([^`]+)```", (EXAMPLES / "README.md").read_text()
 )
+SCRIPTS = ["load_every_config.py", "score_every_task.py"]  # the others take a GPU or 377 GB
 
 
 @pytest.fixture
@@ -36,10 +37,7 @@ def run(tmp_path):
 def test_the_readme_has_every_example():
     sections = re.findall(r"^## (\S+)$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
     assert sorted(sections) == sorted(path.name for path in EXAMPLES.glob("*.py"))
-    shown = [command.split()[0] for command, _ in SHOWN]
-    # `make demo` runs the first; the others take a GPU or 377 GB
-    left_out = {"demo.py", "finetune_strategies.py", "product_retrieval.py"}
-    assert shown == [name for name in sections if name not in left_out]
+    assert [command.split()[0] for command, _ in SHOWN] == SCRIPTS
 
 
 @pytest.mark.slow
@@ -50,22 +48,12 @@ def test_examples_print_the_lines_of_the_readme(command, shown, run, real_build)
 
 
 @pytest.mark.slow
-def test_examples_run_after_the_demo_with_and_without_builds(run, sample_build, tmp_path):
-    build = tmp_path / "builds"
-    build.mkdir()
-    *lines, last = run("demo.py build", build).splitlines()
+def test_examples_run_in_the_demo(run, sample_build):
+    *lines, last = run("demo.py shown", sample_build).splitlines()
     assert len(lines) < 40
-    assert last.endswith((build / "demo-site" / "index.html").resolve().as_uri())
-    scores = lines[lines.index("$ python examples/score_every_task.py build/demo") + 2 :]
-    assert len(scores) == sum(len(dataset.tasks) for dataset in discover().values())
-    assert all(line.endswith(")") for line in scores)  # with its unit
-    assert sorted(path.name for path in build.iterdir()) == ["demo", "demo-site"]
-    for command, _ in SHOWN:
-        _, *lines = run(command, build).splitlines()
-        assert [line.split() for line in lines] == [[name, "not", "built"] for name in discover()]
-    for name in discover():
-        (build / name).symlink_to(sample_build / name)
-    for command, _ in SHOWN:
-        _, *lines = run(command, build).splitlines()
-        assert {line.split()[0] for line in lines} == {*discover()}
-        assert "not built" not in "".join(lines)
+    assert last.endswith("/shown/demo-site/index.html")
+    starts = [lines.index(f"$ python examples/{each} shown/demo") for each in SCRIPTS]
+    loaded, scored = lines[starts[0] + 2 : starts[1]], lines[starts[1] + 2 :]
+    assert [line.split()[0] for line in loaded] == [*discover()]
+    assert len(scored) == sum(len(dataset.tasks) for dataset in discover().values())
+    assert all(line.endswith(")") for line in scored)  # with its unit
