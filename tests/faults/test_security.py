@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from datetime import date
+from itertools import cycle
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,15 +21,14 @@ import pytest
 import yaml
 from folders import of_rows, reseal, restate, retable
 from hub import User
-from server import Page, Server
+from mutations import inner, nodes
+from server import Page, Server, pinned
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.console import plain, to_json
 from parley.base.strict_json import loads
-from parley.building.card import parse
 from parley.building.measurements import FILE as MEASURED
 from parley.building.registry import discover, get
-from parley.cli import main
 
 ROOT = Path(__file__).parents[2]
 CANARY = "canary-5d1e7c"
@@ -120,7 +120,7 @@ def test_no_file_of_the_current_folder_is_code(sample_build, tmp_path):
     program.parent.mkdir()
     program.write_text("from parley.cli import main\nmain()\n")
     done = subprocess.run(
-        [sys.executable, program, "verify", "--build", "."],
+        [sys.executable, program, "verify", "duo", "--build", "."],
         cwd=here,
         env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -196,8 +196,8 @@ BOMBS = {
     "depth in dashes": "- " * 300_000,
     "no date": "a: 2001-99-99",
     "a long number": "a: " + "9" * 100_000,
-    "two documents": "a: 1\n---\nb: 2",
 }
+CARDS = {"two documents": "a: 1\n---\nb: 2", "40 levels": f"a: {'[' * 40 + ']' * 40}"}
 
 
 PARSE = """
@@ -217,65 +217,49 @@ def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without):
     """With 2 GB of memory and, or without, libyaml; a program would make `owned`."""
     done = subprocess.run(
         [sys.executable, "-c", PARSE.format(without=without)],
-        input=json.dumps([*BOMBS.values()]),
+        input=json.dumps([*BOMBS.values(), *CARDS.values()]),
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT), "ARROW_DEFAULT_MEMORY_POOL": "system"},
         capture_output=True,
         text=True,
         timeout=120,
     )
-    said = dict(zip(BOMBS, done.stdout.splitlines(), strict=True))
-    assert said.pop("two documents") == "({'a': 1}, 'b: 2\\n---\\ntext\\n')"
-    assert set(said.values()) == {"refused"}, done.stderr
+    *refused, two, deep = done.stdout.splitlines()
+    assert refused == ["refused"] * len(BOMBS), done.stderr
+    assert two == "({'a': 1}, 'b: 2\\n---\\ntext\\n')"
+    assert deep.startswith("({'a': [[")
     assert not (tmp_path / "owned").exists()
-
-
-def test_a_card_may_be_40_levels_deep():
-    deep = "[" * 40 + "]" * 40
-    assert parse(f"---\na: {deep}\n---\n", "")[0]
 
 
 ODD = (None, True, 5, 1.5, "x", [], {}, [None], [[]], [{}], {"a": 1}, date(2001, 1, 1))
 
 
-def places(value, path=()):
-    """Yield the path of every value in front matter, but only the first of each list."""
-    yield path
-    if isinstance(value, dict | list):
-        for step, inner in value.items() if isinstance(value, dict) else enumerate(value[:1]):
-            yield from places(inner, (*path, step))
+def places(value):
+    """Return the way to every value in front matter, but only the first of each list."""
+    return [way for way, _ in nodes(value) if not {*way} & {*range(1, 100)}]
 
 
-def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, monkeypatch, capsys):
+def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, run):
     folder = tmp_path / "datasets" / "talks"
     folder.mkdir(parents=True)
     (folder / "talks.py").touch()
-    monkeypatch.setenv("PARLEY_DATASETS", str(folder.parent))
-    monkeypatch.setattr("sys.argv", ["parley", "list", "talks"])
-    monkeypatch.setattr("signal.signal", lambda *_: None)
     known = json.loads((get("casino").folder / MEASURED).read_text())
     known |= {part: dict([*known[part].items()][:1]) for part in ("configs", "splits", "figures")}
     sound = {"README.md": {"pretty_name": "Talks"}, MEASURED: known}
-    statuses = []
+    statuses = set()
     every = [(name, path) for name in sound for path in places(sound[name])]
-    for number, (file, path) in enumerate(every):
-        for odd in ODD[number % 6 :: 6]:
-            holder = [copy.deepcopy(sound[file])]
-            value = holder
-            for step in (0, *path)[:-1]:
-                value = value[step]
-            value[(0, *path)[-1]] = odd
-            found = sound | {file: holder[0]}
-            front = yaml.safe_dump(found["README.md"])
-            (folder / "README.md").write_text(f"---\n{front}---\n")
-            (folder / MEASURED).write_text(json.dumps(found[MEASURED], default=str))
-            with pytest.raises(SystemExit) as ended:
-                main()
-            statuses.append(ended.value.code or 0)
-            said = capsys.readouterr().err
-            assert (said == "") == (statuses[-1] == 0), (path, odd)
-            assert f"{folder}/{file}:" in said or not said, said
-    assert set(statuses) == {0, 1}
+    for (file, path), odd in zip(every, cycle(ODD), strict=False):
+        holder = [copy.deepcopy(sound[file])]
+        inner(holder, (0, *path))[(0, *path)[-1]] = odd
+        found = sound | {file: holder[0]}
+        front = yaml.safe_dump(found["README.md"])
+        (folder / "README.md").write_text(f"---\n{front}---\n")
+        (folder / MEASURED).write_text(json.dumps(found[MEASURED], default=str))
+        status, _, said = run("list", "talks", PARLEY_DATASETS=folder.parent)
+        assert (said == "") == (status == 0), (path, odd)
+        assert f"{folder}/{file}:" in said or not said, said
+        statuses.add(status)
+    assert statuses == {0, 1}
 
 
 # What a person types --------------------------------------------------------------------
@@ -343,20 +327,16 @@ def test_on_windows_one_line_says_where_it_runs():
 # The terminal ---------------------------------------------------------------------------
 
 
-def test_controls_are_shown_instead_of_acting():
-    value = [ESCAPES, {ESCAPES: 1}, "é\u200d😀"]
-    assert json.loads(to_json(value)) == value
-    assert not ACTING & set(to_json(value) + plain(ESCAPES))
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_json_parses_strictly_whatever_the_terminal_takes(encoding, monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(), encoding, errors="backslashreplace")
     monkeypatch.setattr("sys.stdout", stream)
-    print(to_json([math.nan, {"é😀": math.inf}, (-math.inf,), 0.5]), flush=True)
+    value = [math.nan, {"é\u200d😀": math.inf}, (-math.inf,), 0.5, {ESCAPES: ESCAPES}]
+    print(to_json(value), plain(ESCAPES), sep="\n", flush=True)
     text = stream.buffer.getvalue().decode(encoding)
-    read = json.loads(text, parse_constant=pytest.fail)
-    assert read == ["NaN", {"é😀": "Infinity"}, ["-Infinity"], 0.5]
+    assert not ACTING & set(text)
+    read = json.loads(text.rpartition("\n]")[0] + "]", parse_constant=pytest.fail)
+    assert read == ["NaN", {"é\u200d😀": "Infinity"}, ["-Infinity"], 0.5, {ESCAPES: ESCAPES}]
 
 
 def spoil(value):
@@ -403,21 +383,17 @@ def test_rows_with_escapes(answers, sample_build, hostile, tmp_path):
 
 
 def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path):
-    one, two = (tmp_path / name / "casino" for name in ("one", "two"))
-    for folder in (one, two):
-        shutil.copytree(sample_build / "casino", folder)
-        shutil.copytree(folder / "strategies", folder / ESCAPES)
-        (folder / ESCAPES[::-1]).write_text("")
-    path = two / "strategies/train-00000-of-00001.parquet"
-    retable(path, of_rows(spoil))
-    said = json.loads((two / "provenance.json").read_text())
+    one = shutil.copytree(sample_build / "casino", tmp_path / "one")
+    (one / ESCAPES[::-1]).write_text("")
+    said = json.loads((one / "provenance.json").read_text())
+    train = said["configs"]["strategies"]["train"]
     said |= {"version": ESCAPES, "missing": [ESCAPES], "sources": {ESCAPES: {ESCAPES: ESCAPES}}}
-    wrong = ({**said, ESCAPES: 1}, {**said, "dataset": ESCAPES}, {**said, "version": [ESCAPES]})
-    wrong += ({**said, "configs": {ESCAPES: {ESCAPES: said["configs"]["strategies"]["train"]}}},)
+    odd = ({ESCAPES: 1}, {"dataset": ESCAPES}, {"version": [ESCAPES]})
     commands = []
-    for number, what in enumerate((said, *wrong)):
-        other = shutil.copytree(two, tmp_path / str(number) / "casino")
-        (other / "provenance.json").write_text(json.dumps(what))
+    for number, more in enumerate(({}, *odd, {"configs": {ESCAPES: {ESCAPES: train}}})):
+        other = shutil.copytree(one, tmp_path / str(number) / "casino")
+        retable(other / train["files"][0]["path"], of_rows(spoil))
+        (other / "provenance.json").write_text(json.dumps(said | more))
         verify, diff = ("verify", "casino", "--build", other.parent), ("diff", one, other)
         commands += [verify, diff, (*verify, "--json"), (*diff, "--json")]
     verified, differs, *others = answers(commands)
@@ -426,29 +402,24 @@ def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path):
     assert {status for status, _ in others} <= {1, 2}
 
 
-def test_a_source_and_a_server_with_escapes(answers, tmp_path, monkeypatch):
+def test_a_source_and_a_server_with_escapes(answers, server, tmp_path, monkeypatch):
     """The records break the shape and the server answers nonsense."""
-    folder = shutil.copytree(get("casino").folder, tmp_path / "datasets" / "talks")
-    script = (folder / "casino.py").read_text(encoding="utf-8")
-    (folder / "casino.py").unlink()
-    data = folder / "sample/data/casino.json"
-    records = json.loads(data.read_text(encoding="utf-8"))
+    dataset, path = get("casino"), "data/casino.json"
+    records = json.loads((dataset.sample / path).read_text(encoding="utf-8"))
     records[0][ESCAPES] = ESCAPES
     records[1]["annotations"][0][1] = ESCAPES
-    data.write_text(json.dumps(records, ensure_ascii=False), encoding="utf-8")
-    answer = f"HTTP/1.1 404 {ESCAPES!s}".encode().replace(b"\r", b"")
-    with Server() as server:
-        server.pages["/a"] = Page(b"", raw=answer + b"\r\nContent-Length: 0\r\n\r\n")
-        pin = {"url": server.url("/a"), "sha256": "0" * 64}
-        pins = f'for each in Casino.sources().values():\n    vars(each)["pin"] = {pin}\n'
-        (folder / "talks.py").write_text(f"{script}\n{pins}", encoding="utf-8")
-        more = {"PARLEY_DATASETS": str(tmp_path / "datasets"), "NO_PROXY": "127.0.0.1"}
-        more["PARLEY_CACHE"] = str(tmp_path / "cache")
-        commands = [("build", "talks", "--sample"), ("fetch", "talks")]
-        monkeypatch.chdir(tmp_path)
-        built, fetched = answers(commands, **more)
-        assert (built[0], "unknown field" in built[1]) == (1, True)
-        assert (fetched[0], "the server answered 404" in fetched[1]) == (1, True)
+    file = tmp_path / "casino" / path
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(records, ensure_ascii=False), encoding="utf-8")
+    answer = f"HTTP/1.1 404 {ESCAPES}".encode().replace(b"\r", b"")
+    server.pages["/a"] = Page(b"", raw=answer + b"\r\nContent-Length: 0\r\n\r\n")
+    pin = pinned(server.url("/a"), file.read_bytes())
+    monkeypatch.setitem(vars(dataset.sources[path]), "pin", pin)
+    monkeypatch.setattr(type(dataset), "pins", {path: pin})
+    build = ("build", "casino", "--source", tmp_path, "--allow-missing", "--build", tmp_path / "b")
+    built, fetched = answers([build, ("fetch", "casino")], PARLEY_CACHE=tmp_path / "cache")
+    assert (built[0], "unknown field" in built[1]) == (1, True)
+    assert (fetched[0], "the server answered 404" in fetched[1]) == (1, True)
 
 
 # Folders from elsewhere -----------------------------------------------------------------
@@ -456,54 +427,44 @@ def test_a_source_and_a_server_with_escapes(answers, tmp_path, monkeypatch):
 
 @pytest.fixture
 def outside(tmp_path):
-    """Files that no command may read: text, Parquet and a fifo that would block."""
+    """Files that no command may read, named like those of a build."""
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "secret.txt").write_text(CANARY)
+    for name in ("secret.txt", "README.md"):
+        (outside / name).write_text(CANARY)
     (outside / "provenance.json").write_text(json.dumps({"dataset": CANARY}))
     rows = [{"text": CANARY, "dialogue_id": CANARY}]
-    pq.write_table(pa.Table.from_pylist(rows), outside / "train-00000-of-00001.parquet")
-    os.mkfifo(outside / "fifo")
+    pq.write_table(pa.Table.from_pylist(rows), outside / Path(TRAIN).name)
     return outside
 
 
 def link(path, target):
     if path.is_dir():
         shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
     path.symlink_to(target)
 
 
 def fifo(path, _=None):
-    path.unlink()
+    path.unlink(missing_ok=True)
     os.mkfifo(path)
 
 
-def huge(path, _=None):
-    with path.open("r+b") as file:
-        file.truncate(1 << 40)
-
-
 TRAIN = "dialogues/train-00000-of-00001.parquet"
-PLACED = {
-    "a Parquet file is a link": lambda o, f: link(f / TRAIN, o / "train-00000-of-00001.parquet"),
-    "a Parquet file is a link to text": lambda o, f: link(f / TRAIN, o / "secret.txt"),
-    "a Parquet file is a link to a device": lambda o, f: link(f / TRAIN, "/dev/zero"),
-    "a Parquet file is a fifo": lambda o, f: fifo(f / TRAIN),
-    "a Parquet file is huge": lambda o, f: huge(f / TRAIN),
-    "a config is a link": lambda o, f: link(f / "dialogues", o),
-    "the card is a link": lambda o, f: link(f / "README.md", o / "secret.txt"),
-    "the card is a fifo": lambda o, f: fifo(f / "README.md"),
-    "the card is a link to a device": lambda o, f: link(f / "README.md", "/dev/zero"),
-    "the card is huge": lambda o, f: huge(f / "README.md"),
-    "the provenance is a link": lambda o, f: link(f / "provenance.json", o / "provenance.json"),
-    "the provenance is a fifo": lambda o, f: fifo(f / "provenance.json"),
-    "the provenance is huge": lambda o, f: huge(f / "provenance.json"),
-    "a file more is a link": lambda o, f: link(f / "more.txt", o / "secret.txt"),
-    "a folder more is a link": lambda o, f: link(f / "more", o),
-    "a file more is a fifo": lambda o, f: os.mkfifo(f / "more"),
-}
+IN_PLACE = (  # of a file, given that of its name outside
+    link,
+    lambda path, other: link(path, other.with_name("secret.txt")),
+    lambda path, other: link(path, "/dev/zero"),
+    fifo,
+    lambda path, other: os.truncate(path, 1 << 40),
+)
+PLACED = [
+    *((name, way) for name in (TRAIN, "README.md", "provenance.json") for way in IN_PLACE),
+    ("dialogues", lambda path, other: link(path, other.parent)),
+    ("more", lambda path, other: link(path, other.parent)),
+    ("secret.txt", link),
+    ("more", fifo),
+]
 
 
 def state(*folders):
@@ -531,9 +492,9 @@ def commands_on(folder, sound, out):
 def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build, outside, tmp_path):
     hub.tokens["hf_writes"] = User("ana", orgs=("org",))
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
-    for folder, place in zip(folders, PLACED.values(), strict=True):
+    for folder, (name, place) in zip(folders, PLACED, strict=True):
         shutil.copytree(sample_build / "casino", folder / "casino")
-        place(outside, folder / "casino")
+        place(folder / "casino" / name, outside / Path(name).name)
         out = tmp_path / "out" / folder.name
         commands += commands_on(folder / "casino", sample_build / "casino", out)
     publishing = ("publish", "casino", "--repo", "org/casino", "--build", folders[0])
