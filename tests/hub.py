@@ -5,7 +5,7 @@ by `parley publish`, and refuses what the Hub refuses. Unlike the Hub it sends L
 where the Hub redirects to a CDN, has one branch, gives every list as one page and checks no card.
 
     with Hub() as hub:
-        hub.tokens["hf_ana"] = User("ana", orgs=("org",))
+        hub.tokens["hf_ana"] = "write"
         hub.seed("org/casino", folder, tags=("v1.0.0",))
         hub.fail("POST", "/commit/", 500)  # the next commit, once
         subprocess.run(command, env=hub.environ(tmp_path, token="hf_ana"))
@@ -28,19 +28,7 @@ from urllib.parse import parse_qs, unquote
 from local import Connection, Local
 
 YES = ("1", "true", "True")  # as httpx and requests write a True
-
-
-@dataclass(frozen=True)
-class User:
-    """Whose token it is: he may write as himself and in his organisations, if the token may."""
-
-    name: str
-    orgs: tuple[str, ...] = ()
-    role: str = "write"  # or "read"
-
-    def owns(self, repo_id):
-        """Tell whether a repository is in his own namespace or in one of his organisations."""
-        return repo_id.split("/")[0] in (self.name, *self.orgs)
+_STRANGER = "Invalid username or password."
 
 
 class Refusal(Exception):
@@ -169,8 +157,8 @@ class Call:
         path, _, query = self.target.partition("?")
         self.query = {name: values[-1] for name, values in parse_qs(query).items()}
         token = (self.headers["Authorization"] or "").removeprefix("Bearer ")
-        self.user = self.hub.tokens.get(token)
-        if token and not self.user:
+        self.role = self.hub.tokens.get(token)
+        if token and not self.role:
             raise Refusal(401, "Invalid credentials in Authorization header")
         for method, pattern, function in ROUTES:
             found = pattern.fullmatch(path)
@@ -185,22 +173,19 @@ class Call:
         raise Refusal(404, "Sorry, we can't find the page you are looking for.")
 
     def open(self, repo_id, write):
-        """Return a repository that the user may read, or write to."""
+        """Return a repository that the token may read, or write to."""
         repo = self.hub.repos.get(repo_id)
-        if repo is None or (repo.private and not (self.user and self.user.owns(repo_id))):
-            if self.user:
-                raise Refusal(404, "Repository not found", "RepoNotFound")
+        if repo is None or (repo.private and not self.role):
             # the Hub says no more to a stranger; clients take its 401 on https for RepoNotFound
-            raise Refusal(401, "Invalid username or password.", "RepoNotFound")
+            status, said = (404, "Repository not found") if self.role else (401, _STRANGER)
+            raise Refusal(status, said, "RepoNotFound")
         if write and "/paths-info/" not in self.target:  # which is a POST for its length
-            self.require_writer(repo_id, "Authorization error.")
+            self.require_writer()
         return repo
 
-    def require_writer(self, repo_id, message):
-        if not self.user:
-            raise Refusal(401, "Invalid username or password.")
-        if not self.user.owns(repo_id) or self.user.role != "write":
-            raise Refusal(403, message)
+    def require_writer(self):
+        if self.role != "write":
+            raise Refusal(403, "Authorization error.") if self.role else Refusal(401, _STRANGER)
 
     @property
     def json(self):
@@ -286,9 +271,8 @@ def refs(call, repo):
 @route("POST", "/api/repos/create")
 def create(call):
     wanted, repos = call.json, call.hub.repos
-    org = wanted.get("organization") or (call.user.name if call.user else "")
-    repo_id = f"{org}/{wanted['name']}"
-    call.require_writer(repo_id, f'You cannot create a dataset under the namespace "{org}"')
+    repo_id = f"{wanted['organization']}/{wanted['name']}"
+    call.require_writer()
     where = {"url": f"{call.hub.endpoint}/datasets/{repo_id}", "name": repo_id}
     if repo_id in repos:  # clients take the answer for one, if they may
         return 409, {}, json.dumps(where).encode()
@@ -384,7 +368,7 @@ class Hub(Local):
 
     def __init__(self):
         self.handler = _Handler
-        self.tokens: dict[str, User] = {}
+        self.tokens: dict[str, str] = {}  # token -> "write" or "read"
         self.headers: dict[str, str] = {}  # sent with every answer
         self.repos: dict[str, Repo] = {}
         self.log: list[tuple[str, str, int]] = []  # method, path, status; 0: dropped unheard

@@ -17,7 +17,6 @@ def main():
     from parley.cli import main
 
     BuiltFolder.hashes = lambda built: held(built.path)
-    publish.require_publishable = lambda built, permitted: None
     publish.verify_for_upload = lambda built, source, permitted: None
     main()
 

@@ -6,7 +6,7 @@ new one, and publishing again completes the upload.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from huggingface_hub.utils._validators import validate_repo_id
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.card import is_licensed, licence_section
 from parley.building.folder import BuiltFolder
-from parley.building.measurements import measured
 from parley.building.registry import Dataset
 from parley.building.sources import Sources
 from parley.hub.upload import (
@@ -28,9 +27,8 @@ from parley.hub.upload import (
     Repository,
     clear_errors,
     token,
-    trusted_for,
 )
-from parley.verifying.verify import Verification, verify
+from parley.verifying.verify import verify
 
 
 @dataclass(frozen=True)
@@ -67,35 +65,29 @@ _NOT_TRUSTED = (
 
 
 def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
-    """Raise UsageError for an invalid name or URL, PublishError without a token to write."""
-    _require_name(repo)
+    """Raise UsageError for an invalid name or URL, PublishError without a token to write.
+
+    The name is not shown, as a token may stand in it.
+    """
+    inside = re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo)
+    right = inside[1] if inside else "ORG/NAME, with your organisation or user"
+    wrong = UsageError("--repo: expected ORG/NAME", remedy=f"Write --repo {right}.")
+    if inside or "/" not in repo:
+        raise wrong
+    try:
+        validate_repo_id(repo)
+    except HFValidationError:
+        raise wrong from None
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
-    if (trusted := trusted_for()) and trusted.lower() != f"datasets/{repo}".lower():
-        raise UsageError(
-            f"HF_OIDC_RESOURCE: expected datasets/{repo}, found {trusted}",
-            remedy="It names the repository of the Trusted Publisher's token.",
-        )
     with clear_errors("no token for the Hub", _NOT_TRUSTED):
         found = token()
     if not dry_run and not found:
         raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
-def _require_name(repo: str) -> None:
-    """Raise UsageError unless this is org/name; it is not shown, as a token may stand in it."""
-    inside = re.match(r"(?:\w+://)?(?:[^/]*/)?datasets/([^/?#]+/[^/?#]+)", repo)
-    remedy = f"Write --repo {inside[1] if inside else 'ORG/NAME, with your organisation or user'}."
-    try:
-        validate_repo_id(repo)
-    except HFValidationError as error:
-        raise UsageError("--repo: expected ORG/NAME", remedy=remedy) from error
-    if inside or "/" not in repo:
-        raise UsageError("--repo: expected ORG/NAME", remedy=remedy)
-
-
-def require_publishable(built: BuiltFolder, permitted: bool) -> None:
-    """Raise OutputError with the reasons, other than its content, why a build is not published.
+def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
+    """Raise OutputError with the reasons why a build is not published.
 
     `permitted` tells that the user has permission to publish, whatever the card says.
     """
@@ -109,55 +101,24 @@ def require_publishable(built: BuiltFolder, permitted: bool) -> None:
         reasons.append(f"it is partial: {missing} was missing; fetch it and run {built.rebuild}")
     if not permitted and (unlicensed := _unlicensed(built.dataset)):
         reasons.append(unlicensed)
-    _refuse(built, reasons)
-
-
-def require_reachable(built: BuiltFolder, repo: str, endpoint: str | None) -> None:
-    """Raise PublishError unless the Hub answers about a repository, which may be missing."""
-    there = Repository(repo, endpoint, built.path)
-    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN):
-        there.state()
-
-
-def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
-    """Raise OutputError with the reasons why a build is not published."""
-    require_publishable(built, permitted)
-    found = verify(built, source)
-    failed = [f"{built.command('verify')} fails; read its output"] if found.failed else []
-    not_compared = [each.skipped for each in found.checks if each.name == "shards" and each.skipped]
-    _refuse(built, failed or [*_outdated(built, found), *not_compared])
-
-
-def _refuse(built: BuiltFolder, reasons: list[str]) -> None:
+    if not reasons:
+        found = verify(built, source)
+        if found.failed:
+            reasons.append(f"{built.command('verify')} fails; read its output")
+        reasons += [each.skipped for each in found.checks if each.name == "shards" and each.skipped]
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{built.shown} is not published:\n{lines}")
-
-
-def _outdated(built: BuiltFolder, found: Verification) -> Iterator[str]:
-    known = measured(built.dataset).found
-    unsaid = [
-        figure
-        for figure in found.figures
-        if figure.measured is not None and "measured" not in known.get(figure.name, {})
-    ]
-    if unsaid:
-        yield (
-            f"its card lacks the measured values of {len(unsaid)} figures, such as "
-            f"{unsaid[0].name}; run {built.command('build', '--measure')}"
-        )
 
 
 def _unlicensed(dataset: Dataset) -> str:
     card, where = dataset.read_card(), str(dataset.card)
     if is_licensed(card, where):
         return ""
-    section = licence_section(card, where)
-    said = "".join(f"\n    {line}" for line in section.splitlines())
+    said = licence_section(card, where).replace("\n", "\n    ")
     return (
-        "its licence is unknown. Its card says:"
-        f"{said}\n  With the permission of the data's owners, add "
-        "--i-have-permission."
+        f"its licence is unknown. Its card says:\n    {said}\n  With the permission of the data's "
+        "owners, add --i-have-permission."
     )
 
 
@@ -197,8 +158,6 @@ def publish(
                 on_step("creating the repository")
                 there.create(private)
                 head, changes, tagged = _look(there, built, files, private, tag)
-            if head is None:
-                raise PublishError(f"{repo}: was created, but the Hub shows no commit")
             if count := sum(change.writes for change in changes):
                 on_step(f"uploading {count} files")
                 head = there.upload(changes, head, f"Publish {built.dataset.name} {version}")
@@ -233,7 +192,7 @@ def _look(
         )
     changes = there.changes(files, head)
     tagged = there.tags().get(version) if head and tag else None
-    if tagged and not there.holds(files, tagged):
+    if tagged and any(change.writes for change in there.changes(files, tagged)):
         raise PublishError(
             f"{repo}: {name} {built.version} is published already, as commit {tagged[:12]}, with "
             f"other files. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."

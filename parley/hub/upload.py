@@ -1,7 +1,6 @@
 """A dataset repository on the Hub, compared with a folder and made to hold it."""
 
 import glob
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -93,10 +92,6 @@ class Repository:
             found.append(Change(path, action, file.stat().st_size))
         return found
 
-    def holds(self, local: LocalFiles, revision: str | None) -> bool:
-        """Tell whether a commit holds the local files and no other data."""
-        return not any(change.writes for change in self.changes(local, revision))
-
     def foreign(self, revision: str | None, dataset: str, local: LocalFiles) -> str:
         """Describe the data in a commit that is from no build of the dataset, or return "".
 
@@ -126,7 +121,7 @@ class Repository:
         refs = self._api.list_repo_refs(self.name, repo_type="dataset")
         return {tag.name: _commit_id(tag.target_commit) for tag in refs.tags}
 
-    def tag(self, tag: str, commit: str) -> None:
+    def tag(self, tag: str, commit: str | None) -> None:
         """Tag a commit; an existing tag is an error."""
         self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
 
@@ -146,24 +141,19 @@ class Repository:
         )
         return _commit_id(made.oid)
 
-    def read_back(self, local: LocalFiles, commit: str) -> None:
+    def read_back(self, local: LocalFiles, commit: str | None) -> None:
         """Download a commit; PublishError names each file that differs from a local one."""
         with temporary_folder("publish") as place:
             self._api.snapshot_download(
                 self.name, repo_type="dataset", revision=commit, local_dir=place
             )
-            found = {
-                path: hash_file(place / path, "sha256") if (place / path).is_file() else "no file"
-                for path in local
-            }
-        differing = [
-            Problem(path, f"sha256 {due}", found[path])
-            for path, due in local.items()
-            if found[path] != due
-        ]
-        others = [change for change in self.changes(local, commit) if change.action == REMOVE]
-        differing += [Problem(change.path, "no file", "one") for change in others]
-        if differing:
+            ours = [p for p in self._files(commit) if p in local or self._is_of_data(p)]
+            found = {path: hash_file(place / path, "sha256") for path in ours}
+        if differing := [
+            Problem(path, local.get(path, "no file"), found.get(path, "no file"))
+            for path in sorted({*local, *found})
+            if local.get(path) != found.get(path)
+        ]:
             raise PublishError(
                 f"{self.name}: the commit {commit}, read back, differs from what was verified",
                 *differing,
@@ -250,11 +240,6 @@ def token() -> str | None:
     if found:
         keep_secret(found)
     return found
-
-
-def trusted_for() -> str:
-    """Return the resource of a Trusted Publisher's token, "datasets/org/name", or ""."""
-    return os.environ.get("HF_OIDC_RESOURCE", "")
 
 
 def _commit_id(found: Any) -> str:

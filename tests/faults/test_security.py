@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from folders import of_rows, reseal, restate, retable
-from hub import User
 from mutations import inner, nodes
 from server import Page, Server, pinned
 
@@ -154,7 +153,7 @@ note("listening")
 
 def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
-    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
+    hub.tokens["hf_writes"] = "write"
     folder = write_skeleton("tea", tmp_path / "datasets")
     data = folder / "sample/dialogues.jsonl"
     build = ("--build", tmp_path / "build")
@@ -490,7 +489,7 @@ def commands_on(folder, sound, out):
 
 
 def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build, outside, tmp_path):
-    hub.tokens["hf_writes"] = User("ana", orgs=("org",))
+    hub.tokens["hf_writes"] = "write"
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
     for folder, (name, place) in zip(folders, PLACED, strict=True):
         shutil.copytree(sample_build / "casino", folder / "casino")
