@@ -75,8 +75,8 @@ def test_related_rows_are_grouped_once_as_for_one_dialogue(folder):
     for each in dialogues(built):
         acts = [act["dialogue_id"] for act in each.beside["dialogue_acts"]]
         assert acts == [each.id] * len(each.row["events"])
-        one = related_by_dialogue(built.dataset, built, each.split, only=each.id)
-        assert one == {each.id: each.beside}
+        one = related_by_dialogue(built, each.split)
+        assert one[each.id] == each.beside
 
 
 def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folder, monkeypatch):

@@ -123,6 +123,7 @@ def _asked(
 ) -> "Asked":
     """Return a query with the ids that it finds, and files; say how many, and how they differ."""
     from parley.base.console import print_message
+    from parley.reading.dialogues import require_dialogues
     from parley.reading.site.data import Asked
     from parley.reading.site.own import Own
     from parley.reading.sql import builds_in, connect, ids, named_in
@@ -133,7 +134,7 @@ def _asked(
     if query is not None:
         with connect(named_in(query, builds_in(place))) as connection:
             asked = Asked(query.strip().rstrip(";"), found := ids(connection, query))
-        asked.require(folders[0])
+        require_dialogues(folders[0], found)
         print_message(f"{len(found):,} dialogues")
     if files:
         asked = replace(asked, own=(own := Own(folders[0], files)))

@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 
-from parley.base.console import safe, to_json
+from parley.base.console import safe
 from parley.base.errors import UsageError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
@@ -24,11 +24,11 @@ def find_dialogue(
     Raises UsageError if no dialogue has this id, OutputError if a row has none.
     """
     some: list[str] = []
-    for config, split in places(dataset, folder):
+    for config, split in places(folder):
         for number, row in enumerate(rows(folder, config, split)):
             key = as_id(next(iter(row.values()), None), dataset, (config, split), number)
             if id is None or str(key) == id:
-                beside = related_by_dialogue(dataset, folder, split, only=key)
+                beside = related_by_dialogue(folder, split)
                 return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
             if len(some) < 5:
                 some.append(str(key))
@@ -44,8 +44,6 @@ def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
     """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
     last = f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}"
     transcript = dialogue.transcript
-    if transcript is None:
-        return Group(safe(to_json(dialogue.row)), safe(last, style="dim"))
     sides = transcript.sides.items()
     private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
     judged = [

@@ -88,14 +88,6 @@ Chart = Bars | Heatmap
 _LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
 
 
-def _numbers(chart: Chart) -> Iterator[Any]:
-    """Yield the numbers that a chart draws."""
-    if isinstance(chart, Bars):
-        yield from (value for bar in chart.bars for value in bar.values)
-    else:
-        yield from (count for (_, _), count in chart.cells.items())
-
-
 def own_charts(
     dataset: str, functions: Mapping[str, Callable[[Data], Chart]], data: Data
 ) -> Iterator[tuple[str, Chart]]:
@@ -108,9 +100,13 @@ def own_charts(
             found = function(data)
             if not isinstance(found, Chart):
                 raise TypeError(f"expected a chart, found {found!r:.60}")
-            for number in _numbers(found):
-                is_number = isinstance(number, Real)
-                if not is_number or not abs(number) <= _LARGEST:
+            numbers = (
+                [value for bar in found.bars for value in bar.values]
+                if isinstance(found, Bars)
+                else [count for (_, _), count in found.cells.items()]
+            )
+            for number in numbers:
+                if not isinstance(number, Real) or not abs(number) <= _LARGEST:
                     raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
         except MissingSplitError:
             continue

@@ -1,14 +1,15 @@
 """Read the dialogues of a dataset, with related rows of other configs."""
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from functools import cache, cached_property
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from parley.base.errors import OutputError, Problem, ScriptError
+from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few
 from parley.base.exact import is_number, plain
 from parley.building.folder import BuiltFolder
 from parley.building.frozen import frozen
@@ -47,10 +48,13 @@ class Dialogue:
         return str(next(iter(self.row.values()), None))
 
     @cached_property
-    def transcript(self) -> Transcript | None:
-        """The dialogue laid out for reading, if there is a `transcript.py`; or ScriptError."""
-        module = self.dataset.transcript
-        return self._asked(module.transcript, Transcript) if module else None
+    def transcript(self) -> Transcript:
+        """The dialogue laid out; fields as facts if there is no `transcript.py`; or ScriptError."""
+        if module := self.dataset.transcript:
+            found: Transcript = self._asked(module.transcript, Transcript)
+            return found
+        fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
+        return Transcript(f"{self.config} {self.id}", before=fields)
 
     @property
     def facets(self) -> Facets:
@@ -60,7 +64,7 @@ class Dialogue:
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
         said: Facets = self._asked(getattr(tool, "facets", self._of_row), Facets, "facets")
         found = splits | said
-        if self.transcript:
+        if tool:
             found.setdefault("turns", len(self.transcript.turns))
         return found
 
@@ -106,6 +110,12 @@ class Dialogue:
             null = ", ".join(sorted({key for row in rows for key in row if row[key] is None}))
             but = f", but {null} is null" if null else ""
             yield Problem(places[config][:-2], what=f"every value has its type{but}")
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """Yield the lines of a field: one per entry of a list."""
+    for each in value if isinstance(value, list) else [value]:
+        yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False, default=str)
 
 
 def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
@@ -172,20 +182,28 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """
     dataset = folder.dataset
     found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
-    for place in places(dataset, folder):
+    for place in places(folder):
         for number, value in enumerate(folder.ids(*place)):
             found[as_id(value, dataset, place, number)].setdefault(place)
     for place in dict.fromkeys(next(iter(each)) for each in found.values()):
         config, split = place
-        beside = related_by_dialogue(dataset, folder, split)
+        beside = related_by_dialogue(folder, split)
         for row in folder.each_row(config, split):
             id: Id = next(iter(row.values()))
             if next(iter(found[id])) == place:
                 yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
 
 
-def places(dataset: Dataset, folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
+def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
+    """Raise UsageError, which names some, unless a build has all of these dialogues."""
+    known = {str(id) for place in places(built) for id in built.ids(*place)} if ids else set()
+    if unknown := [id for id in ids if id not in known]:
+        raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
+
+
+def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
+    dataset = folder.dataset
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
     return [(config, split) for config in configs for split in folder.splits(config)]
 
@@ -210,21 +228,18 @@ def as_id(
     )
 
 
-def related_by_dialogue(
-    dataset: Dataset, folder: BuiltFolder | Sources, split: str, only: Id | None = None
-) -> dict[Id, Beside]:
+def related_by_dialogue(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
 
-    With `only`, keep those of one id. A row without an id is an OutputError.
+    A row without an id is an OutputError.
     """
-    wanted: dict[str, str] = getattr(dataset.transcript, "BESIDE", {})
+    wanted: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
     found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
     for config, column in wanted.items():
         there = rows(folder, config, split) if split in folder.splits(config) else ()
         for number, row in enumerate(there):
-            id = as_id(row.get(column), dataset, (config, split), number, column)
-            if only is None or id == only:
-                found[id][config].append(row)
+            id = as_id(row.get(column), folder.dataset, (config, split), number, column)
+            found[id][config].append(row)
     return found
 
 

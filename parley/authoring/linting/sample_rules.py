@@ -64,18 +64,18 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     for config, split in folder.splits():
         if config not in configs:
             continue
-        beside = related_by_dialogue(dataset, folder.built, split)
+        beside = related_by_dialogue(folder.built, split)
         for number, row in enumerate(folder.built.rows(config, split)):
             place = config, split
             id = as_id(next(iter(row.values())), dataset, place, number)
             dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
-                if laid_out := dialogue.transcript:
-                    shown, holds = len(laid_out.turns), getattr(declared[config], "holds", None)
-                    if not shown or (holds and shown != holds(row)[0]):
-                        due = f"{holds(row)[0]} turns" if holds else "turns"
-                        yield f"{where}: expected {due}, found {shown}; show each turn"
+                shown = len(dialogue.transcript.turns)
+                holds = getattr(declared[config], "holds", None)
+                if not shown or (holds and shown != holds(row)[0]):
+                    due = f"{holds(row)[0]} turns" if holds else "turns"
+                    yield f"{where}: expected {due}, found {shown}; show each turn"
                 dialogue.facets  # noqa: B018 - computes them
             except ParleyError as error:
                 cause = error.__cause__ or error

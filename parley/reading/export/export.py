@@ -18,8 +18,13 @@ from parley.base.replace import replacing
 from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
-from parley.reading.export.chats import CONFIG, prompt_completion
-from parley.reading.export.tables import Ids, write_csv, write_json_lines
+from parley.reading.export.tables import (
+    CHATS,
+    Ids,
+    prompt_completion,
+    write_csv,
+    write_json_lines,
+)
 
 
 def _croissant(built: BuiltFolder, folder: Path) -> None:
@@ -28,17 +33,15 @@ def _croissant(built: BuiltFolder, folder: Path) -> None:
     croissant(built, folder)
 
 
-_OF_ALL = {"croissant": _croissant}
 _OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}
-_OF_CHATS = {"prompt-completion": prompt_completion}
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
 _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
 
 
 def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
     """Return the formats of a dataset, each with the function that writes it."""
-    chats = _OF_CHATS if CONFIG in dataset.configs else {}
-    return {**dataset.exports, **chats, **_OF_ROWS, **_OF_ALL}
+    chats = {"prompt-completion": prompt_completion} if CHATS in dataset.configs else {}
+    return {**dataset.exports, **chats, **_OF_ROWS, "croissant": _croissant}
 
 
 def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> list[str]:

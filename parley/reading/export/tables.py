@@ -9,6 +9,14 @@ empty cell, and so is an empty text. A text that a spreadsheet could take for a 
 before it: one that begins with =, +, -, @ or a wide or small form of them, also after blanks and
 invisible characters; with a tab or a line's end; or with `'` itself. To read it back, drop the
 first `'` of a cell.
+
+And chats as prompts and completions, the format of preference trainers:
+
+    DIR/<split>.jsonl    one line for each turn of the assistant in `messages`:
+                         {"prompt": [message, ...], "completion": [message], key: value, ...}
+
+A message is {"role", "content"}. The keys are those of the row of `messages`, and `turn`, the place
+of the completion in its `messages`, from 0.
 """
 
 import csv
@@ -21,9 +29,10 @@ from typing import Any
 
 import jsonlines
 
-from parley.base.errors import UsageError, few
 from parley.building.folder import BuiltFolder
-from parley.reading.dialogues import places
+from parley.reading.dialogues import places, require_dialogues
+
+CHATS = "messages"  # the config of chats
 
 # A text that could be a formula; the page's selection.js has the same expression. The characters
 # before the sign are those that Unicode calls white space or default-ignorable, or that are blank.
@@ -34,18 +43,18 @@ _FORMULA = re.compile(
     r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
 )
 Ids = Collection[str] | None
+Keys = tuple[str, ...]
 
 
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
-        columns = list(_leaves(built.features(config)))
+        columns = list(_columns(built.features(config)))
         path = folder / f"{config}-{split}.csv"
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
             writer.writerow(cell(".".join(column)) for column in columns)
-            for row in rows:
-                writer.writerow(cell(_value(row, column)) for column in columns)
+            writer.writerows(_cells(row, columns) for row in rows)
 
 
 def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
@@ -61,18 +70,33 @@ def write_lines(path: Path, values: Iterable[Any], ascii: bool = False) -> None:
         file.write_all(values)
 
 
+def prompt_completion(built: BuiltFolder, folder: Path) -> None:
+    """Write the chats of each split as prompts and completions."""
+    keys = built.dataset.configs[CHATS].keys
+    for split in built.splits(CHATS):
+        lines = (
+            {"prompt": chat[:turn], "completion": [message]}
+            | {key: row[key] for key in keys}
+            | {"turn": turn}
+            for row in built.each_row(CHATS, split)
+            for chat in [row["messages"]]
+            for turn, message in enumerate(chat)
+            if message["role"] == "assistant"
+        )
+        write_lines(folder / f"{split}.jsonl", lines)
+
+
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
     """Yield the heading of a config, then each row as a line of CSV, with the split first.
 
     Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
     """
-    columns = list(_leaves(built.features(config)))
+    columns = list(_columns(built.features(config)))
     writer: Any = csv.writer(_Lines())
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
         for row in built.each_named(config, split):
-            cells = (cell(_value(row, path)) for path in columns)
-            yield str(row[column]), writer.writerow([split, *cells])
+            yield str(row[column]), writer.writerow([split, *_cells(row, columns)])
 
 
 class _Lines:
@@ -84,12 +108,8 @@ class _Lines:
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
     """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`."""
-    dataset, chosen = built.dataset, set(ids or ())
-    there = places(dataset, built)
-    known = {str(id) for place in there for id in built.ids(*place)} if chosen else set()
-    if unknown := [id for id in ids or () if id not in known]:
-        raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
-    columns_of = _columns_of_ids(built)
+    require_dialogues(built, ids or ())
+    chosen, columns_of = set(ids or ()), _columns_of_ids(built)
     for config, split in built.declared:
         rows = built.each_named(config, split)
         columns = columns_of[config]
@@ -103,7 +123,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
 def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
     """Return config -> its columns that name the dialogue of a row."""
     dataset = built.dataset
-    named = {next(iter(built.features(config))) for config, _ in places(dataset, built)}
+    named = {next(iter(built.features(config))) for config, _ in places(built)}
     named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
     return {
         config: [column for column in built.features(config) if column in named]
@@ -116,19 +136,22 @@ def without_dialogues(built: BuiltFolder) -> list[str]:
     return [config for config, columns in _columns_of_ids(built).items() if not columns]
 
 
-def _leaves(features: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _columns(features: Mapping[str, Any], path: Keys = ()) -> Iterator[Keys]:
     """Yield the path of each column."""
     for name, feature in features.items():
         if isinstance(feature, dict):
-            yield from _leaves(feature, (*path, name))
+            yield from _columns(feature, (*path, name))
         else:
             yield (*path, name)
 
 
-def _value(row: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        row = None if row is None else row[key]
-    return row
+def _cells(row: Any, columns: list[Keys]) -> Iterator[str]:
+    """Yield the value of each column."""
+    for column in columns:
+        value = row
+        for key in column:
+            value = None if value is None else value[key]
+        yield cell(value)
 
 
 def cell(value: Any) -> str:

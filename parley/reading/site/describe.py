@@ -1,21 +1,17 @@
-"""The description of a build for the pages."""
+"""What the pages say of a build: its card as HTML, and the Python that loads it."""
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from parley.building.card import is_licensed, licence_section, parse, prose
-from parley.building.configs import Config
-from parley.building.folder import BuiltFolder
-from parley.building.measurements import Measured, measured
+from parley.building.folder import BuiltFolder, typed
 from parley.building.provenance import CARD
-from parley.building.verdicts import A_SAMPLE, VERDICTS, Figure, figures, tally
 from parley.hub.published import Published, published
-from parley.reading.export.chats import CONFIG as CHATS
 from parley.reading.site.markdown import first_paragraph, sections, to_html
 
 # key in a card's front matter -> label on the page
@@ -28,19 +24,18 @@ _FACTS = {
     "language_creators": "written by",
     "tags": "tags",
 }
-_SECTIONS = ("overview", "charts", "warnings", "configs", "fields", "figures", "tasks", "sources")
-# section of a card -> section of the page; the rest goes to "sources"
-_PLACES = {
-    "": "overview",
-    "Before you use it": "warnings",
-    "Biases and impact": "warnings",
-    "Known limits": "warnings",
-    "How to load": "configs",
-    "Splits": "configs",
-    "What a row looks like": "configs",
-    "Fields": "fields",
-    "Tasks": "tasks",
+# section of the page -> its sections of the card; the rest of the card goes to "sources"
+_SECTIONS: dict[str, tuple[str, ...]] = {
+    "overview": ("",),
+    "charts": (),
+    "warnings": ("Before you use it", "Biases and impact", "Known limits"),
+    "configs": ("Splits", "How to load", "What a row looks like"),
+    "fields": ("Fields",),
+    "figures": ("Figures",),
+    "tasks": ("Tasks",),
+    "sources": (),
 }
+_SHOWN_PARTS = ("splits", "row", "fields", "figures", "tasks", "citation")
 
 
 @dataclass(frozen=True)
@@ -75,22 +70,17 @@ class Description:
         return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", about)[:2])
 
     @cached_property
-    def card(self) -> dict[str, Markup]:
-        """The card's prose as HTML without its title: section of the page -> text."""
-        text = prose(self._card[1], ("row", "fields", "tasks", "citation"))
-        found: dict[str, Markup] = {}
-        for heading, html in sections(re.sub(r"\A\s*# .*\n", "", text), ("Fields", "Tasks")):
-            place = _PLACES.get(heading, "sources")
-            found[place] = found.get(place, Markup()) + html
-        return found
-
-    @property
-    def sections(self) -> dict[str, str]:
-        """The sections of the page about it: id -> title."""
-        absent = {"fields", "tasks", "warnings"} - self.card.keys()
-        absent -= {"warnings"} if self.unlicensed is not None else set()
-        absent |= set() if self.figures else {"figures"}
-        return {id: id.title() for id in _SECTIONS if id not in absent}
+    def sections(self) -> dict[str, Markup]:
+        """The sections of the page about it, with the text of the card."""
+        text = re.sub(r"\A\s*# .*\n", "", prose(self._card[1], _SHOWN_PARTS))
+        text = re.sub("(?m)^(</?details>|<summary>.*</summary>)$", "", text)  # a section is enough
+        places = {heading: id for id, headings in _SECTIONS.items() for heading in headings}
+        found = dict.fromkeys(_SECTIONS, Markup())
+        for heading, html in sections(text, ("Fields", "Tasks")):
+            found[places.get(heading, "sources")] += html
+        always = {"overview", "charts", "sources"}
+        always |= set() if self.unlicensed is None else {"warnings"}
+        return {id: html for id, html in found.items() if html or id in always}
 
     @property
     def facts(self) -> dict[str, list[str]]:
@@ -102,65 +92,6 @@ class Description:
             if (found := front.get(key))
         }
 
-    @property
-    def configs(self) -> list[dict[str, Any]]:
-        """Each config: name, what a row is, uses, key, and splits with their rows, if built."""
-        dataset = self.built.dataset
-        built: dict[str, Any] = self.built.provenance["configs"]
-        read = {name: task.configs for name, task in dataset.tasks.items()}
-        laid_out = dataset.transcript.CONFIGS if dataset.transcript else ()
-        found = []
-        for name, splits in dataset.splits.items():
-            config = dataset.configs[name]
-            uses = [f"task {task}" for task, configs in read.items() if name in configs]
-            uses += ["training on chats"] * (name == CHATS) + ["reading"] * (name in laid_out)
-            uses += ["upstream’s records"] * isinstance(config, Config)
-            made = built.get(name, {})
-            rows = [(split, made.get(split, {}).get("rows")) for split in splits]
-            about = {"name": name, "row": config.description, "uses": uses}
-            found.append(about | {"key": config.keys, "splits": rows})
-        return found
-
-    @cached_property
-    def figures(self) -> list[Figure]:
-        """Each documented figure; not checked if these rows were not measured."""
-        dataset = self.built.dataset
-        if self.built.is_sample:
-            return list(figures(dataset.figures, self.built, A_SAMPLE))
-        known = measured(dataset)
-        same = known.version == self.built.version and all(
-            known.digest(config, split) in (None, made["digest"])
-            for config, splits in self.built.provenance["configs"].items()
-            for split, made in splits.items()
-        )
-        return (known if same else Measured()).figures(dataset)
-
-    @property
-    def tally(self) -> str:
-        """The number of documented figures by verdict, as text."""
-        return tally(figure.verdict for figure in self.figures)
-
-    @property
-    def verdicts(self) -> dict[str, int]:
-        """The number of figures by verdict."""
-        counts = Counter(figure.verdict for figure in self.figures)
-        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
-
-    @property
-    def recomputed(self) -> int:
-        """The number of figures that were computed from the rows."""
-        return sum(figure.measured is not None for figure in self.figures)
-
-    @property
-    def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
-        """Each upstream file: name, URL if it is a web address, and pin."""
-        found = []
-        for file, pin in self.built.provenance["sources"].items():
-            url = str(pin.get("url", ""))
-            pins = [(key, str(value)) for key, value in pin.items() if key != "url"]
-            found.append((file, url if re.match("https?://[^/]", url) else "", pins))
-        return found
-
     @cached_property
     def published(self) -> Published | None:
         """The repository that this build was published to, if any."""
@@ -168,11 +99,15 @@ class Description:
 
     @property
     def load(self) -> dict[str, Any]:
-        """The path and revision for `load_dataset`."""
+        """The path and revision for `load_dataset`, and the command of export."""
+        more = ("csv", f"{self.name}-csv", "--ids", "ids.txt")
+        export = typed("export", self.name, Path(self.path).parent, *more).strip("`")
+        place: dict[str, Any] = {"path": self.path, "revision": None}
         if self.published:
-            return {"path": self.published.repo, "revision": self.published.commit}
-        first = {"first": self.first} if self.first else {}
-        return {"path": self.path, "revision": None} | first
+            place = {"path": self.published.repo, "revision": self.published.commit}
+        elif self.first:
+            place["first"] = self.first
+        return place | {"export": export}
 
     @property
     def snippet(self) -> str:
@@ -192,9 +127,17 @@ class Description:
     def unlicensed(self) -> Markup | None:
         """The licence section of a card without a stated licence."""
         card = self.built.dataset.read_card()
-        if is_licensed(card, CARD):
-            return None
-        return to_html(licence_section(card, CARD))
+        return None if is_licensed(card, CARD) else to_html(licence_section(card, CARD))
+
+
+def described(built: BuiltFolder, is_kept: bool) -> Description:
+    """Return the description of a build, or of one that is gone soon: how to make it."""
+    name = built.dataset.name
+    if is_kept:
+        return Description(built, built.path.as_posix())
+    sample = ("--sample",) if built.is_sample else ()
+    first = typed("build", name, Path("build"), *sample).strip("`")
+    return Description(built, f"build/{name}", first)
 
 
 def _python(text: str) -> str:

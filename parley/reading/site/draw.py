@@ -86,10 +86,6 @@ def _text(value: object, longest: int = 200) -> str:
     return escape(shown(value, longest))
 
 
-def _at(number: float) -> str:
-    return f"{number:.1f}".removesuffix(".0")
-
-
 def _label(
     x: float,
     y: float,
@@ -99,7 +95,7 @@ def _label(
     longest: int = _LONGEST,
 ) -> str:
     text = _text(value, longest)
-    return f'<text class="{classes}" x="{_at(x)}" y="{_at(y)}" text-anchor="{anchor}">{text}</text>'
+    return f'<text class="{classes}" x="{x:.5g}" y="{y}" text-anchor="{anchor}">{text}</text>'
 
 
 def _beside(labels: Iterable[object]) -> int:
@@ -108,7 +104,7 @@ def _beside(labels: Iterable[object]) -> int:
 
 
 def _box(x: float, y: float, width: float, height: float, classes: str, more: str = "") -> str:
-    place = f'x="{_at(x)}" y="{_at(y)}" width="{_at(width)}" height="{_at(height)}"'
+    place = f'x="{x:.5g}" y="{y}" width="{width:.5g}" height="{height}"'
     return f'<rect class="{classes}" {place}{more}/>'
 
 

@@ -88,14 +88,9 @@ def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None
     counts = Counter(value for values in pairs for value in {value for _, value in values})
     if not counts or (len(counts) == 1 and all(pairs)):
         return None
-    numbers = [
-        value
-        for values in pairs
-        for _, value in values
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
-    if not order and len(numbers) == sum(map(len, pairs)):
-        return {"scale": _scale(numbers), "values": [[v for _, v in values] for values in pairs]}
+    values = [value for values in pairs for _, value in values]
+    if not order and all(type(value) in (int, float) for value in values):
+        return {"scale": _scale(values), "values": [[v for _, v in values] for values in pairs]}
     if len(counts) > max(_SOME, len(pairs) // 2):
         return None
     ordered = [value for value in order if value in counts]
@@ -106,53 +101,53 @@ def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None
     return {"labels": labels, "values": [[places[v] for _, v in values] for values in pairs]}
 
 
-def _scale(numbers: list[int | float]) -> dict[str, Any]:
-    """Return the edges of bars, the first and last bar, the stops in a bar, and `whole`.
+def _scale(numbers: list[Any]) -> dict[str, Any]:
+    """Return the edges of bars, whether they widen, the first and last bar, and stops of a slider.
 
     Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
     hold the rest. No number is in a bar before the `first` or after the `last`. A slider stops
-    `stops` times in each bar. The bars are equally wide, or widen if one would hold most numbers.
+    `stops` times in each bar, at whole numbers if all numbers are `whole`. The bars are equally
+    wide, or widen if one would hold most numbers.
     """
     ordered = sorted(numbers)
     whole = all(value == int(value) for value in ordered)
-    edges = _edges(ordered, whole)
-    bars = Counter(bisect_right(edges, value) for value in ordered)
-    stops = int(edges[1] - edges[0]) if whole else _BINS
-    if max(bars.values()) > _SKEWED * len(ordered) and (wide := _widening(ordered, whole)):
-        edges, stops = wide, _BINS
-    first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
-    return {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
-
-
-def _most(ordered: list[int | float]) -> tuple[Decimal, Decimal]:
-    """Return the ends of the range of nearly all numbers."""
-    few = len(ordered) // 50
-    return Decimal(repr(float(ordered[few]))), Decimal(repr(float(ordered[-1 - few])))
-
-
-def _edges(ordered: list[int | float], whole: bool) -> list[float]:
-    """Return at least two round edges of about ten bars that hold nearly all numbers."""
-    low, high = _most(ordered)
+    few = len(ordered) // 50  # the bars between the edges hold nearly all
+    low, high = (Decimal(repr(float(value))) for value in (ordered[few], ordered[-1 - few]))
     if low == high:
-        low, high = (Decimal(repr(float(v))) for v in (ordered[0], ordered[-1]))
+        low, high = (Decimal(repr(float(value))) for value in (ordered[0], ordered[-1]))
+    edges = _equal(low, high, whole)
+    stops = int(edges[1] - edges[0]) if whole else _BINS
+    most = max(Counter(bisect_right(edges, value) for value in ordered).values())
+    widening = _widening(low, high, whole) if most > _SKEWED * len(ordered) else []
+    if widening:
+        edges, stops = widening, _BINS
+    first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
+    found = {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
+    return found | {"widens": bool(widening)}
+
+
+def _round_numbers(low: Decimal, high: Decimal) -> list[Decimal]:
+    """Return 1, 2 and 5 times the powers of ten, from at most `low` to above `high`."""
+    powers = range(low.adjusted(), high.adjusted() + 2)
+    return [Decimal(m).scaleb(power) for power in powers for m in (1, 2, 5)]
+
+
+def _equal(low: Decimal, high: Decimal, whole: bool) -> list[float]:
+    """Return at least two round edges of about ten bars."""
     if low == high:
         return [float(low), float(low + 1)]
-    power = Decimal(1).scaleb(((high - low) / _BINS).adjusted())
-    step = next(power * m for m in (1, 2, 5, 10) if high - low <= power * m * _BINS)
-    if whole:
-        step = max(step, Decimal(1))
-    first = low // step
-    return [float(step * number) for number in range(int(first), int(high // step) + 2)]
+    least = (high - low) / _BINS
+    step = next(each for each in _round_numbers(least, least) if each >= least)
+    step = max(step, Decimal(1)) if whole else step
+    return [float(step * number) for number in range(int(low // step), int(high // step) + 2)]
 
 
-def _widening(ordered: list[int | float], whole: bool) -> list[float]:
+def _widening(low: Decimal, high: Decimal, whole: bool) -> list[float]:
     """Return edges such as 10, 20, 50, 100, …; none if the numbers are close or not above 0."""
-    low, high = _most(ordered)
     low = max(low, Decimal(_BINS)) if whole else low  # so that each stop is a whole number
     if low <= 0 or high < _WIDE * low:
         return []
-    powers = range(low.adjusted(), high.adjusted() + 2)
-    edges = [Decimal(m).scaleb(power) for power in powers for m in (1, 2, 5)]
+    edges = _round_numbers(low, high)
     first = max(n for n, edge in enumerate(edges) if edge <= low)
     last = min(n for n, edge in enumerate(edges) if edge > high)
     return [float(edge) for edge in edges[first : last + 1]]

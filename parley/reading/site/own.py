@@ -19,7 +19,6 @@ from parley.base.errors import (
 from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import dialogues
 from parley.reading.export.tables import cell
-from parley.reading.site.data import transcript_of
 from parley.reading.site.filters import DIFFERS, sides_of
 from parley.reading.sql import connect, explained, literal, quoted, until_interrupted
 from parley.reading.transcript import Note
@@ -188,7 +187,7 @@ def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
         ids[next(iter(each.row))] = of
         found[of][each.id,] = None
         if of == "dialogues":
-            transcript = transcript_of(each)
+            transcript = each.transcript
             for number, turn in enumerate(transcript.turns):
                 found["turns"][each.id, str(number)] = None if turn.action else turn.text
             for side in sides_of(each.facets) or transcript.sides:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -32,10 +32,10 @@ class Counts:
         self.built = built
         self._facets: list[Facets] = []
         self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
-        self._beside = getattr(built.dataset.transcript, "BESIDE", {})
+        self._numbers: Counter[str] = Counter()  # of each kind, of sides, utterances and actions
         self._turns: Counter[str] = Counter()  # kind of note -> turns with one
-        self._labels: dict[str, dict[str, list[int]]] = {}  # kind -> text -> dialogue of each turn
-        self._numbers: Counter[str] = Counter()  # of dialogues, sides and rows of other configs
+        # kind of note -> text -> the dialogue of each turn with it
+        self._labels: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
 
     def add(self, dialogue: Dialogue, differs: Sequence[str] = ()) -> None:
         """Add a dialogue, or a row of a config beside the dialogues; `differs` is a facet of it.
@@ -50,16 +50,23 @@ class Counts:
                 f"at most {MOST_SIDES} sides, found {found}",
                 remedy="Give the values of more sides without their names.",
             )
-        beside = dialogue.config in self._beside
-        turns = dialogue.transcript.turns if dialogue.transcript and not beside else []
-        for turn in turns:
+        is_beside = dialogue.config in getattr(dialogue.dataset.transcript, "BESIDE", {})
+        for turn in [] if is_beside else dialogue.transcript.turns:
+            self._numbers["deal actions" if turn.action else "utterances"] += 1
             self._turns.update({note.kind for note in turn.notes})
-            for kind, text in {(note.kind, note.text): None for note in turn.notes}:
-                self._labels.setdefault(kind, {}).setdefault(text, []).append(len(self._facets))
-        kind = dialogue.config if beside else "dialogues"
+            for kind, text in dict.fromkeys((note.kind, note.text) for note in turn.notes):
+                self._labels[kind][text].append(len(self._facets))
+        kind = dialogue.config if is_beside else "dialogues"
         self._facets.append(facets)
         self._kinds.append(kind)
         self._numbers.update({kind: 1, "sides": found})
+
+    @property
+    def told(self) -> dict[str, int]:
+        """The numbers of dialogues, utterances, rows of other configs and deal actions."""
+        kinds = dict.fromkeys(("dialogues", "utterances", *self._kinds), 0)
+        kinds |= {"deal actions": 0} if self._numbers["deal actions"] else {}
+        return {kind: self._numbers[kind] for kind in kinds}
 
     @cached_property
     def filters(self) -> dict[str, dict[str, Any]]:
@@ -75,11 +82,7 @@ class Counts:
         for name, chart in (
             *own_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
             *self._of_labels(),
-            *(
-                each
-                for filter in self.filters.values()
-                for each in _bars(filter, self._kinds, self._numbers)
-            ),
+            *(each for filter in self.filters.values() for each in self._of_filter(filter)),
             *_scores(self.built),
         ):
             slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-") or "chart"
@@ -107,23 +110,57 @@ class Counts:
 
     def _of_labels(self) -> Iterator[tuple[str, Chart]]:
         """Yield a chart of each kind of note on turns: the turns with each label."""
-        homes: dict[tuple[str, frozenset[int]], Where] = {}  # a label and its dialogues -> filter
-        for name, filter in self.filters.items():
-            having: dict[int, set[int]] = {}  # place of a label -> the dialogues with it
-            for number, values in enumerate(filter["values"] if "labels" in filter else ()):
-                for place in values:
-                    having.setdefault(place, set()).add(number)
-            for place, found in having.items():
-                label = filter["labels"][place]
-                homes.setdefault((label, frozenset(found)), {name: label})
         for kind, labels in self._labels.items():
             every = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
             bars = [
-                Bar(label, (len(found),), homes.get((label, frozenset(found)), {}))
-                for label, found in every
+                Bar(label, (len(found),), self._home(label, set(found))) for label, found in every
             ]
             turns = self._turns[kind]
             yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (turns, turns), bars)
+
+    def _home(self, label: str, found: set[int]) -> Where:
+        """Return the filter and value that these dialogues alone have, if there is one."""
+        for name, filter in self.filters.items():
+            if label in (labels := filter.get("labels", ())):
+                place = labels.index(label)
+                if found == {row for row, has in enumerate(filter["values"]) if place in has}:
+                    return {name: label}
+        return {}
+
+    def _of_filter(self, filter: Mapping[str, Any]) -> Iterator[tuple[str, Chart]]:
+        """Yield the charts of a filter: for each label or range, the sides or dialogues with it.
+
+        Each kind of row has a chart of its own.
+        """
+        name, sides, scale = filter["name"], filter.get("sides"), filter.get("scale")
+        held: dict[int, set[float]] = defaultdict(set)  # place of a bar -> its numbers
+        # kind of row -> (row, side, place of a bar)
+        parts: dict[str, set[tuple[int, int, int]]] = defaultdict(set)
+        for row, (kind, values) in enumerate(zip(self._kinds, filter["values"], strict=True)):
+            for n, value in enumerate(values):
+                place = bisect_right(scale["edges"], value) if scale else value
+                held[place].add(value)
+                parts[kind].add((row, sides[row][n] if sides else 0, place))
+        counts = {kind: Counter(place for *_, place in found) for kind, found in parts.items()}
+        every = sum(counts.values(), Counter[int]())
+        marks = [(n, label, label) for n, label in enumerate(filter.get("labels", ()))]
+        marks = [*_ranges(scale, held)] if scale else marks
+        for kind, found in counts.items():
+            own = {
+                place: {name: where} for place, _, where in marks if found[place] == every[place]
+            }
+            bars = [
+                Bar(label, (found[place],), own.get(place, {}) if found[place] else {})
+                for place, label, _ in marks
+                if scale or found[place]
+            ]
+            counted = "sides" if sides else kind
+            other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
+            title = f"{name[:1].upper()}{name[1:]}{other}"
+            having = len({(row, side) for row, side, _ in parts[kind]})
+            chart = _counted(title, name, counted, (having, self._numbers[counted]), bars)
+            widen = " The ranges widen." if scale and scale["widens"] else ""
+            yield title, replace(chart, about=chart.about + widen)
 
 
 def _counted(
@@ -149,50 +186,9 @@ def _quoted(value: object) -> str:
     return quote_plus(str(value).encode(errors="backslashreplace"))
 
 
-def _bars(
-    filter: Mapping[str, Any], kinds: Sequence[str], numbers: Mapping[str, int]
-) -> Iterator[tuple[str, Chart]]:
-    """Yield the charts of a filter: for each label or range, the sides or dialogues with it.
-
-    `kinds` has the kind of each row, and each kind has a chart of its own. `numbers` has the number
-    of all sides, and of all rows of a kind.
-    """
-    name, of_sides = filter["name"], "sides" in filter
-    edges = filter.get("scale", {}).get("edges", ())
-    held: dict[int, set[float]] = {}  # place of a bar -> its numbers
-    owners: dict[str, set[tuple[int, int]]] = {}  # kind -> its rows with a value, or their sides
-    counts: dict[str, Counter[int]] = {}  # kind -> place of a bar -> how many of them it holds
-    for row, (kind, values) in enumerate(zip(kinds, filter["values"], strict=True)):
-        places = [bisect_right(edges, value) if edges else value for value in values]
-        sides = filter["sides"][row] if of_sides else [0] * len(values)
-        for place, value in zip(places, values, strict=True):
-            held.setdefault(place, set()).add(value)
-        if values:
-            owners.setdefault(kind, set()).update((row, side) for side in sides)
-            pairs = {*zip(places, sides, strict=True)}
-            counts.setdefault(kind, Counter()).update(place for place, _ in pairs)
-    labels = filter.get("labels", ())
-    marks: list[tuple[int, str, Any]] = [(n, label, label) for n, label in enumerate(labels)]
-    if edges:
-        marks = list(_ranges(filter["scale"], held))
-    every = sum(counts.values(), Counter[int]())
-    for kind, found in counts.items():
-        bars = [
-            Bar(label, (found[place],), {name: where} if 0 < found[place] == every[place] else {})
-            for place, label, where in marks
-            if edges or found[place]
-        ]
-        counted = "sides" if of_sides else kind
-        other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
-        title = f"{name[:1].upper()}{name[1:]}{other}"
-        chart = _counted(title, name, counted, (len(owners[kind]), numbers[counted]), bars)
-        widen = " The ranges widen." if _widens(edges) else ""
-        yield title, replace(chart, about=chart.about + widen)
-
-
 def _ranges(
     scale: Mapping[str, Any], held: Mapping[int, set[float]]
-) -> Iterator[tuple[int, str, tuple[float, float]]]:
+) -> Iterator[tuple[int, str, Any]]:
     """Yield the place of each bar, its range as text, and the least and most number in it."""
     edges = scale["edges"]
     for place in range(scale["first"], scale["last"] + 1):
@@ -207,11 +203,6 @@ def _ranges(
         else:
             label = shown(ends)
         yield place, label, ends
-
-
-def _widens(edges: Sequence[float]) -> bool:
-    """Tell whether ranges between these edges widen."""
-    return len(edges) > 2 and edges[-1] - edges[-2] > 1.5 * (edges[1] - edges[0])
 
 
 def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import dialogues
-from parley.reading.site.data import transcript_of
 from parley.reading.site.filters import pairs_of, sides_of, text_of
 from parley.reading.transcript import Transcript
 
@@ -18,7 +17,7 @@ def sides(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue).
     """
     for place, dialogue in enumerate(dialogues(built)):
-        facets, transcript = dialogue.facets, transcript_of(dialogue)
+        facets, transcript = dialogue.facets, dialogue.transcript
         said = [_fold(turn.text) for turn in transcript.turns if not turn.action]
         around = _fold("\n".join(_around(transcript)))
         whole = {"id": dialogue.id, "place": place, "said": said, "around": around}

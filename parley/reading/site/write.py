@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from parley.base.console import plain
 from parley.base.regular import read_regular
 from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
-from parley.building.folder import BuiltFolder, typed
+from parley.building.folder import BuiltFolder
 from parley.reading.site.data import ALL, Asked, write_data
-from parley.reading.site.describe import Description
+from parley.reading.site.describe import described
 from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table
 from parley.reading.site.draw import shown as shorten
-from parley.reading.site.markdown import inline, to_html
 
 _HERE = Path(__file__).parent
 # a page may load only files of the site, and no inline code
@@ -93,10 +92,9 @@ class Site:
     ) -> None:
         for built in folders:
             built.require_whole()
-        self.datasets = {built.dataset.name: _described(built, is_kept) for built in folders}
+        self.datasets = {built.dataset.name: described(built, is_kept) for built in folders}
         self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
-        self._catalogue = catalogue
-        self._asked = asked
+        self._catalogue, self._asked = catalogue, asked
         self._pages = _templates()
 
     def write_assets(self, site: Path) -> None:
@@ -110,40 +108,20 @@ class Site:
         """Write the pages and the data of one dataset."""
         each, folder = self.datasets[name], site / name
         folder.mkdir()
-        self._counts[name], charts = write_data(
-            each.built, folder / "data", _code(each), on_dialogues, self._catalogue, self._asked
-        )
+        data = folder / "data"
+        counts = write_data(each.built, data, each.load, on_dialogues, self._catalogue, self._asked)
+        self._counts[name] = counts.told
         notes = self._asked.own.notes if self._asked.own else []
+        about = {"dataset": each, "counts": counts, "root": "../", "own": notes}
         for page in ("index.html", "dialogues.html"):
-            text = self._pages.get_template(f"dataset-{page}").render(
-                dataset=each, count=self._counts[name], counts=charts, root="../", own=notes
-            )
+            text = self._pages.get_template(f"dataset-{page}").render(about)
             (folder / page).write_text(text, encoding="utf-8")
 
     def write_front(self, site: Path) -> None:
         """Write the first page and the README, with the counts of the datasets written so far."""
+        about = {"datasets": list(self.datasets.values()), "counts": self._counts, "root": ""}
         for page in ("index.html", "README.md"):
-            text = self._pages.get_template(page).render(
-                datasets=list(self.datasets.values()), counts=self._counts, root=""
-            )
-            write_whole(site / page, text)
-
-
-def _described(built: BuiltFolder, is_kept: bool) -> Description:
-    name = built.dataset.name
-    if is_kept:
-        return Description(built, built.path.as_posix())
-    sample = ("--sample",) if built.is_sample else ()
-    return Description(
-        built, f"build/{name}", typed("build", name, Path("build"), *sample).strip("`")
-    )
-
-
-def _code(each: Description) -> dict[str, Any]:
-    """Return the path, the revision and the command of export for the page's code."""
-    folder = Path(each.path).parent
-    more = ("csv", f"{each.name}-csv", "--ids", "ids.txt")
-    return each.load | {"export": typed("export", each.name, folder, *more).strip("`")}
+            write_whole(site / page, self._pages.get_template(page).render(about))
 
 
 def _templates() -> Environment:
@@ -154,9 +132,6 @@ def _templates() -> Environment:
             return value
         return plain(value).encode(errors="backslashreplace").decode()  # lone surrogates
 
-    def breakable(name: str) -> Markup:
-        return Markup(re.sub("([._])", r"\1<wbr>", str(escape(shown(name)))))  # noqa: S704 - escaped
-
     templates = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -165,17 +140,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {
-        "shown": shorten,
-        "breakable": breakable,
-        "inline": inline,
-        "markdown": to_html,
-    }
-    templates.globals |= {
-        "policy": _POLICY,
-        "ABOUT": ABOUT,
-        "is_broad": is_broad,
-        "svg": svg,
-        "table": table,
-    }
+    templates.filters["shown"] = shorten
+    templates.tests["web_address"] = lambda url: bool(re.match("https?://[^/]", str(url)))
+    functions = {"ABOUT": ABOUT, "is_broad": is_broad, "svg": svg, "table": table}
+    templates.globals |= {"policy": _POLICY, **functions}
     return templates

@@ -1,4 +1,4 @@
-// The page about a dataset: one section at a time, and the figures of one verdict.
+// The page about a dataset: one section at a time.
 "use strict";
 
 const sections = [...document.querySelectorAll(".about > section")];
@@ -21,18 +21,5 @@ function showSection() {
   named.scrollIntoView();
 }
 
-/** Show the figures of the chosen verdict. */
-function showFigures(choice) {
-  const rows = [...document.querySelectorAll("tr[data-verdict]")];
-  for (const row of rows) row.hidden = choice.value !== "" && row.dataset.verdict !== choice.value;
-  const shown = rows.filter((row) => !row.hidden).length;
-  document.getElementById("figures-shown").textContent = `${shown} of ${rows.length} figures`;
-}
-
 addEventListener("hashchange", showSection);
 showSection();
-const verdict = document.getElementById("verdict");
-if (verdict) {
-  verdict.addEventListener("change", () => showFigures(verdict));
-  showFigures(verdict);
-}
