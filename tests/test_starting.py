@@ -7,7 +7,6 @@ from ast import literal_eval
 
 import pytest
 
-from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import check_folder
 from parley.authoring.starting.draft import Stated
 from parley.authoring.starting.new import SKELETON, write_draft, write_skeleton
@@ -39,7 +38,7 @@ def test_a_skeleton_passes_every_rule(tmp_path, run):
     assert sorted(texts) == sorted(file.replace("skeleton", "tea_talk") for file in FILES)
     assert "class TeaTalk(Builder" in texts["tea_talk.py"]
     assert not [file for file, text in texts.items() if "skeleton" in text.lower()]
-    checks = check_folder(DatasetFolder(Dataset("tea_talk", folder), tmp_path))
+    checks = check_folder(Dataset("tea_talk", folder))
     unfinished = [check.name for check in checks if check.failed or check.skipped]
     assert unfinished == ["placeholders_are_replaced"]
 
@@ -177,8 +176,7 @@ def drafted(tmp_path, name, paths, **stated):
     assert sorted(path.name for path in folder.parent.iterdir()) == [name]
     assert not any("\n" in note for note in notes)
     dataset = Dataset(name, folder)
-    (tmp_path / "work").mkdir()
-    checks = check_folder(DatasetFolder(dataset, tmp_path / "work"))
+    checks = check_folder(dataset)
     assert {check.name: check.problems for check in checks if check.failed} == {}
     source = open_source(dataset, tmp_path / "upstream")
     build(source, tmp_path / "build")
@@ -299,6 +297,6 @@ def test_the_command_prints_what_it_took(tmp_path, upstream, monkeypatch, run):
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "a b"))
     status, out, err = run("check", "tea")
     assert status == 0, err
-    (line,) = [line for line in (out + err).splitlines() if "addresses" in line]
+    (line,) = [line for line in (out + err).splitlines() if "placeholders" in line]
     assert "https://upstream.invalid/" in line
     assert run("new", "two", tmp_path / "b", *stated).returncode == 2

@@ -94,13 +94,12 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
 
     Needs no upstream files. Exit status 1 if a rule is broken.
     """
-    from parley.authoring.linting.run import check_each
+    from parley.authoring.linting.run import check_folder
     from parley.base.console import progress
     from parley.cli.report import checked
 
-    chosen = select(names)
     with progress() as advance:
-        found = dict(check_each(chosen, advance))
+        found = {dataset.name: check_folder(dataset, advance) for dataset in select(names)}
     value = [
         {"dataset": name, "checks": [{**vars(each), "failed": each.failed} for each in checks]}
         for name, checks in found.items()

@@ -9,10 +9,11 @@ from huggingface_hub import DatasetCard
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.errors import few
-from parley.base.marks import parts_of, with_parts, without_parts
-from parley.building.card import PARTS, SIZES, parse, renewed_card
+from parley.base.marks import with_parts, without_parts
+from parley.building.card import PARTS, renewed_card
 from parley.building.measurements import measured
 from parley.schema.fields import UNKNOWN, columns_of
+from parley.source.pins import PLACEHOLDER
 from parley.verifying.check import NotChecked
 
 # Keys that the front matter must have
@@ -66,73 +67,60 @@ def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
 def card_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
     """The generated parts, the counted numbers and the front matter are those of the dataset."""
     dataset = folder.dataset
-    text, due = dataset.read_card(), renewed_card(dataset)
-    if text == due:
-        return
-    front, due_front = (parse(each, str(dataset.card))[0] for each in (text, due))
-    found, parts = parts_of(text), parts_of(due)
-    stale = [f"the part {part}" for part in parts if found.get(part) != parts[part]]
-    stale += [
-        f"{key} of the front matter (expected {due_front[key]}, found {front.get(key)})"
-        for key in due_front
-        if front.get(key) != due_front[key]
-    ]
-    for each in stale or ["a counted number, or the form of a part"]:
-        yield f"README.md: {each} is stale; run `parley card {dataset.name}`"
+    if dataset.read_card() != renewed_card(dataset):
+        said = "a generated part, a counted number or the front matter is stale"
+        yield f"README.md: {said}; run `parley card {dataset.name}`"
 
 
 def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
-    """Card and script have no text of `parley new` that waits for the author's own.
+    """Card and script have no text or address of `parley new` that waits for the author's own.
 
-    Until the dataset is measured, such texts are no error.
+    Until the dataset is measured, built with --source, such texts are no error.
     """
     dataset, builder = folder.dataset, folder.dataset.builder
+    script = f"{dataset.name}.py"
+    about = (sys.modules[builder.__module__].__doc__, builder.__doc__, builder.CITATION)
+    places = {file: str(pin["url"]) for file, pin in dataset.pins.items()}
+    places["HOMEPAGE"] = builder.HOMEPAGE
+    left = []
+    if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
+        left.append(f"{script}, pins.py: {PLACEHOLDER} for {few(none)}")
     _, body = folder.card
-    texts = {
-        "README.md": without_parts(body),
-        f"{dataset.name}.py": "\n".join(
-            (sys.modules[builder.__module__].__doc__ or "", builder.__doc__ or "", builder.CITATION)
-        ),
-    }
-    left = [
+    texts = {"README.md": without_parts(body), script: "\n".join(each or "" for each in about)}
+    left += [
         f"{file}: {each}" for file, text in texts.items() for each in TO_REPLACE if each in text
     ]
     own = _sections(body)
     left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == GIVEN[title]]
     columns = (column for each in dataset.configs.values() for column in columns_of(each))
     if unknown := len({column.path for column in columns if column.meaning == UNKNOWN}):
-        left.append(f"{dataset.name}.py: the meaning of {unknown} fields")
+        left.append(f"{script}: the meaning of {unknown} fields")
+    said = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
-        said = f"the text of `parley new` is still there ({few(left)}); write your own"
-        yield NotChecked(said)
-        return
-    yield from (f"{each}: the text of `parley new` is still there; write your own" for each in left)
+        yield NotChecked(f"{few(left)}: {said}")
+    else:
+        yield from (f"{each}: {said}" for each in left)
 
 
 def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
-    """Front matter has the Hub's tasks and sizes; licence and languages, the form of its ids."""
+    """Front matter has the Hub's tasks; licence and languages have the form of its ids."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
-    yield from _unknown_to_the_hub(folder)
     for key in _KEYS:
         if not front.get(key):
             yield f"README.md: the front matter lacks {key}; add it"
-    for key, known in (("task_categories", TASKS), ("size_categories", dict(SIZES).values())):
-        stated = front.get(key) or []
-        for value in stated if isinstance(stated, list) else [stated]:
-            if value not in known:
-                yield f"README.md: {key}: the Hub knows no {value}; take one of {', '.join(known)}"
-
-
-def _unknown_to_the_hub(folder: DatasetFolder) -> Iterator[str]:
-    """Yield the licences and the languages of the script that have not the form of the Hub's."""
+    tasks = front.get("task_categories") or []
+    for each in tasks if isinstance(tasks, list) else [tasks]:
+        if each not in TASKS:
+            said = f"the Hub knows no {each}; take one of {', '.join(TASKS)}"
+            yield f"README.md: task_categories: {said}"
     builder, script = folder.dataset.builder, f"{folder.dataset.name}.py"
-    for named in dict.fromkeys(map(builder.licence, folder.dataset.configs)):
-        for each in re.sub(r"\([^)]*\)", "", named).split(","):  # "mit (the texts), cc0-1.0"
-            if not _LICENCE.fullmatch(each.strip()):
-                said = f"{each.strip()} is no id of a licence; take the Hub's, as cc-by-4.0"
-                yield f"{script}: LICENSE: {said}"
-    for language in builder.LANGUAGES:
-        if not _LANGUAGE.fullmatch(language):
-            said = f"{language} is no code of a language; take one of ISO 639, as en"
+    named = dict.fromkeys(map(builder.licence, folder.dataset.configs))
+    for each in re.sub(r"\([^)]*\)", "", ", ".join(named)).split(","):  # "mit (the texts), cc0-1.0"
+        if not _LICENCE.fullmatch(each.strip()):
+            said = f"{each.strip()} is no id of a licence; take the Hub's, as cc-by-4.0"
+            yield f"{script}: LICENSE: {said}"
+    for each in builder.LANGUAGES:
+        if not _LANGUAGE.fullmatch(each):
+            said = f"{each} is no code of a language; take one of ISO 639, as en"
             yield f"{script}: LANGUAGES: {said}"

@@ -1,6 +1,5 @@
 """A dataset folder, its sample and its card, as the rules read them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,6 @@ from parley.building.build import build
 from parley.building.card import parse
 from parley.building.folder import BuiltFolder, open_folder
 from parley.building.registry import Dataset
-from parley.building.rows.split import split_plan
 from parley.building.sources import Sources, open_source
 
 
@@ -36,13 +34,3 @@ class DatasetFolder:
     def card(self) -> tuple[dict[str, Any], str]:
         """The front matter of the card, and the text below it."""
         return parse(self.dataset.read_card(), str(self.dataset.card))
-
-    def splits(self) -> Iterator[tuple[str, str]]:
-        """Yield every (config, split)."""
-        for config, splits in self.dataset.splits.items():
-            for split in splits:
-                yield config, split
-
-    def records(self, config: str, split: str) -> list[Any]:
-        """Return the records of a split of the sample."""
-        return list(split_plan(self.source, config, split).records())

@@ -15,13 +15,12 @@ from parley.building.registry import Dataset
 from parley.building.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
 from parley.reading.export.export import export
 from parley.schema.fields import columns_of
-from parley.source.pins import PLACEHOLDER
 from parley.tasks.evaluate import score
 from parley.tasks.formats import JSON_LINES, UNREADABLE
 from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold, running
 from parley.tasks.task import Gold, Task
-from parley.verifying.check import NotChecked, lines_of, one_line
+from parley.verifying.check import lines_of, one_line
 from parley.verifying.verify import verify
 
 # Errors of a figure on a sample that is too small
@@ -37,31 +36,12 @@ def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
                 yield f"{folder.dataset.name}.py: {config}: {column.path} {said}"
 
 
-def script_declares(folder: DatasetFolder) -> Iterator[str]:
-    """The script can be imported, and its declaration is valid."""
-    folder.dataset.builder  # noqa: B018 - imports the script
-    yield from ()
-
-
-def sources_have_addresses(folder: DatasetFolder) -> Iterator[str]:
-    """Each source has a URL and the dataset a homepage.
-
-    Until the dataset is measured, built with --source, a placeholder is no error.
-    """
-    places = {file: str(pin["url"]) for file, pin in folder.dataset.pins.items()}
-    places["HOMEPAGE"] = folder.dataset.builder.HOMEPAGE
-    if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
-        said = f"{PLACEHOLDER} is the placeholder for {few(none)}; write the URL"
-        is_measured = bool(measured(folder.dataset).version)
-        yield f"{folder.dataset.name}.py, pins.py: {said}" if is_measured else NotChecked(said)
-
-
 def modules_load(folder: DatasetFolder) -> Iterator[str]:
-    """The other modules of the folder can be imported."""
-    for name in ("figures", "checks", "transcript", "charts", "export", "jobs", "tasks"):
+    """The script and the other modules can be imported, and what they declare is valid."""
+    declared = ("figures", "checks", "transcript", "charts", "exports", "jobs", "tasks")
+    for name in ("builder", *declared):
         try:
-            folder.dataset.load_module(name)
-            _ = folder.dataset.jobs
+            getattr(folder.dataset, name)
         except ParleyError as error:
             yield from lines_of(error)
 
@@ -107,7 +87,7 @@ def sample_builds(folder: DatasetFolder) -> Iterator[str]:
     except RowError as error:
         error.remedy = "Fix the rows or the features."
         raise
-    for config, split in folder.splits():
+    for config, split in built.declared:
         if not built.rows(config, split):
             yield f"{config}/{split}: no row; add a record for it to the sample"
 
@@ -125,20 +105,22 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
 
     On a sample that is too small, a function may raise ValueError or divide by zero.
     """
-    for figure in figures(folder.dataset.figures, folder.built):
-        if figure.verdict != UNEXPLAINED:
-            continue
-        if figure.reason.startswith(FAILED):
-            said = figure.reason.removeprefix(f"{FAILED}: ")
-            if not re.match(_TOO_FEW, said):
-                yield one_line(f"figures.py: {figure.name} fails: {said}; fix its function")
-        elif figure.documented == "nothing":
+    unexplained = [
+        each
+        for each in figures(folder.dataset.figures, folder.built)
+        if each.verdict == UNEXPLAINED
+    ]
+    failed = [(each.name, each.reason) for each in unexplained if each.reason.startswith(FAILED)]
+    counts = every_count(folder.dataset.figures, folder.built)
+    failed += [(each.name, each.reason) for each in counts if each.failed]
+    for name, reason in failed:
+        said = reason.removeprefix(f"{FAILED}: ")
+        if not re.match(_TOO_FEW, said):
+            yield one_line(f"figures.py: {name} fails: {said}; fix its function")
+    for each in unexplained:
+        if each.documented == "nothing":
             said = "the function computes it, but the table lacks it; add or remove it"
-            yield f"figures.py: {figure.name}: {said}"
-    for count in every_count(folder.dataset.figures, folder.built):
-        said = count.reason.removeprefix(f"{FAILED}: ")
-        if count.failed and not re.match(_TOO_FEW, said):
-            yield one_line(f"figures.py: {count.name} fails: {said}; fix its function")
+            yield f"figures.py: {each.name}: {said}"
 
 
 def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
@@ -160,10 +142,8 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
     columns = [f"{name}.{c.path}" for name, each in configs.items() for c in columns_of(each)]
     for name, task in folder.dataset.tasks.items():
         where = f"{file}: {name}"
-        for config in task.configs:
-            if config not in configs:
-                yield f"{where}: no config {config}; name one"
-        if not task.configs or not set(task.configs) <= configs.keys():
+        if absent := [each for each in task.configs if each not in configs]:
+            yield f"{where}: no config {', '.join(absent)}; name another"
             continue
         if unknown := [
             each for each in task.columns if not fnmatch.filter(columns, each.replace("[", "[[]"))

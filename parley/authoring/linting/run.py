@@ -11,11 +11,9 @@ from parley.verifying.check import Check, OnStep, run_check
 Rule = Callable[[DatasetFolder], Iterator[str]]
 
 RULES: tuple[Rule, ...] = (
-    folder_rules.script_declares,
+    folder_rules.modules_load,
     folder_rules.every_field_has_a_meaning,
     sample_rules.views_are_of_dialogues,
-    folder_rules.sources_have_addresses,
-    folder_rules.modules_load,
     folder_rules.measured_is_up_to_date,
     card_rules.card_can_be_read,
     card_rules.card_has_its_parts,
@@ -31,35 +29,22 @@ RULES: tuple[Rule, ...] = (
     folder_rules.tasks_score_the_sample,
 )
 _NEEDED = {  # by all rules after them
-    folder_rules.script_declares,
     folder_rules.modules_load,
     card_rules.card_can_be_read,
     folder_rules.sample_builds,
 }
 
 
-def check_each(folders: list[Dataset], on_step: OnStep) -> Iterator[tuple[str, list[Check]]]:
-    """Test several dataset folders; yield the name and the results of each.
-
-    `on_step` takes a dataset's name and the rule to test next.
-    """
-    with temporary_folder("check") as place:
-        for dataset in folders:
-            work = place / dataset.name
-            work.mkdir()
-            yield dataset.name, check_folder(DatasetFolder(dataset, work), on_step)
-
-
-def check_folder(
-    folder: DatasetFolder, on_step: OnStep = lambda dataset, step: None
-) -> list[Check]:
-    """Test every rule on a dataset folder."""
+def check_folder(dataset: Dataset, on_step: OnStep = lambda dataset, step: None) -> list[Check]:
+    """Test every rule on a dataset folder; `on_step` takes its name and the rule to test next."""
     found: list[Check] = []
     skipped = ""
-    for rule in RULES:
-        words = rule.__name__.replace("_", " ")
-        on_step(folder.dataset.name, words)
-        found.append(run_check(rule, folder, skipped=skipped))
-        if rule in _NEEDED and found[-1].failed:
-            skipped = f"not tested until this rule holds: {words}"
+    with temporary_folder("check") as work:
+        folder = DatasetFolder(dataset, work)
+        for rule in RULES:
+            words = rule.__name__.replace("_", " ")
+            on_step(dataset.name, words)
+            found.append(run_check(rule, folder, skipped=skipped))
+            if rule in _NEEDED and found[-1].failed:
+                skipped = f"not tested until this rule holds: {words}"
     return found

@@ -6,6 +6,7 @@ from typing import Any
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError
 from parley.building.configs import Config, View
+from parley.building.rows.split import split_plan
 from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 from parley.schema.alternatives import Alternatives
 from parley.schema.nodes import Node
@@ -23,8 +24,8 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
     shown: set[tuple[int, int]] = set()
     for config, declared in folder.dataset.configs.items():
         if isinstance(declared, Config):
-            splits = folder.dataset.splits[config]
-            records = [record for split in splits for record in folder.records(config, split)]
+            plans = (split_plan(folder.source, config, s) for s in folder.dataset.splits[config])
+            records = [record for each in plans for record in each.records()]
             for node, values, place in _alternatives(declared.node, records, config):
                 for number, (option, fitting, _) in enumerate(node.parts(values, place)):
                     key = id(node.shape), number
@@ -61,7 +62,7 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
         for config, column in getattr(dataset.transcript, name, {}).items():
             if config not in declared or column not in declared[config].features:
                 yield f"transcript.py: {name}: no column {config}.{column}; name one"
-    for config, split in folder.splits():
+    for config, split in folder.built.declared:
         if config not in configs:
             continue
         beside = related_by_dialogue(folder.built, split)
