@@ -29,7 +29,8 @@ VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
 _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
 FAILED = "the computation failed"  # prefix of the reason if the function raised
-NO_LONGER = "and does so no longer"  # suffix of the reason if a known difference is gone
+
+Judged = tuple[Value | None, str, str]  # a value as written or None, a verdict and its reason
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -91,21 +92,21 @@ class Count:
 def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
     """Compute and yield every count of a `figures.py`, in its order."""
     for function in marked(module, "counted"):
-        name = function.__name__
-        outcome = _compute(lambda data, count=function: _rounded(count, data), data, ())
-        numbers = {".".join(keys): value for keys, value in outcome.measured.items()}
-        reason = "" if numbers else outcome.reason
-        yield Count(name, numbers, reason, bool(reason) and outcome.verdict != NOT_CHECKED)
+        numbers, verdict, reason = _compute(lambda data, of=function: _rounded(of, data), data, ())
+        named = {".".join(keys): value for keys, value in numbers.items()}
+        reason = "" if named else reason
+        failed = bool(reason) and verdict != NOT_CHECKED
+        yield Count(function.__name__, named, reason, failed)
 
 
 def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
     """Return the numbers that a function counts, by its name and keys, its decimals as text."""
     found: dict[str, Value] = {}
     decimals = function.counted  # type: ignore[attr-defined]
-    for keys, value in _measured(function(data), (function.__name__,)):
-        if isinstance(value, str) or not math.isfinite(value):
-            raise ValueError(f"{'.'.join(keys)}: expected a finite number, found {value!r:.60}")
+    for keys, value in _values(function(data), (function.__name__,)):
         name = ".".join(keys)
+        if isinstance(value, str) or not math.isfinite(value):
+            raise ValueError(f"{name}: expected a finite number, found {value!r:.60}")
         if name in found or re.search(r"[<>\n]", name):
             raise ValueError(f"{name!r:.60}: expected a name of its own, without < and >")
         whole = isinstance(value, int) or decimals is None
@@ -116,10 +117,33 @@ def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, Value]:
 def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> Iterator[Figure]:
     """Recompute and yield every documented figure of a `figures.py`, in its order.
 
-    With `why_not`, it computes none and needs no data: each is "not checked" for that reason.
+    Values that no document states come last for each function. With `why_not`, it computes none and
+    needs no data: each is "not checked" for that reason.
     """
     for function in marked(module, "table"):
-        yield from _judged(function, data, why_not)
+        table: Table = function.table  # type: ignore[attr-defined]
+        calls: dict[Keys, tuple[dict[Keys, Value], str, str]] = {}
+        due = set[Keys]()
+        for keys, stated, known in _stated(table):
+            due.add(keys)
+            first = () if table.not_reproducible else keys[: keys_taken(function)]
+            if first in calls:
+                pass
+            elif table.not_reproducible:
+                calls[first] = {}, NOT_REPRODUCIBLE, table.not_reproducible
+            elif why_not:
+                calls[first] = {}, NOT_CHECKED, why_not
+            else:
+                calls[first] = _compute(function, data, first)
+            measured, verdict, reason = calls[first]
+            judged: Judged = (None, verdict, reason)
+            if keys in measured:
+                judged = judge(stated, measured[keys], known)
+            yield _figure(function, keys, stated, judged)
+        for measured, *_ in calls.values():
+            for keys in sorted(measured.keys() - due):
+                judged = (measured[keys], UNEXPLAINED, "the document states no such value")
+                yield _figure(function, keys, "nothing", judged)
 
 
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
@@ -130,17 +154,20 @@ def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) 
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function in marked(module, "table"):
         table: Table = function.table  # type: ignore[attr-defined]
-        parts = (each for keys, cell in table.cells.items() for each in _parts(keys, cell))
-        for part, (stated, known) in parts:
-            name = ".".join((function.__name__, *part))
-            entry = found.get(name, not_yet)
+        for keys, stated, known in _stated(table):
+            entry = found.get(".".join((function.__name__, *keys)), not_yet)
             verdict, reason = entry["verdict"], entry.get("reason", "")
             if table.not_reproducible:
                 verdict, reason = NOT_REPRODUCIBLE, table.not_reproducible
             elif verdict == DIFFERS and known is not None:
                 reason = known.reason
-            place, about = table.place.format(*part), definition_of(function)
-            yield Figure(name, stated, place, about, entry.get("measured"), verdict, reason)
+            yield _figure(function, keys, stated, (entry.get("measured"), verdict, reason))
+
+
+def _figure(function: Callable[..., Any], keys: Keys, stated: Value, judged: Judged) -> Figure:
+    name = ".".join((function.__name__, *keys))
+    place = function.table.place.format(*keys)  # type: ignore[attr-defined]
+    return Figure(name, stated, place, definition_of(function), *judged)
 
 
 def definition_of(function: Callable[..., Any]) -> str:
@@ -148,105 +175,68 @@ def definition_of(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
 
 
-def _judged(function: Callable[..., Any], data: Data | None, why_not: str) -> Iterator[Figure]:
-    table: Table = function.table  # type: ignore[attr-defined]
-    taken = 0 if table.not_reproducible else keys_taken(function)
-    calls: dict[Keys, dict[Keys, Value | Differs]] = {}
+def _stated(table: Table) -> Iterator[tuple[Keys, Value, Differs | None]]:
+    """Yield each figure of a table, two of "m ± s", with its known difference."""
     for keys, cell in table.cells.items():
-        calls.setdefault(keys[:taken], {})[keys[taken:]] = cell
-    for keys, cells in calls.items():
-        due = {part: stated for rest, cell in cells.items() for part, stated in _parts(rest, cell)}
-        if table.not_reproducible:
-            outcome = _Outcome({}, NOT_REPRODUCIBLE, table.not_reproducible)
-        elif why_not:
-            outcome = _Outcome({}, NOT_CHECKED, why_not)
-        else:
-            outcome = _compute(function, data, keys)
-
-        def figure(
-            rest: Keys, stated: Value, judged: tuple[Value | None, str, str], keys: Keys = keys
-        ) -> Figure:
-            name = ".".join((function.__name__, *keys, *rest))
-            place = table.place.format(*keys, *rest)
-            return Figure(name, stated, place, definition_of(function), *judged)
-
-        for rest, (stated, known) in due.items():
-            if rest in outcome.measured:
-                yield figure(rest, stated, judge(stated, outcome.measured[rest], known))
-            else:
-                yield figure(rest, stated, (None, outcome.verdict, outcome.reason))
-        for rest in sorted(outcome.measured.keys() - due.keys()):
-            reason = "the document states no such value"
-            yield figure(rest, "nothing", (outcome.measured[rest], UNEXPLAINED, reason))
+        known = cell if isinstance(cell, Differs) else None
+        stated = cell.stated if isinstance(cell, Differs) else cell
+        if not (isinstance(stated, str) and " ± " in stated):
+            yield keys, stated, known
+            continue
+        found = str(known.measured if known else stated).split(" ± ")
+        for name, said, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
+            differs = Differs(said, measured, known.reason) if known and said != measured else None
+            yield (*keys, name), said, differs
 
 
-def _parts(
-    keys: Keys, cell: Value | Differs
-) -> Iterator[tuple[Keys, tuple[Value, Differs | None]]]:
-    """Yield each figure of a cell, two of "m ± s", with its known difference."""
-    known = cell if isinstance(cell, Differs) else None
-    stated = cell.stated if isinstance(cell, Differs) else cell
-    if not (isinstance(stated, str) and " ± " in stated):
-        yield keys, (stated, known)
-        return
-    found = str(known.measured if known else stated).split(" ± ")
-    for name, said, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
-        differs = Differs(said, measured, known.reason) if known and said != measured else None
-        yield (*keys, name), (said, differs)
+def _compute(
+    function: Callable[..., Any], data: Data | None, keys: Keys
+) -> tuple[dict[Keys, Value], str, str]:
+    """Return the values that a function gives for these keys, by all their keys.
 
-
-@dataclass(frozen=True)
-class _Outcome:
-    """Computed values by remaining keys; the verdict and reason for missing ones."""
-
-    measured: Mapping[Keys, Value]
-    verdict: str = UNEXPLAINED
-    reason: str = "the computation gives no such value"
-
-
-def _compute(function: Callable[..., Any], data: Data | None, keys: Keys) -> _Outcome:
+    Also the verdict and the reason of a value that it does not give.
+    """
     try:
-        return _Outcome(dict(_measured(function(data, *keys), ())))
+        found = dict(_values(function(data, *keys), keys))
+        return found, UNEXPLAINED, "the computation gives no such value"
     except MissingSplitError as error:
-        return _Outcome({}, NOT_CHECKED, str(error))
+        return {}, NOT_CHECKED, str(error)
     except ModuleNotFoundError as error:
         if not (extra := extra_of(error.name or "")):
             raise
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
-        return _Outcome({}, NOT_CHECKED, reason)
+        return {}, NOT_CHECKED, reason
     except MemoryError:  # blames no script
         raise
     except Exception as error:  # one failing figure must not hide the others
-        reason = f"{FAILED}: {type(error).__name__}: {error}"
-        return _Outcome({}, UNEXPLAINED, reason)
+        return {}, UNEXPLAINED, f"{FAILED}: {type(error).__name__}: {error}"
 
 
-def _measured(found: Any, keys: Keys) -> Iterator[tuple[Keys, Value]]:
+def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, Value]]:
+    """Yield each value of a result by its keys; TypeError if it is no text or number."""
+    if isinstance(found, tuple):
+        found = dict(zip(SPREAD, found, strict=True))
     if isinstance(found, Mapping):
         for key, inner in found.items():
-            yield from _measured(inner, (*keys, str(key)))  # damaged rows can give a null key
-    elif isinstance(found, tuple):
-        for name, value in zip(SPREAD, found, strict=True):
-            yield from _measured(value, (*keys, name))
+            yield from _values(inner, (*keys, str(key)))  # damaged rows can give a null key
     elif isinstance(value := plain(found), str) or is_number(value):
         yield keys, value
     else:
         raise TypeError(f"expected text, a float or an integer of 64 bits, found {found!r:.60}")
 
 
-def judge(documented: Value, measured: Value, known: Differs | None) -> tuple[Value, str, str]:
+def judge(documented: Value, measured: Value, known: Differs | None) -> Judged:
     """Return the measured value as written, the verdict, and the reason."""
     shown = written(measured, documented)
-    if agrees(documented, measured):
-        if known is None:
-            return shown, MATCHES, ""
-        reason = f"was known to differ ({known.measured}: {known.reason}), {NO_LONGER}"
-        return shown, UNEXPLAINED, reason
-    if known is not None and agrees(known.measured, measured):
+    matches = agrees(documented, measured)
+    if known is None:
+        return (shown, MATCHES, "") if matches else (shown, UNEXPLAINED, "unexplained difference")
+    if matches:
+        said = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
+        return shown, UNEXPLAINED, said
+    if agrees(known.measured, measured):
         return written(measured, known.measured), DIFFERS, known.reason
-    if known is not None:
-        return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"
-    return shown, UNEXPLAINED, "unexplained difference"
+    return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"
 
 
 def agrees(stated: Value, measured: Value) -> bool:
