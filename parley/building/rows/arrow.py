@@ -1,32 +1,28 @@
 """Strict conversion of Python rows to Arrow, with nothing filled in, dropped or converted.
 
 `datasets` makes a missing column null, drops an extra key and turns "7" into 7. Here each of these
-is a RowError. Values are checked by column, which is fast. Only if a column does not fit are rows
+is a RowError: rows must come back from Arrow as they were. Only if they do not are their values
 checked one by one, to name the path of each problem.
 """
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, chain, islice
-from operator import itemgetter
+from functools import partial
+from itertools import islice
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
 from parley.schema.nodes import SCALARS
 
-# Approximate bytes of Arrow data converted at once. More would not fit the processor's cache; fewer
-# would cost time for many small arrays.
-AT_ONCE = 128_000
-MOST_AT_ONCE = 500  # rows
+AT_ONCE = 500  # rows
 
-_NULL = type(None)
-
-
-class _Misfit(Exception):
-    """A value of a column does not fit; `explain` names it."""
+# Tells apart what is equal in Python, as 1 and true; takes no value of numpy
+_text = partial(orjson.dumps, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS)
+_KINDS = {"string": str, "bool": bool, "float": float, "double": float}  # others are integers
 
 
 def to_batch(
@@ -36,96 +32,34 @@ def to_batch(
 
     RowError names the path of each wrong value, in the rows `where`, numbered from `start`.
     """
+    what = "a value is of another type"
     try:
-        if None in rows:  # Arrow would make it a row of nulls
-            raise _Misfit
-        array = _to_array(rows, pa.struct(list(schema)))
+        batch = pa.RecordBatch.from_pylist(rows, schema)
+        back = batch.to_pylist()
+        if back == rows and _text(back) == _text(rows) and all(map(_is_finite, batch.columns)):
+            return batch
     except MemoryError:  # pyarrow's too
         raise
-    except (_Misfit, pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
-        found = list(islice(explain(rows, schema, start), MOST_PROBLEMS))
-        what = str(error) or "a dict or a list is of another type"
-        unnamed = [] if found else [Problem("", what=what)]
-        raise RowError("", *(problem.at(where) for problem in found or unnamed)) from error
-    return pa.RecordBatch.from_struct_array(array).replace_schema_metadata(schema.metadata)
+    except (pa.ArrowException, TypeError, ValueError, AttributeError, OverflowError) as error:
+        what = str(error)
+    found = list(islice(explain(rows, schema, start), MOST_PROBLEMS)) or [Problem("", what=what)]
+    raise RowError("", *(problem.at(where) for problem in found))
 
 
 def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
-    """Yield rows as small record batches."""
+    """Yield rows as record batches."""
     rest, start = iter(rows), 0
-    count = 10  # the length of rows is unknown at first
-    # batches end at each multiple of MOST_AT_ONCE, so that the writer need not cut them
-    while some := list(islice(rest, min(count, MOST_AT_ONCE - start % MOST_AT_ONCE))):
-        batch = to_batch(some, schema, where, start)
+    while some := list(islice(rest, AT_ONCE)):
+        yield to_batch(some, schema, where, start)
         start += len(some)
-        wanted = len(some) * AT_ONCE // max(1, batch.nbytes)
-        count = min(max(1, wanted), 4 * count, MOST_AT_ONCE)
-        yield batch
-        del batch
 
 
-def _to_array(values: list[Any], type_: pa.DataType) -> pa.Array:
-    kinds = set(map(type, values))
-    if pa.types.is_struct(type_):
-        return _to_struct(values, type_, kinds)
-    if pa.types.is_list(type_):
-        return _to_list(values, type_, kinds)
-    if not kinds <= {_python_type(type_), _NULL}:
-        raise _Misfit
-    array = pa.array(values, type_)
-    if pa.types.is_floating(type_):
-        _require_exact(array, values)
-    return array
-
-
-def _to_struct(values: list[Any], type_: pa.StructType, kinds: set[type]) -> pa.Array:
-    if not kinds <= {dict, _NULL}:
-        raise _Misfit
-    absent = dict.fromkeys((field.name for field in type_), None)
-    full = [absent if value is None else value for value in values] if _NULL in kinds else values
-    if not set(map(len, full)) <= {len(absent)}:
-        raise _Misfit
-    try:
-        children = [
-            _to_array(list(map(itemgetter(field.name), full)), field.type) for field in type_
-        ]
-    except KeyError:
-        raise _Misfit from None
-    mask = pa.array([value is None for value in values]) if _NULL in kinds else None
-    return pa.StructArray.from_arrays(children, fields=list(type_), mask=mask)
-
-
-def _to_list(values: list[Any], type_: pa.ListType, kinds: set[type]) -> pa.Array:
-    if not kinds <= {list, _NULL}:
-        raise _Misfit
-    full = [value or () for value in values] if _NULL in kinds else values
-    inner = _to_array(list(chain.from_iterable(full)), type_.value_type)
-    offsets: list[int | None] = [0, *accumulate(map(len, full))]
-    if _NULL in kinds:
-        offsets[:-1] = [
-            None if value is None else offset
-            for value, offset in zip(values, offsets[:-1], strict=True)
-        ]
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), inner, type=type_)
-
-
-def _require_exact(array: pa.Array, values: list[Any]) -> None:
-    exact = pa.array(values, pa.float64())
-    finite = pc.all(pc.is_finite(exact)).as_py()
-    if finite is False or not array.cast(pa.float64()).equals(exact):
-        raise _Misfit
-
-
-def _python_type(type_: pa.DataType) -> type:
-    if pa.types.is_string(type_):
-        return str
-    if pa.types.is_boolean(type_):
-        return bool
-    if pa.types.is_integer(type_):
-        return int
-    if pa.types.is_floating(type_):
-        return float
-    raise RowError(f"rows cannot have the type {type_}")
+def _is_finite(array: pa.Array) -> bool:
+    if pa.types.is_struct(array.type):
+        return all(map(_is_finite, array.flatten()))
+    if pa.types.is_list(array.type):
+        return _is_finite(array.flatten())
+    return not pa.types.is_floating(array.type) or pc.all(pc.is_finite(array)).as_py() is not False
 
 
 def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[Problem]:
@@ -163,8 +97,9 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
 
 
 def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
-    if type(value) is not _python_type(type_):
-        yield Problem(path, SCALARS[_python_type(type_)], _shown(value))
+    kind = _KINDS.get(str(type_), int)
+    if type(value) is not kind:
+        yield Problem(path, SCALARS[kind], _shown(value))
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(path, "a finite number", str(value))
     else:
