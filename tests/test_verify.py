@@ -541,7 +541,8 @@ def test_every_reader_of_a_split_knows_its_config_and_split(build, method):
 
 @pytest.mark.parametrize("lose", [0, 1])
 def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, monkeypatch, lose):
-    monkeypatch.setattr(parquet_files, "SHARD", 10_000)
+    for name, size in (("BATCH", 1), ("GROUP", 0), ("SHARD", 10_000)):
+        monkeypatch.setattr(parquet_files, name, size)
     build_files(open_source(get("casino"), None, sample=True), tmp_path)
     built = open_folder(tmp_path / "casino")
     built.files("dialogues", "train")[lose].unlink()

@@ -151,11 +151,11 @@ class Builder(_Base):
 
             pins = {each.path: each.pin for each in sources}
             folder = fetch(self.dataset_name, pins, cache_folder())
+        from parley.building.rows.split import generate
+
         reader = Reader(Path(folder))
         plan = self.plan(self.dataset_name, self.config.name, "", list(sources), reader, "")
-        for number, (_, row) in enumerate(plan.keyed_rows()):
-            yield number, row
-        reader.require_ended(sources)
+        yield from enumerate(generate(plan))
 
 
 def _inherit() -> None:

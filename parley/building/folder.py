@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from parley.building.provenance import (
     shard_names,
 )
 from parley.building.registry import Dataset, get
-from parley.building.rows.read import open_parquet, readable
 from parley.schema.features import Value, datasets_features, item_of, labels_of
 from parley.source.pins import Pin, alone, places
 
@@ -33,6 +32,19 @@ COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema"
 COLUMNS |= {"pilot": Value("int64")}
 """The columns of the questions in a build, which `parley.tasks.in_builds` describes."""
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn errors of reading Parquet into an OutputError that names the file."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except MemoryError:  # pyarrow's too
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
 
 class BuiltFolder:
@@ -51,7 +63,7 @@ class BuiltFolder:
         self.provenance = provenance
         self.shown = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        self._kept: dict[Path, pa.Table] | None = None
+        self._tables: dict[Path, pa.Table] = {}
         self._texts: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -59,12 +71,6 @@ class BuiltFolder:
         kind = f"sample of {self.dataset.name}" if self.is_sample else self.dataset.name
         splits = sum(map(len, configs.values()))
         return f"<{kind} {self.version} in {self.shown}: {len(configs)} configs, {splits} splits>"
-
-    def reading_once(self) -> "BuiltFolder":
-        """Return this build, but one that keeps the Arrow data of each file it reads."""
-        kept = copy(self)
-        kept._kept, kept._rows = {}, {}
-        return kept
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
@@ -164,12 +170,10 @@ class BuiltFolder:
 
         UsageError if there is no such config.
         """
-        made = self.made.get(config, {})
-        if not made:
+        if not (made := self.made.get(config)):
             self.dataset.require(config)
-        there = sorted(split for split in made if self.files(config, split))
-        declared = [s for s in self.dataset.splits.get(config, ()) if s in there]
-        return declared + [split for split in there if split not in declared]
+        names = dict.fromkeys((*self.dataset.splits.get(config, ()), *sorted(made or ())))
+        return [split for split in names if self.files(config, split)]
 
     @property
     def declared(self) -> list[tuple[str, str]]:
@@ -187,8 +191,17 @@ class BuiltFolder:
         ]
 
     def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
-        """Yield the table of each file of a split."""
-        return map(self._table, self._there(config, split))
+        """Yield the table of each file of a split; files are read once."""
+        import pyarrow.parquet as pq
+
+        for path in self._there(config, split):
+            if path not in self._tables:
+                with (
+                    _readable(path),
+                    pq.ParquetFile(path, page_checksum_verification=True) as file,
+                ):
+                    self._tables[path] = file.read()
+            yield self._tables[path]
 
     def _there(self, config: str, split: str) -> list[Path]:
         """Return the files of a split as `files` does; an error as in `rows` if it has none."""
@@ -200,29 +213,22 @@ class BuiltFolder:
         self.dataset.require(config, split)
         raise MissingSplitError(f"{config}/{split} was not built: its source is missing")
 
-    def _table(self, path: Path) -> "pa.Table":
-        if self._kept is not None and path in self._kept:
-            return self._kept[path]
-        with open_parquet(path) as file:
-            table = file.read()
-        if self._kept is not None:
-            self._kept[path] = table
-        return table
-
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split, a few in memory at once; errors as in `rows`."""
-        for path in self._there(config, split):
-            with open_parquet(path) as file:
-                for batch in file.iter_batches(_AT_ONCE):
-                    yield from batch.to_pylist()
+        """Yield the rows of a split, a few as Python objects at once; errors as in `rows`."""
+        for table in self.tables(config, split):
+            for batch in table.to_batches(_AT_ONCE):
+                with _readable(self.path / config):  # Python lacks some values, as late dates
+                    found = batch.to_pylist()
+                yield from found
 
     def ids(self, config: str, split: str) -> Iterator[Any]:
-        """Yield the first column of a split, which names its rows, without reading the others."""
-        for path in self._there(config, split):
-            with open_parquet(path) as file:
-                if not (names := file.schema_arrow.names[:1]):
+        """Yield the first column of a split, which names its rows."""
+        for table in self.tables(config, split):
+            with _readable(self.path / config):
+                if not table.num_columns:
                     raise ValueError("it has no columns")
-                yield from file.read(names).column(0).to_pylist()
+                found = table.column(0).to_pylist()
+            yield from found
 
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order; they are read once, kept, and cannot change.
@@ -238,9 +244,7 @@ class BuiltFolder:
             self.dataset.require(config)
         for split in splits or self.made.get(config) or self.dataset.splits[config]:
             if (config, split) not in self._rows:
-                with readable(self.path / config):  # Python cannot hold all values, as late dates
-                    found = [row for t in self.tables(config, split) for row in t.to_pylist()]
-                self._rows[config, split] = list(map(frozen, found))
+                self._rows[config, split] = list(map(frozen, self.each_row(config, split)))
             rows += self._rows[config, split]
         return rows
 

@@ -64,7 +64,8 @@ def verify(
     Its rows are compared with the upstream files `source`, if available. A build of the sample is
     compared with the sample in the dataset folder. `on_step` takes the dataset and the next check.
     """
-    built, dataset = built.reading_once(), built.dataset
+    dataset = built.dataset
+    built = BuiltFolder(built.path, dataset, built.provenance, built.shown)  # reads files anew
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}

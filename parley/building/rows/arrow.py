@@ -36,8 +36,8 @@ def to_batch(
     try:
         batch = pa.RecordBatch.from_pylist(rows, schema)
         back = batch.to_pylist()
-        if back == rows and _text(back) == _text(rows) and all(map(_is_finite, batch.columns)):
-            return batch
+        if back == rows and _text(back) == _text(rows):
+            return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
     except MemoryError:  # pyarrow's too
         raise
     except (pa.ArrowException, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -54,12 +54,18 @@ def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Itera
         start += len(some)
 
 
-def _is_finite(array: pa.Array) -> bool:
+def _plain(array: pa.Array) -> pa.Array:
+    """Return an array whose null structs have null fields; ValueError if a number is infinite."""
+    mask = array.is_null() if array.null_count else None
     if pa.types.is_struct(array.type):
-        return all(map(_is_finite, array.flatten()))
+        inner = list(map(_plain, array.flatten()))
+        return pa.StructArray.from_arrays(inner, fields=list(array.type), mask=mask)
     if pa.types.is_list(array.type):
-        return _is_finite(array.flatten())
-    return not pa.types.is_floating(array.type) or pc.all(pc.is_finite(array)).as_py() is not False
+        inner = _plain(array.values)
+        return pa.ListArray.from_arrays(array.offsets, inner, type=array.type, mask=mask)
+    if pa.types.is_floating(array.type) and pc.any(pc.is_inf(array)).as_py():
+        raise ValueError("a number is infinite")
+    return array
 
 
 def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -75,23 +75,18 @@ class SplitPlan:
         opened = self.reader.open(self.files)
         return chain.from_iterable(opened.values()) if self.join is None else self.join(opened)
 
-    def keyed_rows(self, kept: list[Any] | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield each row with its key, or with its number if it has no key.
+    def rows(self, kept: list[Any] | None = None) -> Iterator[dict[str, Any]]:
+        """Yield its rows. Each record is appended to `kept` before a row is made of it.
 
-        Each record is appended to `kept` before a row is made of it. What the script yields, joined
-        records or a view's rows, is compared with its shape: RecordError, RowError.
+        What the script yields, joined records or a view's rows, is compared with its shape:
+        RecordError, RowError.
         """
-        values = self.records() if kept is None else map(_keep, repeat(kept), self.records())
-        config = self.config
-        if isinstance(config, View):
+        values = self.records() if kept is None else _keeping(kept, self.records())
+        if isinstance(config := self.config, View):
             values = fitting(config.node, config.rows(values), RowError, self.where)
         elif self.join:
             values = self._numbered(fitting(config.node, values, RecordError, "records"))
-        rows = config.to_rows(values)
-        if self.config.keys:
-            key = itemgetter(*self.config.keys)
-            return ((key(row), row) for row in rows)
-        return enumerate(rows)
+        yield from config.to_rows(values)
 
     def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
         """Yield joined records; until the next one, an error between files is of this one."""
@@ -126,18 +121,19 @@ def generate(plan: SplitPlan, records: list[Any] | None = None) -> Iterator[Any]
         ScriptError: the script fails, or does not read a file to its end.
         SourceError: a file cannot be read.
     """
-    keys = dict[Any, int]()
+    first = dict[Any, int]()  # key, or number -> row
+    key = itemgetter(*plan.config.keys) if plan.config.keys else None
     plan.reader.forget()
     with explaining(plan):
-        for number, (key, row) in enumerate(plan.keyed_rows(records)):
-            if key in keys:
+        for number, row in enumerate(plan.rows(records)):
+            this = key(row) if key else number
+            if first.setdefault(this, number) != number:
                 place = plan.reader.place or f"{plan.named}, row {number}"
-                what = f"the key {key!r} appears twice, first in row {keys[key]}"
+                what = f"the key {this!r} appears twice, first in row {first[this]}"
                 raise RecordError("", Problem(place, what=what))
-            keys[key] = number
             yield row
         plan.reader.require_ended(plan.files)
-        if not keys:
+        if not first:
             raise RecordError("", Problem(plan.named, "at least one record", "none"))
 
 
@@ -195,9 +191,10 @@ def fitting(
         raise error("", *(problem.at(name) for problem in causes.told()))
 
 
-def _keep(kept: list[Any], record: Any) -> Any:
-    kept.append(record)
-    return record
+def _keeping(kept: list[Any], records: Iterable[Any]) -> Iterator[Any]:
+    for record in records:
+        kept.append(record)
+        yield record
 
 
 @dataclass(frozen=True)
