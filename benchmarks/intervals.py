@@ -19,10 +19,10 @@ import numpy as np
 from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.registry import discover
-from parley.tasks.compare import Measured, paired_differences
+from parley.models.compare import paired_differences
 from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold
-from parley.tasks.rows import Rows
+from parley.tasks.rows import Measured, Rows
 
 SETS, LARGE, SIZES = 200, 20, (20, 60)  # of test sets; dialogues of one
 MODELS = ((3.0, 2.0), (2.0, 2.0))  # of the Beta distribution of a dialogue's chance

@@ -224,7 +224,7 @@ def score(
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
-    from parley.models.score import score_file
+    from parley.models.logs import score_file
     from parley.tasks.evaluate import score as evaluate
     from parley.tasks.gold import Part
 

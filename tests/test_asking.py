@@ -12,7 +12,6 @@ import pytest
 
 from parley.building.folder import find_folder
 from parley.building.registry import discover
-from parley.models.questions import Questions
 from parley.schema.shapes import problems
 from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
 from parley.tasks.asking import (
@@ -27,6 +26,7 @@ from parley.tasks.asking import (
 )
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.gold import ALL
+from parley.tasks.questions import Questions
 
 ONE_TASK = {
     name: task
@@ -97,7 +97,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("read", "text", "due"), FORMS)
 def test_an_answer_is_read_in_the_form_asked_for_and_none_is_chosen(read, text, due):
-    found = read(text, None)
+    found = read(text)
     if isinstance(found, dict) and not isinstance(due, dict):
         (found,) = found.values()
     assert found == due
@@ -148,7 +148,7 @@ OF_TASKS = [
 
 @pytest.mark.parametrize(("name", "text", "due"), OF_TASKS)
 def test_each_task_reads_its_answer(name, text, due):
-    assert ONE_TASK[name].asking.read(text, None) == due
+    assert ONE_TASK[name].asking.read(text) == due
 
 
 PIECES = [text for *_, text, _ in (*FORMS, *OF_TASKS) if len(text) < 200]
@@ -160,7 +160,7 @@ TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map(
 @hypothesis.given(TEXTS)
 def test_a_reader_never_fails_and_gives_what_the_task_takes(text):
     for task in ONE_TASK.values():
-        found = task.asking.read(text, None)
+        found = task.asking.read(text)
         if not isinstance(found, Unreadable):
             shape = {name: node for name, node in task.shape.items() if name in found}
             assert shape.keys() == found.keys()
@@ -360,7 +360,7 @@ PINNED = {  # version, start of the prompts' sha256 and of the readings'
 def readings(asking, question):
     """Return what becomes of some answers."""
     if isinstance(asking, Asking):
-        return [asking.read(text, question) for text in (*ANSWERS, *DEALS)]
+        return [asking.read(text) for text in (*ANSWERS, *DEALS)]
     return [asking.step(question, text) for text in TURNS]
 
 
@@ -405,11 +405,11 @@ def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(n
     assert [*faults(question.schema)] == []
     answers = [*allowed(question.schema)]
     for answer in answers:
-        assert not isinstance(task.asking.read(json.dumps(answer), question), Unreadable), answer
+        assert not isinstance(task.asking.read(json.dumps(answer)), Unreadable), answer
     for gold in task.gold(built, **task.chosen({})).values():
         answer = task.asking.answer(right := task.target(gold))
         assert answer in answers
-        assert task.asking.read(f"```json\n{json.dumps(answer)}\n```", question) == right
+        assert task.asking.read(f"```json\n{json.dumps(answer)}\n```") == right
 
 
 def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):

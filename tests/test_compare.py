@@ -12,8 +12,8 @@ from scipy import stats
 
 from parley.building.folder import find_folder
 from parley.building.registry import discover
-from parley.tasks.compare import SWAPS, Measured, holm, paired_differences
-from parley.tasks.rows import Rows
+from parley.models.compare import SWAPS, holm, paired_differences
+from parley.tasks.rows import Measured, Rows
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
@@ -173,12 +173,10 @@ def compared(sample_build, run):
 
 def test_logs_are_compared_by_task(logged, compared, sample_build, run):
     camp = {"satisfaction": "Slightly satisfied", "likeness": "Extremely like"}
-    sides = {"mturk_agent_1": None, "mturk_agent_2": "parley/joint"}
     logs = [
         logged("casino outcomes", "one", json.dumps(camp)),
         logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
         logged("casino deals", "one", "[Walk-Away]"),
-        logged("casino deals", "one", "[Walk-Away]", "swapped", swap=True, roles=sides),
     ]
     outcomes, deals = compared(*logs)
     first, second = outcomes["logs"]
@@ -198,11 +196,10 @@ def test_logs_are_compared_by_task(logged, compared, sample_build, run):
     asked = second["run"]["asked"]
     assert (second["run"]["input_tokens"], second["run"]["output_tokens"]) == (7 * asked, 3 * asked)
     assert second["run"]["cost"] is None  # as inspect knows no price of it
-    walked, swapped = deals["logs"]
+    (walked,) = deals["logs"]
     assert walked["label"] == "mturk_agent_1=mockllm/one, mturk_agent_2=mockllm/one"
     assert "unreadable" not in walked["metrics"]
     assert walked["metrics"]["points"] == {"mturk_agent_1": 5, "mturk_agent_2": 5}
-    assert (swapped["metrics"], len(swapped["differs"])) == ({}, 1)
     shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
 

@@ -19,10 +19,10 @@ from parley.base.errors import UsageError
 from parley.base.nested import flat
 from parley.building.folder import find_folder
 from parley.building.registry import discover
-from parley.models.questions import AS_DECLARED, Questions, Variant
 from parley.tasks.asking import NO_ANSWER
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.gold import Part
+from parley.tasks.questions import Questions
 
 # inspect leaves the connections of a model open until they are collected
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -41,12 +41,10 @@ GAMES = [name for name in ASKED if name not in SINGLE]
 def of(sample_build):
     """Return the questions of a task of the samples."""
 
-    def of(name, subset="", limit=0, turns=0, swap=False, variant=AS_DECLARED, **options):
+    def of(name, limit=0, **how):
         dataset, each, task = ASKED[name]
         built = find_folder(sample_build, dataset)
-        return Questions(
-            built, each, task.chosen(options), Part(subset, limit), turns, swap, variant
-        )
+        return Questions(built, each, task.chosen({}), Part(limit=limit), **how)
 
     return of
 
@@ -432,7 +430,7 @@ def test_a_refusal_is_no_answer_and_no_turn(asked, scored, of):
     assert found["unreadable"] == {"refused": 2}
     assert found["metrics"]["likeness"] == 0
     found = scored("casino deals", asked("casino deals", refuse, limit=2))
-    first, second = of("casino deals").roles
+    first, second = of("casino deals").asking.roles
     assert found["metrics"]["malformed"] == {first: 3, second: 2}
 
 
@@ -464,7 +462,7 @@ def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
 @pytest.mark.parametrize("name", SINGLE)
 def test_examples_are_of_dialogues_that_are_not_scored(name, of):
     part = {} if name == "craigslist_bargains deal" else {"limit": 1}
-    plain, varied = of(name, **part), of(name, **part, variant=Variant(2, "Do it."))
+    plain, varied = of(name, **part), of(name, **part, shots=2, prompt="Do it.")
     assert plain.digest != varied.digest
     all_of = of(name) if part else plain
     known = {each.messages[-1]["content"]: key for key, each in all_of.by_key.items()}
@@ -478,13 +476,13 @@ def test_examples_are_of_dialogues_that_are_not_scored(name, of):
             if part:
                 own = known[asked["content"]]
                 assert own[0] not in scored_dialogues
-                fields = varied.asking.read(answer["content"], all_of.by_key[own])
+                fields = varied.asking.read(answer["content"])
                 assert fields == varied.task.target(all_of.gold[own])
             else:
                 assert asked["content"] not in known
-    for kind in (Variant(1000), Variant(1)) if part else (Variant(1000),):
+    for shots in (1000, 1) if part else (1000,):
         with pytest.raises(UsageError, match="examples"):
-            of(name, variant=kind)
+            of(name, shots=shots)
 
 
 def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
@@ -510,7 +508,6 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
     ("name", "given"),
     [
         ("casino outcomes", {"turns": 4}),
-        ("casino outcomes", {"swap": True}),
         ("casino outcomes", {"limit": -1}),
         ("casino outcomes", {"shots": 1000, "limit": 1}),
         ("casino outcomes", {"schema": "flase"}),
@@ -549,7 +546,7 @@ def test_the_build_is_the_one_here_or_that_of_load(sample_build, monkeypatch, tm
 
 @pytest.mark.parametrize("name", GAMES)
 def test_two_models_play(name, asked, scored, of):
-    first, second = of(name).roles
+    first, second = of(name).asking.roles
     offer = {"casino": "[Offer: Food=1 Water=1 Firewood=3]"}.get(name.split()[0], "[Offer: 100]")
 
     def reply(messages, schema):
@@ -572,42 +569,11 @@ def test_two_models_play(name, asked, scored, of):
         assert {*metrics["points"].values()} == {5.0 if name.startswith("casino") else -0.5}
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_swapped_seats_judge_models_apart_from_sides(name, asked, scored, of):
-    first, second = of(name).roles
-
-    def played(one, two, **how):
-        roles = {first: f"parley/{one}", second: f"parley/{two}"}
-        return asked(name, by_schema, roles=roles, turns=18, limit=2, **how)
-
-    of_seats = [
-        scored(name, played(*each))["metrics"] for each in permutations(("concede", "joint"))
-    ]
-    log = played("concede", "joint", swap=True)
-    found = scored(name, log)
-    for metric in ("points", "turns", "below_walk_away"):
-        own, by_model = ([each[metric] for each in of_seats], found["metrics"]["by_model"][metric])
-        for role in (first, second):
-            assert found["metrics"][metric][role] == near((own[0][role] + own[1][role]) / 2)
-        assert by_model["parley/concede"] == near((own[0][first] + own[1][second]) / 2)
-        assert by_model["parley/joint"] == near((own[0][second] + own[1][first]) / 2)
-    assert (
-        found["counts"]["games"] == 2 * found["counts"]["scenarios"] == len(read_log(log).samples)
-    )
-    due = printed(log)
-    for agent in ("parley/concede", "parley/joint"):
-        assert due[f"by_model.points.{agent}"] == found["metrics"]["by_model"]["points"][agent]
-
-
-def near(value):
-    return pytest.approx(value, abs=1e-9)
-
-
 def play(questions, *agents):
     """Return the predictions of games between two scripted agents, without inspect."""
     game, found = questions.asking, {}
     for key, state in questions.by_key.items():
-        seats = dict(zip(game.roles, agents if len(key) == 1 else agents[::-1], strict=True))
+        seats = dict(zip(game.roles, agents, strict=True))
         while role := game.turn(state):
             state = game.step(state, game.speak(seats[role], state))
         found[key] = {**dict(zip(questions.task.key, key, strict=False)), **game.outcome(state)}

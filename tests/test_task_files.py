@@ -30,7 +30,7 @@ TASKS = '''"""Tasks of an invented dataset."""
 from parley.building.figures import (Data)
 from parley.tasks.formats import TREC_RUN
 from parley.tasks.task import Reference, Score, Subset, Task, Undefined
-from parley.base.errors import Problem
+from parley import Checked
 
 
 def turns(data: Data):
@@ -50,9 +50,9 @@ def score(gold, predictions, unit):
     )
 
 
-def validate(prediction, text):
-    if prediction["words"] > 100:
-        yield Problem("words", "at most 100", str(prediction["words"]))
+def few(number):
+    if number > 100:
+        raise ValueError("at most 100")
 
 
 def ones(data, unit):
@@ -69,13 +69,12 @@ TASKS = {
         evaluated_on="all turns",
         configs=("dialogues",),
         fields={"id": "the dialogue", "turn": "its turn", "words": "how many"},
-        shape={"id": str, "turn": int, "words": int},
+        shape={"id": str, "turn": int, "words": Checked(int, few)},
         key=("id", "turn"),
         example={"id": "one", "turn": 0, "words": 3},
         metrics={"right": "share", "by_side": "the same a side"},
         gold=lambda data, unit: turns(data),
         score=score,
-        validate=validate,
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
         references=(
             Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
@@ -92,7 +91,6 @@ TASKS = {
         fields={"query_id": "the dialogue", "document_id": "a turn", "score": "its score"},
         shape={"query_id": str, "document_id": str, "score": float},
         key=("query_id", "document_id"),
-        required=("query_id",),
         example={"query_id": "one", "document_id": "d1", "score": 0.5},
         metrics={"lines": "how many"},
         gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},

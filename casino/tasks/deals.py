@@ -18,7 +18,6 @@ from parley.tasks import (
     Task,
     game_shape,
     score_games,
-    wrong_end,
 )
 
 from ..scenarios import (
@@ -244,7 +243,6 @@ DEALS = Task(
     gold=lambda data: dict(start(data)),
     score=deals_score,
     per_prediction=("deals", "joint_points", "pareto_optimal"),
-    validate=lambda prediction, _: wrong_end(prediction, "allocation"),
     baselines={"people": negotiated},
     references=(
         Reference("people", note="the participants themselves; an action is a turn of its own"),

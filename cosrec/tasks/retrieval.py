@@ -121,7 +121,6 @@ RETRIEVAL = Task(
     },
     shape={"query_id": str, "document_id": str, "score": float},
     key=("query_id", "document_id"),
-    required=("query_id",),
     example={
         "query_id": "CoSRec-Curated_9001_0_0#1",
         "document_id": "B0INVENTED",

@@ -23,7 +23,6 @@ from parley.tasks import (
     Undefined,
     game_shape,
     score_games,
-    wrong_end,
 )
 
 from ..subsets import SUBSETS
@@ -276,7 +275,6 @@ DEALS = Task(
     score=score_deals,
     unit="points, turns, and shares as fractions",
     per_prediction=("deals", "sl_with_0_without_deal"),
-    validate=lambda prediction, _: wrong_end(prediction, "price"),
     baselines={"humans": humans, "halfway": halfway},
     references=(
         Reference(

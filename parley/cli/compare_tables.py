@@ -9,8 +9,7 @@ from rich.console import Group, RenderableType
 from parley.base.console import safe
 from parley.base.nested import tree
 from parley.cli.tables import interval, number, table
-from parley.models.compare import Compared, Table
-from parley.tasks.compare import SWAPS, Difference
+from parley.models.compare import SWAPS, Compared, Difference, Table
 from parley.tasks.evaluate import DROP
 from parley.tasks.rows import Names
 

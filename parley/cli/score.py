@@ -106,7 +106,7 @@ def score(
     from parley.base.console import progress
     from parley.building.folder import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
-    from parley.models.score import score_file
+    from parley.models.logs import score_file
     from parley.tasks.evaluate import score as evaluate
     from parley.tasks.gold import Part
     from parley.tasks.predictions import require_free
@@ -178,11 +178,8 @@ def compare(
     for path in logs:
         if not path.is_dir():
             require_file("FILE", path)
-    left_out: list[str] = []
     with progress("scores") as advance:
-        tables = compare_logs(
-            folder, logs, metric or (), task, advance, left_out.append, unreadable
-        )
+        tables, left_out = compare_logs(folder, logs, metric or (), task, advance, unreadable)
     for each in left_out:
         print_message(f"left out: {each}")
     print_result(as_json, lambda: comparison_as_dicts(tables), lambda: lay_out_comparison(tables))

@@ -13,7 +13,7 @@ from parley.building.registry import Dataset
 from parley.cli.tables import first, interval, labelled, number, table
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result
-from parley.tasks.formats import ANSWER, UNREADABLE
+from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.gold import ALL
 from parley.tasks.task import Task, Undefined
 
@@ -32,8 +32,8 @@ def lay_out_template(
     dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
 ) -> RenderableType:
     """Return the fields of a prediction file, with an example line."""
-    keys = " and ".join(task.required or task.key)
-    if task.required:
+    keys = " and ".join(task.gold_key)
+    if task.format is TREC_RUN:
         due = f"one or more for each {'' if lines is None else f'of {lines:,} '}{keys}"
     else:
         due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
@@ -181,8 +181,7 @@ def _proof(found: Result) -> Iterator[str]:
         if "schema" in log:
             yield f"sent {'with' if log['schema'] else 'without'} the JSON schema of an answer"
         if "turns" in log:
-            swapped = "; each scenario twice, with swapped sides" * log["swap"]
-            yield f"games of {log['turns']:,} turns at most{swapped}"
+            yield f"games of {log['turns']:,} turns at most"
         shots = f", shots {log['shots']:,}" if log.get("shots") else ""
         prompt = f", system text {log['prompt'][:12]}" if "prompt" in log else ""
         asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"

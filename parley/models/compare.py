@@ -1,26 +1,54 @@
 """Compare models by what they answered: scores, paired differences, tokens and cost."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
-from parley.building.folder import BuiltFolder, find_folder
+from parley.building.folder import find_folder
 from parley.building.registry import get
-from parley.models.logs import AnsweredLog, is_log, open_log, read_log
-from parley.models.score import scored_epoch
-from parley.tasks.compare import Difference, Measured, holm, paired_differences
-from parley.tasks.evaluate import POLICIES, WRONG, intervals_of, scored_rows, unreadable_of
+from parley.models.logs import is_log, read_log, score_file
+from parley.tasks.evaluate import POLICIES, WRONG, Result
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.games import Playing
-from parley.tasks.gold import ALL, Part, load_gold, reading, rows_digest
-from parley.tasks.intervals import Interval
-from parley.tasks.predictions import read
-from parley.tasks.rows import Names, Rows
+from parley.tasks.gold import ALL, rows_digest
+from parley.tasks.intervals import Interval, Metric
+from parley.tasks.rows import Advance, Measured, Names, quiet
 from parley.tasks.task import Task, task_id
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+SWAPS = 5_000
+"""The most ways to swap the predictions of units in a permutation test."""
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric of one model minus that of another, on the same rows.
+
+    Args:
+        value: The difference; None if the metric is undefined for one of the two.
+        interval: Its 95% interval.
+        p: The p-value of a paired permutation test over units, two-sided.
+        p_holm: The same by Holm's correction.
+        rows: The number of rows that it is of, if it is not of all: those that have the metric in
+            both, as of a readable answer or of a deal.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    rows: int | None = None
 
 
 @dataclass
@@ -28,32 +56,22 @@ class Compared:
     """A log or a file of predictions in a table; names of metrics -> numbers.
 
     `differs` says where it differs from the first of the table in what was asked, so that it has no
-    differences, or why it has no metrics. `settings` says where its calls differed.
+    differences, or why it has no result. `settings` says where its calls differed.
     """
 
     path: Path
     label: str
+    result: Result | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     asked: int = 0
     unreadable: int = 0
-    measured: Measured | None = None
-    agreeing: Mapping[str, Any] = field(default_factory=dict)  # in which it must agree with others
-    calls: Mapping[str, Any] = field(default_factory=dict)  # their settings
+    coverage: float = 0
+    units: int = 0  # that its intervals are over
     differs: tuple[Problem, ...] = ()
     settings: tuple[Problem, ...] = ()
     metrics: Mapping[Names, float] = field(default_factory=dict)
     intervals: Mapping[Names, Interval] = field(default_factory=dict)
     differences: Mapping[Names, Difference] = field(default_factory=dict)
-
-    @property
-    def units(self) -> int:
-        """The number of dialogues that its intervals are over."""
-        return sum(map(bool, self.measured.rows.units)) if self.measured and self.metrics else 0
-
-    @property
-    def coverage(self) -> float:
-        """The share of answers that could be read, from 0 to 1; 0 without an answer."""
-        return (self.asked - self.unreadable) / self.asked if self.asked else 0.0
 
 
 @dataclass(frozen=True)
@@ -78,11 +96,12 @@ def compare(
     paths: Sequence[Path],
     metrics: Collection[str] = (),
     task: str = "",
-    advance: Callable[[str, int, int], None] = lambda text, done, total: None,
-    leave_out: Callable[[str], None] = lambda text: None,
+    advance: Advance = quiet,
     policy: str = WRONG,
-) -> list[Table]:
+) -> tuple[list[Table], list[str]]:
     """Return a table for each task, and choice of its options, of logs and files of predictions.
+
+    Also why files of a folder are in no table.
 
     Each is compared with the first one of its table. Without names of metrics they are those
     outside groups, or all if there are no others; of a game also points. The differences of a table
@@ -93,8 +112,7 @@ def compare(
         paths: Logs, folders of them, and files, which are scored on the part of the first log.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         task: The task of files, as DATASET/TASK or DATASET/TASK-VALUE; "" for that of the logs.
-        advance: Takes what is computed, the scores done, and all of them.
-        leave_out: Takes why a file of a folder is in no table.
+        advance: Takes progress.
         policy: What an unreadable answer is, one of `POLICIES`. Where they are dropped, a log is
             scored on the rows that it answers, and two are compared on those that both answer.
 
@@ -104,6 +122,7 @@ def compare(
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
     given: dict[Path, Mapping[str, Any]] = {}  # what a log states, nothing of a file
+    left_out = []
     for path in _files(paths):
         try:
             log = is_log(str(path))
@@ -111,27 +130,29 @@ def compare(
         except (UsageError, RecordError) as error:
             if path in paths:
                 raise
-            leave_out(error.message)
+            left_out.append(error.message)
     tables = []
     for (dataset, name, *options), of in _by_task(given, task).items():
         built = find_folder(folder, get(dataset))
-        part = ALL
+        due, part = rows_digest(built, built.dataset.task(name)), ALL
         rows = {path: Compared(path, path.stem) for path in of}
         for path in sorted(of, key=lambda path: not given[path]):  # the logs, and then the files
-            tell = partial(advance, f"{path.stem}: intervals")
+            rows_of = given[path].get("rows", due)
+            if rows_of != due:
+                problem = Problem("rows", due, rows_of, f"of other rows than {built.path}")
+                rows[path].differs = (problem,)
+                continue
             try:
-                if not given[path]:
-                    rows[path] = _of_file(built, name, dict(options), path, part, policy, tell)
-                elif why := _apart(built, name, given[path]):
-                    rows[path].differs = why
-                else:
-                    answered = open_log(built, name, {}, path)
-                    part = part if any(row.measured for row in rows.values()) else answered.part
-                    rows[path] = _of_log(answered, policy, tell)
+                tell = partial(_tell, advance, path)
+                own = ALL if given[path] else part
+                result = score_file(built, name, dict(options), str(path), own, policy, tell)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
                 rows[path].differs = error.problems or (Problem("", what=error.message),)
+            else:
+                part = part if any(row.result for row in rows.values()) else result.part
+                rows[path] = _compared(path, result)
         shown = [*rows.values()]
         _against_first(shown, metrics)
         labels = Counter(row.label for row in shown)
@@ -144,7 +165,11 @@ def compare(
     }
     if unknown := [each for each in metrics if each not in shown_ones]:
         raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
-    return tables
+    return tables, left_out
+
+
+def _tell(advance: Advance, path: Path, text: str, done: Any, total: int | None) -> None:
+    advance(f"{path.stem}: {text}", done, total)
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -195,50 +220,53 @@ def _named_task(named: str) -> tuple[Any, ...]:
     return (dataset, name, *sorted(options.items()))
 
 
-def _chosen(measured: Measured, metrics: Collection[str]) -> dict[Names, float]:
+def _chosen(result: Result, metrics: Collection[str]) -> dict[Names, float]:
     """Return the metrics that are shown."""
-    numbers = {names: each.value for names, each in measured.metrics.items()}
+    numbers = {names: each.value for names, each in result.measured.metrics.items()}
     if metrics:
         return {n: value for n, value in numbers.items() if {*metrics} & {*_ways(n)}}
-    is_game = isinstance(measured.rows.task.asking, Playing)
-    shown = {
-        names: value
-        for names, value in numbers.items()
-        if (names[0] == "points" if is_game and names[1:] else len(names) == 1)
-        if not (is_game and names == (UNREADABLE,))
-    }
+    of_game = ("points",) if isinstance(result.task.asking, Playing) else ()
+    shown = {n: v for n, v in numbers.items() if len(n) == 1 or n[0] in of_game}
+    if of_game:
+        del shown[UNREADABLE,]
     return shown or numbers
 
 
-def _of_log(log: AnsweredLog, policy: str, tell: Callable[[int, int], None]) -> Compared:
-    """Return a log, scored."""
-    facts, answers = log.facts, [each for epoch in log.epochs for each in epoch.values()]
-    unread = sum(UNREADABLE in each for each in answers)
-    measured = Measured([scored_epoch(log.questions, each, policy) for each in log.epochs], tell)
-    settings = {**facts["settings"], "schema": facts.get("schema"), "epochs": len(log.epochs)}
-    agreeing = {"turns": facts.get("turns"), "part": str(log.part)}
-    about = log.path, _label(log), facts, len(answers), unread
-    return Compared(*about, measured, agreeing, settings)
+def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
+    """Compare the rows of a table with the first that has one of the metrics."""
+    base: Result | None = None
+    tested: list[tuple[Compared, Names, float]] = []
+    for row in rows:
+        if not (own := row.result) or not (chosen := _chosen(own, metrics)):
+            continue
+        row.metrics = chosen
+        found = {names: own.measured.metrics[names].interval for names in chosen}
+        row.intervals = {names: each for names, each in found.items() if each}
+        if base is None:
+            base, first = own, row.path
+            continue
+        # examples and another system text stand in the labels
+        asked, due = _asked(own), _asked(base)
+        row.differs = _unlike({**due, **asked}, {**asked, **due}, first)
+        row.settings = _unlike(_calls(own.run), _calls(base.run), first)
+        if not row.differs:
+            row.differences = paired_differences(own.measured, base.measured, chosen)
+            tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
+    adjusted = holm([p for *_, p in tested])
+    for (row, names, _), p in zip(tested, adjusted, strict=True):
+        by = replace(row.differences[names], p_holm=p)
+        row.differences = {**row.differences, names: by}
 
 
-def _of_file(
-    built: BuiltFolder,
-    name: str,
-    options: Mapping[str, str],
-    path: Path,
-    part: Part,
-    policy: str,
-    tell: Callable[[int, int], None],
-) -> Compared:
-    """Return a file of predictions, scored on a part."""
-    gold, others = load_gold(built, name, options, part)
-    fields = reading(built, name, options, part)
-    found = read(str(path), built.dataset.task(name), gold, others=others, fields=fields)
-    kept, scored = scored_rows(gold, found, policy, str(path))
-    rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
-    unread = sum(unreadable_of(found).values())
-    measured = Measured([(rows, scored)], tell)
-    return Compared(path, path.stem, {}, len(gold), unread, measured, {"part": str(part)})
+def _asked(result: Result) -> dict[str, Any]:
+    """Return in what a log must agree with others; a file states no turns."""
+    turns = {"turns": result.run["turns"]} if "turns" in result.run else {}
+    return {"part": str(result.part), **turns}
+
+
+def _calls(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of the calls of a log, nothing of a file."""
+    return run and {**run["settings"], "schema": run.get("schema"), "epochs": run["epochs"]}
 
 
 def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
@@ -251,48 +279,105 @@ def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tup
     )
 
 
-def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
-    """Compare the rows of a table with the first that has one of the metrics."""
-    first: Compared | None = None
-    tested: list[tuple[Compared, Names, float]] = []
-    for row in rows:
-        if not row.measured or not (chosen := _chosen(row.measured, metrics)):
-            continue
-        first = first or row
-        row.metrics = chosen
-        row.intervals = intervals_of({names: row.measured.metrics[names] for names in chosen})
-        # a file has no turns; examples and another system text stand in the labels
-        own = {**first.agreeing, **row.agreeing}
-        row.differs = _unlike(own, {**own, **first.agreeing}, first.path)
-        row.settings = _unlike(row.calls, first.calls, first.path)
-        if first.measured and row is not first and not row.differs:
-            row.differences = paired_differences(row.measured, first.measured, chosen)
-            tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
-    adjusted = holm([p for *_, p in tested])
-    for (row, names, _), p in zip(tested, adjusted, strict=True):
-        by = replace(row.differences[names], p_holm=p)
-        row.differences = {**row.differences, names: by}
-
-
-def _apart(built: BuiltFolder, name: str, stated: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Return why a log has no metrics in a table."""
-    if stated["rows"] != (due := rows_digest(built, built.dataset.task(name))):
-        return (Problem("rows", due, stated["rows"], f"of other rows than {built.path}"),)
-    if stated.get("swap"):
-        what = "sides are swapped, so its own score compares its models: `parley score`"
-        return (Problem("swap", what=what),)
-    return ()
-
-
 def _ways(names: Names) -> Iterator[str]:
     """Yield how a metric may be named: with each of its groups, or whole."""
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _label(log: AnsweredLog) -> str:
-    """Return the models of a log, with their sides if it is a game, and what else was asked."""
-    parts = [", ".join(f"{role}={model}" if role else model for role, model in log.models.items())]
-    variant, facts = log.questions.variant, log.facts
-    parts += [f"{variant.shots} shots"] * bool(variant.shots)
-    parts += [f"prompt {facts.get('prompt', '')[:8]}"] * bool(variant.prompt)
-    return ", ".join(parts)
+def _compared(path: Path, result: Result) -> Compared:
+    """Return a log or file with its result.
+
+    The label has the models of a log, with their sides if it is a game, and what else was asked.
+    """
+    run = result.run
+    models = run.get("models", {}).items()
+    parts = [", ".join(f"{role}={model}" if role else model for role, model in models)]
+    if run.get("shots"):
+        parts.append(f"{run['shots']} shots")
+    if "prompt" in run:
+        parts.append(f"prompt {run['prompt'][:8]}")
+    unreadable = sum(result.unreadable.values())
+    counts = result.due, unreadable, result.coverage, result.units
+    return Compared(path, ", ".join(parts) or path.stem, result, run, *counts)
+
+
+def paired_differences(
+    one: Measured, other: Measured, names: Iterable[Names]
+) -> dict[Names, Difference]:
+    """Return metrics of one minus those of the other, each over the same rows in both.
+
+    A metric that is not of every row, as of readable answers or of deals alone, is compared on the
+    rows that have it in both.
+    """
+    names = [name for name in names if name in one.metrics and name in other.metrics]
+    apart: set[Names] = set()
+    if len({len(rows) for each in (one, other) for rows, _ in each.epochs}) > 1:  # some are dropped
+        apart = {*names}
+    elif one.answered != other.answered:
+        computed = [name for name in names if one.metrics[name].rows is None]
+        apart = one.of_answered(computed) & other.of_answered(computed)
+    found = {name: _difference(one, other, name) for name in names if name not in apart}
+    common = one.answered & other.answered
+    if apart and common:
+        ours, theirs = one.within(common), other.within(common)
+        of_both = {name: _difference(ours, theirs, name) for name in apart}
+        found |= {name: replace(each, rows=len(common)) for name, each in of_both.items()}
+    elif apart:
+        found |= dict.fromkeys(apart, Difference(None, rows=0))
+    return {name: found[name] for name in names}
+
+
+def _difference(one: Measured, other: Measured, name: Names) -> Difference:
+    """Return the difference of a metric, over the rows that have a value in both."""
+    import numpy as np
+
+    ours, theirs = one.metrics.get(name), other.metrics.get(name)
+    if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
+        return Difference(None)
+    by, rows = ours.minus(theirs), None
+    if ours.rows is not None and theirs.rows is not None:
+        known, of_both = ~np.isnan(ours.rows), ~np.isnan(ours.rows - theirs.rows)
+        if not np.array_equal(known, ~np.isnan(theirs.rows)):
+            by, rows = one.rows.mean(ours.rows - theirs.rows), int(of_both.sum())
+    if math.isnan(by.value):
+        return Difference(None, rows=rows)
+    return Difference(by.value, by.interval, p_value(by), rows=rows)
+
+
+def p_value(difference: Metric) -> float | None:
+    """Return the two-sided p-value of a paired permutation test over units.
+
+    What each unit adds to the difference changes its sign: in all ways, if they are no more than
+    `SWAPS`, else in so many random ones, with the difference itself as one more, so that p is never
+    0. None if the difference is undefined without a unit.
+    """
+    import numpy as np
+
+    if math.isnan(difference.value) or np.isnan(difference.added).any():
+        return None
+    added = difference.added
+    if not len(added):  # a median, or equal without each unit
+        return 1.0 if len(difference.shifts) else None
+    least = abs(added.sum()) * (1 - 1e-9)  # a sum in another order is the same number
+    is_all = 2 ** len(added) <= SWAPS
+    as_large = int((abs(_signs(len(added)) @ added) >= least).sum())
+    return as_large / 2 ** len(added) if is_all else (as_large + 1) / (SWAPS + 1)
+
+
+@lru_cache(maxsize=2)
+def _signs(units: int) -> "Array":
+    """Return the signs of each way to swap units, all ways or random ones."""
+    import numpy as np
+
+    if 2**units <= SWAPS:
+        return np.array([*product((1, -1), repeat=units)], float)
+    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, units))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Return p-values by Holm's correction, in the same order."""
+    adjusted, most = [0.0] * len(values), 0.0
+    for rank, place in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        most = max(most, min(1.0, (len(values) - rank) * values[place]))
+        adjusted[place] = most
+    return adjusted

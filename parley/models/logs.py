@@ -5,47 +5,69 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import Problem, RecordError, UsageError
+from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.base.regular import open_regular
 from parley.building.folder import BuiltFolder
-from parley.models.questions import Answer, Questions, Variant, reason_unread
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
+from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.formats import UNREADABLE, Key, Prediction
-from parley.tasks.games import Playing
 from parley.tasks.gold import ALL, Part
+from parley.tasks.questions import Answer, Questions
+from parley.tasks.rows import Advance, quiet
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")
 _STATED = {**dict.fromkeys(_TEXTS, str), "options": {str: str}, "limit": int, "turns?": int}
-_STATED |= {"swap?": bool, "schema?": bool, "shots?": int, "prompt?": str}
+_STATED |= {"schema?": bool, "shots?": int, "prompt?": str}
 _TURN = {"role": str, "stop": str, "text": str}
 _SAMPLE = {"key": [(str, int)], "models?": {str: str}, "turns?": [_TURN]}
 _SCORER = "parley_answers"
 
 
-@dataclass(frozen=True)
-class AnsweredLog:
-    """A log that answers all its questions.
+def score_file(
+    built: BuiltFolder,
+    name: str,
+    given: Mapping[str, str | None],
+    file: str,
+    part: Part = ALL,
+    policy: str = WRONG,
+    advance: Advance = quiet,
+) -> Result:
+    """Score a file of predictions, or a log of inspect, which states its own part.
 
-    Args:
-        questions: The questions of today, of which it may have a part.
-        part: What it has answers for.
-        epochs: For each repetition: key -> prediction.
-        models: Side of a game -> model; "" -> model of questions.
-        facts: What a report states of it.
+    The answers of a log are read again; of several epochs it is the mean. Raises what `score`
+    raises. UsageError if a log is of another task, or of other options or another part than those
+    given; RecordError if it is unfinished, of other questions or rows, or was changed.
     """
-
-    path: Path
-    questions: Questions
-    part: Part
-    epochs: Sequence[Mapping[Key, Prediction]]
-    models: Mapping[str, str]
-    facts: Mapping[str, Any]
+    if not is_log(file):
+        return score(built, name, given, file=file, part=part, policy=policy, advance=advance)
+    require_known("parley score", "--unreadable", policy, POLICIES)
+    advance(file, "reading", None)
+    log = read_log(Path(file))
+    stated = log.eval.metadata
+    own = stated["dataset"], stated["task"]
+    if own != (built.dataset.name, name):
+        raise UsageError(
+            f"{file}: is a log of {' '.join(own)!r:.80}, not of {built.dataset.name} {name}"
+        )
+    options = built.dataset.task(name).chosen(stated["options"])
+    for option, value in given.items():
+        if value is not None and value != options[option]:
+            raise UsageError(f"--set {option}={value}: the log is of {option}={options[option]}")
+    of = Part(stated["subset"], stated["limit"])
+    how = {each: stated[each] for each in ("turns", "shots", "prompt") if each in stated}
+    questions = Questions(built, name, options, of, **how)
+    epochs = _epochs(file, log, questions)
+    cut = questions.cut(epochs[0].keys())
+    if part not in (ALL, of, cut):
+        raise UsageError(f"{file}: is a log of {cut}, not of {part}")
+    facts = _facts(log, questions, epochs)
+    answered = [questions.answered(each) for each in epochs]
+    return result_of(answered, file, cut, policy, advance, run=facts)
 
 
 def is_log(file: str) -> bool:
@@ -86,30 +108,9 @@ def read_log(path: Path, header_only: bool = False) -> Any:
     return log
 
 
-def open_log(
-    built: BuiltFolder, name: str, given: Mapping[str, str | None], path: Path, part: Part = ALL
-) -> AnsweredLog:
-    """Return a log that can be scored.
-
-    UsageError if it is of another task, or of other options or another part than those given.
-    RecordError if it is unfinished, of other questions or rows, or was changed.
-    """
-    log = read_log(path)
-    stated = log.eval.metadata
-    own = stated["dataset"], stated["task"]
-    if own != (built.dataset.name, name):
-        raise UsageError(
-            f"{path}: is a log of {' '.join(own)!r:.80}, not of {built.dataset.name} {name}"
-        )
-    options = built.dataset.task(name).chosen(stated["options"])
-    for option, value in given.items():
-        if value is not None and value != options[option]:
-            raise UsageError(f"--set {option}={value}: the log is of {option}={options[option]}")
-    of = Part(stated["subset"], stated["limit"])
-    variant = Variant(stated.get("shots", 0), stated.get("prompt", ""))
-    settings = stated.get("turns", 0), stated.get("swap", False), variant
-    questions = Questions(built, name, options, of, *settings)
-    unlike = [*_unlike(stated, questions)]
+def _epochs(file: str, log: Any, questions: Questions) -> list[dict[Key, Prediction]]:
+    """Return the predictions of each epoch of a log; RecordError if it cannot be scored."""
+    unlike = [*_unlike(log.eval.metadata, questions)]
     wrong = unlike or [*_unfinished(log)]
     epochs = dict[int, dict[Key, Prediction]]()
     for sample in () if wrong else log.samples:
@@ -120,23 +121,18 @@ def open_log(
         else:
             epochs.setdefault(sample.epoch, {})[key] = prediction
     if wrong:
-        remedy = _remedy(path, log, bool(unlike))
-        raise RecordError(f"{path}: cannot be scored", *wrong, remedy=remedy)
-    cut = questions.cut(epochs[min(epochs)])
-    if part not in (ALL, of, cut):
-        raise UsageError(f"{path}: is a log of {cut}, not of {part}")
-    models = {role: _model(log, role) for role in questions.roles or ("",)}
-    facts = _facts(log, questions, models, epochs)
-    return AnsweredLog(path, questions, cut, [*epochs.values()], models, facts)
+        remedy = _remedy(file, log, bool(unlike))
+        raise RecordError(f"{file}: cannot be scored", *wrong, remedy=remedy)
+    return [*epochs.values()]
 
 
-def _remedy(path: Path, log: Any, unlike: bool) -> str:
+def _remedy(file: str, log: Any, unlike: bool) -> str:
     if unlike:
         by = log.eval.metadata["parley"]
         return f"A log is scored with the version and the build that asked: here Parley {by!r:.40}."
     if log.status == "success":
         return ""
-    recover = f"`inspect log recover {path}`, and then " if log.status == "started" else ""
+    recover = f"`inspect log recover {file}`, and then " if log.status == "started" else ""
     return f"{recover}`inspect eval-retry` of the log asks what is missing."
 
 
@@ -204,33 +200,27 @@ def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:
     return [answer_of(output)]
 
 
-def _model(log: Any, role: str) -> str:
-    """Return the model of a side; of a question, or a side without one of its own, the log's."""
-    own = (log.eval.model_roles or {}).get(role)
-    return str(own.model if own else log.eval.model)
-
-
 def _facts(
-    log: Any,
-    questions: Questions,
-    models: Mapping[str, str],
-    epochs: Mapping[int, Mapping[Key, Prediction]],
+    log: Any, questions: Questions, epochs: Sequence[Mapping[Key, Prediction]]
 ) -> dict[str, Any]:
     """Return what a report states of a log."""
-    stated, asking, prompt = log.eval.metadata, questions.asking, questions.variant.prompt
+    stated, prompt, sides = log.eval.metadata, questions.prompt, log.eval.model_roles or {}
     answers = [each for of in log.samples for each in answers_of(of.metadata, of.output)]
     usage = [each for of in log.samples for each in of.model_usage.values()]
     costs = [each.total_cost for each in usage]
-    facts = {
-        "models": dict(models),
+    asked = ("asking", "questions", "schema", "turns", "shots")
+    return {
+        # side of a game -> model; "" -> model of questions, and of a side without one of its own
+        "models": {
+            role: str(sides[role].model if role in sides else log.eval.model)
+            for role in (questions.asking.roles if questions.is_game else ("",))
+        },
         "answered_by": dict(sorted(Counter(of.output.model for of in log.samples).items())),
-        "asking": stated["asking"],
-        "questions": stated["questions"],
-        **{name: stated[name] for name in ("schema", "turns", "swap", "shots") if name in stated},
+        **{name: stated[name] for name in asked if name in stated},
         **({"prompt": hashlib.sha256(prompt.encode()).hexdigest()} if prompt else {}),
         "settings": _settings(log),
         "epochs": len(epochs),
-        "asked": sum(map(len, epochs.values())),
+        "asked": sum(map(len, epochs)),
         "calls": len(answers),
         # None where no endpoint stated any
         "input_tokens": sum(of.total_tokens - of.output_tokens for of in usage) or None,
@@ -238,11 +228,6 @@ def _facts(
         "reasoning_tokens": sum(of.reasoning_tokens or 0 for of in usage) or None,
         "cost": None if not costs or None in costs else sum(costs),
     }
-    read = [each for of in epochs.values() for each in of.values()]
-    reasons = Counter(each[UNREADABLE] for each in read if UNREADABLE in each)
-    if isinstance(asking, Playing):
-        reasons.update(filter(None, (reason_unread(*each) for each in answers)))
-    return {**facts, "unread": dict(reasons)}  # answers, or turns of games
 
 
 _OPERATIONAL = re.compile("max_retries|.*timeout|.*connections|batch|cache.*|display.*")

@@ -31,27 +31,28 @@ from inspect_ai.util import JSONSchema, registry_info
 from rich.markup import escape
 
 from parley.base.errors import ParleyError, UsageError
+from parley.base.nested import flat
 from parley.building.folder import find_folder
 from parley.building.registry import discover, get
 from parley.models.logs import answer_of, answers_of
-from parley.models.questions import Questions, Variant
-from parley.models.score import alone, flat_numbers, score_epochs
 from parley.source.fetch import cache_folder
-from parley.tasks.asking import Asking
 from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.games import Playing
 from parley.tasks.gold import Part
+from parley.tasks.questions import Questions
+from parley.tasks.rows import Measured
+from parley.tasks.task import Undefined
 
 
 @lru_cache(maxsize=1)
-def _questions(**which: Any) -> Questions:
+def _questions(
+    dataset: str, name: str, options: str, build: str, subset: str, limit: int, **how: Any
+) -> Questions:
     """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
-    found, name = get(which["dataset"]), which["name"]
-    chosen = found.task(name).chosen(json.loads(which["options"]))
-    part, variant = Part(which["subset"], which["limit"]), Variant(which["shots"], which["prompt"])
-    built = find_folder(Path(which["build"]), found)
-    return Questions(built, name, chosen, part, which["turns"], which["swap"], variant)
+    found = get(dataset)
+    chosen = found.task(name).chosen(json.loads(options))
+    return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit), **how)
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -79,8 +80,7 @@ def parley_game(**which: Any) -> Any:
     config = GenerateConfig(temperature=0, max_tokens=game.max_tokens)  # a role's own wins
 
     async def solve(state: Any, generate: Any) -> Any:
-        key, said = _key(state), list[dict[str, str]]()
-        at = questions.by_key[key]
+        at, said = questions.by_key[_key(state)], list[dict[str, str]]()
         if unknown := model_roles().keys() - game.roles:
             there = " and ".join(game.roles)
             raise UsageError(f"--model-role {', '.join(unknown)}: the sides are {there}")
@@ -90,7 +90,7 @@ def parley_game(**which: Any) -> Any:
         while role := game.turn(at):
             messages = Sample(input=list(game.messages(at))).input
             _PLAYED.set((game, at))
-            state.output = await models[questions.seat(key, role)].generate(messages)
+            state.output = await models[role].generate(messages)
             stop, text = answer_of(state.output)
             said.append({"role": role, "stop": stop, "text": text})
             state.messages = [*messages, state.output.message]  # the talk as its speaker sees it
@@ -129,10 +129,12 @@ def parley_answers(**which: Any) -> Any:
         key = _key(state)
         prediction = questions.read(key, answers_of(state.metadata, state.output))
         reason = prediction.get(UNREADABLE)
+        rows, answer = questions.answered({key: prediction})
+        alone = rows.score(answer).metrics
         return Score(
             value={
                 "readable": float(UNREADABLE not in prediction),
-                **alone(questions, key, prediction),
+                **{name: alone[name] for name in questions.task.per_prediction},
             },
             answer=None if reason else _text(prediction, questions.task.key),
             explanation=reason and f"{UNREADABLE}: {reason}",
@@ -140,7 +142,6 @@ def parley_answers(**which: Any) -> Any:
                 "epoch": state.epoch,
                 "key": list(key),
                 "prediction": prediction,
-                "models": state.metadata.get("models", {}),
             },
         )
 
@@ -163,13 +164,18 @@ def parley_score(**which: Any) -> Any:
     def score(scores: list[Any]) -> Any:
         epochs: dict[int, dict[Key, Prediction]] = defaultdict(dict)
         for each in scores:
-            found = each.score.metadata
-            epochs[found["epoch"]][tuple(found["key"])] = found["prediction"]
+            stated = each.score.metadata
+            epochs[stated["epoch"]][tuple(stated["key"])] = stated["prediction"]
         if not scores:  # inspect asks before the first answer, too
             return {}
-        models = scores[0].score.metadata["models"]
-        score, measured = score_epochs(questions, [*epochs.values()], models)
-        return flat_numbers(score, intervals_of(measured.metrics))
+        measured = Measured([questions.answered(each) for each in epochs.values()])
+        metrics = {".".join(path): v for path, v in flat(measured.score.metrics).items()}
+        found = {name: v for name, v in metrics.items() if not isinstance(v, Undefined)}
+        undefined = len(metrics) - len(found)
+        for path, each in intervals_of(measured.metrics).items():
+            name = ".".join(path)
+            found |= {f"{name}.low": each.low, f"{name}.high": each.high}
+        return {**found, "undefined": undefined}
 
     return score
 
@@ -180,8 +186,7 @@ def _text(fields: Mapping[str, Any], key: Collection[str] = ()) -> str:
 
 
 _SETTINGS: dict[str, Any] = {
-    "build": "", "subset": "", "limit": 0, "turns": 0,
-    "swap": False, "shots": 0, "prompt": "", "schema": True,
+    "build": "", "subset": "", "limit": 0, "turns": 0, "shots": 0, "prompt": "", "schema": True,
 }  # fmt: skip
 """The parameters of all tasks, and their defaults; a task's own options are others."""
 _KINDS = {str: "text", int: "a whole number", bool: "true or false"}
@@ -212,7 +217,7 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
 def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     """Return the task of inspect that asks questions, made with the arguments `which`."""
     asking: Any = questions.asking
-    is_single, task = isinstance(asking, Asking), questions.task
+    is_single, task = not questions.is_game, questions.task
     targets = {k: _text(task.target(v)) for k, v in questions.gold.items()} if task.target else {}
     if not (schema or is_single):
         raise UsageError(f"-T schema: {which['dataset']} {which['name']} is a game")

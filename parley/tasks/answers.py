@@ -23,7 +23,6 @@ from parley.tasks.asking import (
     AMBIGUOUS,
     INVALID,
     NO_ANSWER,
-    Question,
     Unreadable,
     final_text,
 )
@@ -119,13 +118,13 @@ def _value(text: str) -> Any:
 # Readers -----------------------------------------------------------------------------------------
 
 
-def reader(**parsers: Parser) -> Callable[[str, Question], Mapping[str, Any] | Unreadable]:
+def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]:
     """Return the reader of answers with these fields, each read by its parser.
 
     Several fields are read in objects alone. An object may be the value of a single field.
     """
 
-    def read(text: str, _: Question) -> Mapping[str, Any] | Unreadable:
+    def read(text: str) -> Mapping[str, Any] | Unreadable:
         objects, rest = _objects(written(text).replace(_FOUND, " "))
         rest = _FENCE.sub("", rest)
         is_alone = [

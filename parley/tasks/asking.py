@@ -54,7 +54,7 @@ class Asking:
     Args:
         version: A new one for every change of a prompt or reader.
         questions: Build and the task's options -> the questions, one for each key.
-        read: An answer and its question -> the prediction's fields beside the key, or Unreadable.
+        read: An answer -> the prediction's fields beside the key, or Unreadable.
         max_tokens: The longest answer, in tokens.
         answer: The fields of a prediction -> the object of an answer, for examples.
         examples: Keywords for `questions` and `gold` that give rows to take examples of, if others
@@ -63,15 +63,15 @@ class Asking:
 
     version: str
     questions: Callable[..., Iterable[Question]]
-    read: Callable[[str, Question], Mapping[str, Any] | Unreadable]
+    read: Callable[[str], Mapping[str, Any] | Unreadable]
     max_tokens: int = 200
     answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     examples: Mapping[str, str] = field(default_factory=dict)
 
-    def fields(self, text: str, question: Question) -> Mapping[str, Any]:
+    def fields(self, text: str) -> Mapping[str, Any]:
         """Return the fields that an answer gives beside the key, or why it is unreadable."""
         reason = unread(text)
-        found = Unreadable(reason) if reason else self.read(text, question)
+        found = Unreadable(reason) if reason else self.read(text)
         return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
 
 

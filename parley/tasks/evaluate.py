@@ -1,11 +1,10 @@
 """Score predictions on a task of a build, next to the references."""
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +14,13 @@ from parley.base.nested import flat, tree
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
 from parley.building.verdicts import agrees
-from parley.tasks.formats import UNREADABLE, Key, Prediction
-from parley.tasks.gold import (
-    ALL,
-    Part,
-    arguments,
-    load_gold,
-    reading,
-    rows_digest,
-    running,
-    script_of,
-)
+from parley.tasks.formats import UNREADABLE
+from parley.tasks.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
 from parley.tasks.intervals import Interval, Metric
 from parley.tasks.predictions import read, validate_predictions, write
-from parley.tasks.rows import Names, Rows
-from parley.tasks.task import MEASURED, Gold, Reference, Score, Task, Undefined
+from parley.tasks.rows import Advance, Measured, Names, Predictions, Rows, quiet
+from parley.tasks.task import MEASURED, Reference, Score, Task, Undefined
 
-Progress = Callable[[str, Any, int | None], None]  # takes what is done, how much, and of how much
 WRONG, DROP = "wrong", "drop"
 POLICIES = (WRONG, DROP)
 """What an unreadable prediction is: a wrong one, or none, so that the others alone are scored."""
@@ -47,16 +36,13 @@ class Result:
     options: Mapping[str, str]
     predictions: str
     is_sample: bool
-    score: Score
-    intervals: Mapping[str, Any] = field(default_factory=dict)  # named as the metrics
-    units: int = 0  # the dialogues, or scenarios, that the intervals are over
-    references: tuple[Reference, ...] = ()  # on all rows
+    measured: Measured
+    part: Part
+    provenance: Mapping[str, str]
+    due: int  # answers, also those that are unreadable
+    unreadable: Mapping[str, int]  # reason -> answers
+    policy: str
     baseline: str = ""
-    part: Part = ALL
-    provenance: Mapping[str, str] = field(default_factory=dict)
-    due: int = 0  # predictions, also those that are unreadable
-    unreadable: Mapping[str, int] = field(default_factory=dict)  # reason -> predictions
-    policy: str = WRONG
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     def __repr__(self) -> str:
@@ -65,6 +51,26 @@ class Result:
         more = ", ..." if len(own) > 3 else ""
         scored = f"{self.dataset} {self.name}, {self.predictions}"
         return f"<score of {scored}: {', '.join(own[:3])}{more}>"
+
+    @property
+    def score(self) -> Score:
+        """The metrics."""
+        return self.measured.score
+
+    @property
+    def intervals(self) -> dict[str, Any]:
+        """The 95% intervals, named as the metrics."""
+        return tree(intervals_of(self.measured.metrics))
+
+    @property
+    def units(self) -> int:
+        """The number of dialogues, or scenarios, that the intervals are over."""
+        return sum(map(bool, self.measured.rows.units))
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The references, which are on all rows."""
+        return self.task.references_for(self.options)
 
     @property
     def coverage(self) -> float:
@@ -135,7 +141,7 @@ def score(
     found: Iterable[Any] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
-    advance: Progress = lambda what, done, total: None,
+    advance: Advance = quiet,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
@@ -160,48 +166,44 @@ def score(
             f"{name} scores either predictions or a baseline; only a baseline's can be saved"
         )
     gold, others = load_gold(built, name, options, part)
-    fields = reading(built, name, options, part)
-    if baseline:
-        of = f"baseline {baseline}"
-        advance(of, "running", None)
-        predictions = _run(built, name, baseline, options, part, gold, others)
-    elif found is not None:
-        of = "predictions"
-        predictions = validate_predictions(found, task, gold, "the predictions", others, fields)
-    else:
-        of = "standard input" if file == "-" else file
-        advance(of, "reading", None)
-        predictions = read(file, task, gold, others, fields, _remedy(built, task, options))
-    unreadable = unreadable_of(predictions)
-    kept, scored = scored_rows(gold, predictions, policy, of)
-    rows = Rows(built, name, options, gold, is_part=bool(others)).within(kept)
-    score, metrics = rows.measure(scored, partial(advance, "intervals"))
+    of = f"baseline {baseline}" if baseline else file or "predictions"
+    of = "standard input" if of == "-" else of
+    advance(of, "running" if baseline else "reading", None)
+    with running(built):
+        if file:
+            predictions = read(file, task, gold, others, _remedy(built, task, options))
+        elif found is not None:
+            predictions = validate_predictions(found, task, gold, "the predictions", others)
+        else:
+            found = task.baselines[baseline](built, **options, **arguments(task, part))
+            made = f"the baseline {baseline} of {script_of(built)}"
+            predictions = validate_predictions(found, task, gold, made, others)
+    rows = Rows(built, name, options, gold, is_part=bool(others))
+    part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
+    result = result_of([(rows, predictions)], of, part, policy, advance, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
-    return result_of(
-        rows,
-        of,
-        score,
-        metrics,
-        digest_of(predictions),
-        baseline=baseline,
-        part=replace(part, limit=min(part.limit, len(gold)) if others else 0),
-        due=len(gold),
-        unreadable=unreadable,
-        policy=policy,
-    )
+    return result
 
 
 def result_of(
-    rows: Rows,
+    epochs: Sequence[tuple[Rows, Predictions]],
     predictions: str,
-    score: Score,
-    metrics: Mapping[Names, Metric],
-    digest: str,
+    part: Part,
+    policy: str = WRONG,
+    advance: Advance = quiet,
     **more: Any,
 ) -> Result:
-    """Return a result; `digest` is that of the predictions, `more` are further fields."""
+    """Return the result of `predictions`, one or several for each row; `more` are further fields.
+
+    UsageError if the policy drops all.
+    """
+    measured = Measured([_kept(*each, policy, predictions) for each in epochs], advance)
+    rows = measured.rows
     built, name, options = rows.of
+    digest = "".join(_digest(each) for _, each in epochs)
+    answers = [each for _, of in epochs for each in of.values()]
+    unreadable = Counter(each[UNREADABLE] for each in answers if UNREADABLE in each)
     return Result(
         built.dataset.name,
         name,
@@ -209,16 +211,17 @@ def result_of(
         options,
         predictions,
         built.is_sample,
-        score,
-        tree(intervals_of(metrics)),
-        sum(map(bool, rows.units)),
-        rows.task.references_for(options),
-        provenance={
+        measured,
+        part,
+        {
             "parley": __version__,
             "version": built.version,
             "rows": rows_digest(built, rows.task),
-            "predictions": digest,
+            "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
         },
+        sum(len(of) for of, _ in epochs),
+        dict(sorted(unreadable.items())),
+        policy,
         **more,
     )
 
@@ -248,50 +251,22 @@ def _as_text(metrics: Mapping[str, Any], task: Task) -> dict[str, Any]:
     return tree({p: f"{v:.{task.decimals}f}" for p, v in found if not isinstance(v, Undefined)})
 
 
-def scored_rows(
-    gold: Gold, predictions: Mapping[Key, Prediction], policy: str, of: str
-) -> tuple[Gold, Mapping[Key, Prediction]]:
-    """Return the gold and predictions that are scored by a policy; `of` names the predictions.
-
-    UsageError if no readable prediction is left.
-    """
-    if policy != DROP or not unreadable_of(predictions):
-        return gold, predictions
-    kept = {key: gold[key] for key in gold if UNREADABLE not in predictions[key]}
+def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[Rows, Predictions]:
+    """Return the rows and predictions that are scored by a policy; `of` names the predictions."""
+    kept = {key: each for key, each in predictions.items() if UNREADABLE not in each}
+    if policy != DROP or len(kept) == len(predictions):
+        return rows, predictions
     if not kept:
         raise UsageError(
-            f"{of}: none of {len(gold):,} predictions is readable, so none is left to score",
+            f"{of}: none of {len(rows):,} predictions is readable, so none is left to score",
             remedy="With --unreadable wrong they count as wrong.",
         )
-    return kept, {key: predictions[key] for key in kept}
+    return rows.within(kept), kept
 
 
-def _run(
-    built: BuiltFolder,
-    name: str,
-    baseline: str,
-    options: Mapping[str, str],
-    part: Part,
-    gold: Gold,
-    others: Collection[Key],
-) -> Mapping[Key, Prediction]:
-    """Return the predictions of a baseline for the keys of `gold`."""
-    task = built.dataset.task(name)
-    with running(built):
-        found = task.baselines[baseline](built, **options, **arguments(task, part))
-        made = f"the baseline {baseline} of {script_of(built)}"
-        return validate_predictions(found, task, gold, made, others)
-
-
-def unreadable_of(predictions: Mapping[Key, Prediction]) -> dict[str, int]:
-    """Return reason -> number of unreadable predictions."""
-    reasons = (each[UNREADABLE] for each in predictions.values() if UNREADABLE in each)
-    return dict(sorted(Counter(reasons).items()))
-
-
-def digest_of(predictions: Mapping[Key, Prediction]) -> str:
+def _digest(predictions: Predictions) -> str:
     """Return the sha256 of predictions as lines of JSON: sorted keys, no spaces, gold's order."""
-    found = hashlib.sha256()
+    found = sha256()
     for each in predictions.values():
         line = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         found.update(line.encode() + b"\n")

@@ -6,7 +6,6 @@ A side without a deal has the points of walking away, whoever walked away and at
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from statistics import median
 from typing import Any
 
@@ -14,10 +13,8 @@ from parley.base.errors import Problem
 from parley.base.nested import tree
 from parley.schema.shapes import Checked
 from parley.tasks.formats import UNREADABLE, Key, Prediction
-from parley.tasks.games import TURN_LIMIT, NegotiationState, Playing
+from parley.tasks.games import TURN_LIMIT
 from parley.tasks.task import Score, Undefined
-
-SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
 
 GAME_FIELDS = {
     "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
@@ -43,11 +40,6 @@ GAME_METRICS = {
 }
 """Metrics of any game -> their meaning; the last six are by side."""
 
-_TOLD = ("turns", "malformed")  # by predictions, which need not
-_MEDIANS = ("median_points",)
-
-Values = dict[tuple[str, ...], list[float]]  # path of a metric -> its values, NaN where none
-
 
 def _not_negative(number: int) -> None:
     if number < 0:
@@ -63,7 +55,7 @@ def game_shape(roles: Iterable[str]) -> dict[str, Any]:
 
 def wrong_end(prediction: Prediction, agreed: str) -> Iterator[Problem]:
     """Object to an end without a deal beside a deal, or to two of them."""
-    if prediction[agreed] is not None:
+    if prediction.get(agreed) is not None:
         for name in ("end", "walked_away"):
             if name in prediction:
                 yield Problem(name, f"no field, as there is a deal in {agreed}", prediction[name])
@@ -80,7 +72,7 @@ def score_games(
     of_games: Mapping[str, Callable[[Any, Any], float]],
     of_deals: Mapping[str, Callable[[Any, Any], float]],
 ) -> Score:
-    """Return `GAME_METRICS` and a task's own metrics, of each game.
+    """Return `GAME_METRICS` and a task's own metrics.
 
     Args:
         gold: Key -> scenario.
@@ -90,8 +82,7 @@ def score_games(
         of_games: Metric -> its value of a scenario and the deal or None; a mean over scenarios.
         of_deals: Metric -> its value of a scenario and the deal; a mean over deals.
     """
-    values: Values = defaultdict(list)
-    scenarios = len({key[:-1] if key[1:] and key[-1] == SWAPPED else key for key in gold})
+    values: dict[tuple[str, ...], list[float]] = defaultdict(list)  # of each game, NaN for none
     for key, scenario in gold.items():
         prediction = predictions[key]
         deal, is_read = prediction.get(agreed), UNREADABLE not in prediction
@@ -104,68 +95,22 @@ def score_games(
             values[name,].append(value(scenario, deal))
         for name, value in of_deals.items():
             values[name,].append(math.nan if deal is None else value(scenario, deal))
-        for role, own in _sides(prediction, agreed, partial(points, scenario)).items():
-            for name, number in own.items():
-                values[name, role].append(number)
-    deals = int(sum(values["deals",]))
-    metrics = _summary(values)
-    if not deals:
-        metrics |= dict.fromkeys(of_deals, Undefined("no scenario has a deal"))
-    counts = {"scenarios": scenarios, "games": len(gold), "deals": deals}
-    if counts["games"] == counts["scenarios"]:
-        del counts["games"]
-    return Score(metrics, counts, _MEDIANS)
-
-
-def score_models(
-    game: Playing,
-    states: Mapping[Key, NegotiationState],
-    predictions: Mapping[Key, Prediction],
-    models: Callable[[Key, str], str],
-) -> Score:
-    """Return what each model reaches over games on both sides: metric -> model -> value.
-
-    Args:
-        game: The game.
-        states: Key -> the first state, of each game and of the one with swapped sides.
-        predictions: Key -> the fields of its prediction.
-        models: Key, role -> the model that plays this side.
-    """
-    values: Values = defaultdict(list)
-    for key, state in states.items():
-        points = partial(game.points, state.scenario)
-        for role, own in _sides(predictions[key], game.agreed, points).items():
-            for name, number in own.items():
-                values[name, models(key, role)].append(number)
-    return Score(_summary(values), without_interval=_MEDIANS)
-
-
-def _sides(
-    prediction: Prediction, agreed: str, points: Callable[[Any], Mapping[str, float]]
-) -> dict[str, dict[str, float]]:
-    """Return role -> metric -> its value in a negotiation, NaN where it is not told."""
-    gained, without = points(prediction.get(agreed)), points(None)
-    unknown = dict.fromkeys(gained, math.nan)
-    return {
-        role: {
-            "points": gained[role],
-            "below_walk_away": gained[role] < without[role],
-            "walked_away": prediction.get("walked_away") == role,
-            "turns": prediction.get("turns", unknown)[role],
-            "malformed": prediction.get("malformed", unknown)[role],
-        }
-        for role in gained
-    }
-
-
-def _summary(values: Values) -> dict[str, Any]:
-    """Return metrics by the values of games, and the medians of points."""
-    told: dict[tuple[str, ...], Any] = {**values}
-    unread = sum(values.get(("unreadable",), ()))  # they tell nothing, and have no place in a mean
+        without = points(scenario, None)
+        for role, gained in points(scenario, deal).items():
+            values["points", role].append(gained)
+            values["below_walk_away", role].append(gained < without[role])
+            values["walked_away", role].append(prediction.get("walked_away") == role)
+            for name in ("turns", "malformed"):
+                values[name, role].append(prediction.get(name, {}).get(role, math.nan))
+    metrics: dict[tuple[str, ...], Any] = {**values}
+    unread = sum(values["unreadable",])  # they tell nothing, and have no place in a mean
     for path, each in values.items():
         if path[0] == "points":
-            told[("median_points", path[1])] = float(median(each))
-        lacking = sum(map(math.isnan, each)) if path[0] in _TOLD else 0
+            metrics["median_points", path[1]] = float(median(each))
+        lacking = sum(map(math.isnan, each)) if path[0] in ("turns", "malformed") else 0
         if lacking > unread or lacking == len(each):
-            told[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
-    return tree(told)
+            metrics[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
+    deals = int(sum(values["deals",]))
+    if not deals:
+        metrics |= {(name,): Undefined("no scenario has a deal") for name in of_deals}
+    return Score(tree(metrics), {"scenarios": len(gold), "deals": deals}, ("median_points",))

@@ -1,18 +1,15 @@
 """The right answers of a task in a build: all of them, a published subset, or a pilot."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 from parley.base.errors import OutputError, ParleyError, ScriptError, UsageError, few
 from parley.base.extras import extra_of
 from parley.base.modules import module_path
 from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
-from parley.tasks.asking import Asking, Question
 from parley.tasks.formats import Key
 from parley.tasks.task import Gold, Task
 
@@ -53,7 +50,7 @@ def load_gold(
     subset = task.subset(part.subset)
     with running(built):
         gold = whole = task.gold(built, **options, **arguments(task, part))
-        fields = task.required or task.key
+        fields = task.gold_key
         for key in gold:
             if not isinstance(key, tuple) or len(key) != len(fields):
                 raise ScriptError(
@@ -99,32 +96,6 @@ def arguments(task: Task, part: Part) -> dict[str, str]:
     """Return the keyword arguments that a subset gives to the task's functions."""
     subset = task.subset(part.subset)
     return dict(subset.arguments) if subset else {}
-
-
-def reading(
-    built: BuiltFolder, name: str, options: Mapping[str, str], part: Part
-) -> Callable[[Key, str], Mapping[str, Any]] | None:
-    """Return a function that reads the answer to a question of a part of a task.
-
-    It takes the key and the text, and returns what the answer gives beside the key. None if the
-    task has no questions that one answer is for.
-    """
-    task = built.dataset.task(name)
-    if not isinstance(asking := task.asking, Asking):
-        return None
-
-    @cache
-    def asked() -> Mapping[Key, Question]:
-        with running(built):
-            questions = asking.questions(built, **options, **arguments(task, part))
-            return {each.key: each for each in questions}
-
-    def read(key: Key, text: str) -> Mapping[str, Any]:
-        question = asked()[key]
-        with running(built):
-            return asking.fields(text, question)
-
-    return read
 
 
 def rows_digest(built: BuiltFolder, task: Task) -> str:

@@ -28,12 +28,11 @@ from parley.building.rows.split import BuiltSplit
 from parley.building.rows.write import write_batches
 from parley.schema.features import arrow_schema
 from parley.tasks.asking import Asking
-from parley.tasks.gold import in_order_of_pilots, load_gold, running
+from parley.tasks.questions import Questions
 from parley.tasks.task import task_id
 
 SPLIT = "test"
 SCHEMA = arrow_schema(COLUMNS)
-Questions = Mapping[str, Sequence[Mapping[str, Any]]]  # task's id -> rows
 
 
 def config_of(task: str) -> str:
@@ -73,8 +72,8 @@ def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
     return digest.hexdigest()
 
 
-def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
-    """Return the text of `eval.yaml`, "" if it names no task."""
+def eval_yaml(built: BuiltFolder, questions: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return the text of `eval.yaml`, given the id and rows of tasks; "" if it names no task."""
     about: dict[str, Any] = {
         "name": built.dataset.name,
         "description": built.dataset.builder.description(),
@@ -101,32 +100,26 @@ def eval_yaml(built: BuiltFolder, questions: Questions) -> str:
 def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the id and the questions of each task, for each choice of its options."""
     for task, name, asking, options in _asked(built):
-        declared = built.dataset.task(name)
         try:
-            gold, _ = load_gold(built, name, options)
-            with running(built):
-                asked = {each.key: each for each in asking.questions(built, **options)}
+            of = Questions(built, name, options)
         except OutputError as error:
             if not built.missing:
                 raise
             remedy = f"Get {', '.join(built.missing)}, or build without --questions."
             raise OutputError(error.message, remedy=remedy) from error
-        pilot = {key: place for place, key in enumerate(in_order_of_pilots(gold))}
-        yield (
-            task,
-            [
-                {
-                    "key": _json(dict(zip(declared.key, key, strict=True))),
-                    "input": "\n\n".join(each["content"] for each in asked[key].messages),
-                    "target": _json(asking.answer(declared.target(due)))
-                    if declared.target
-                    else None,
-                    "schema": _json(asked[key].schema) if asked[key].schema else None,
-                    "pilot": pilot[key],
-                }
-                for key, due in gold.items()
-            ],
-        )
+        target, pilot = of.task.target, {key: place for place, key in enumerate(of.by_key)}
+        rows = []
+        for key, due in of.gold.items():
+            asked = of.by_key[key]
+            row = {
+                "key": _json(dict(zip(of.task.key, key, strict=True))),
+                "input": "\n\n".join(each["content"] for each in asked.messages),
+                "target": _json(asking.answer(target(due))) if target else None,
+                "schema": _json(asked.schema) if asked.schema else None,
+                "pilot": pilot[key],
+            }
+            rows.append(row)
+        yield task, rows
 
 
 def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str]]]:

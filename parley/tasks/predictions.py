@@ -8,7 +8,7 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -20,11 +20,11 @@ from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, Reco
 from parley.base.exact import plain
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
+from parley.tasks.asking import Asking
 from parley.tasks.formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
+from parley.tasks.game_scores import wrong_end
+from parley.tasks.games import Playing
 from parley.tasks.task import Gold, Task
-
-Fields = Callable[[Key, str], Mapping[str, Any]]
-"""Takes a key and a raw answer; returns what it gives beside the key."""
 
 _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
@@ -33,54 +33,43 @@ _GZIP = b"\x1f\x8b"
 
 
 def read(
-    file: str,
-    task: Task,
-    gold: Gold,
-    others: Collection[Key] = (),
-    fields: Fields | None = None,
-    remedy: str = "",
+    file: str, task: Task, gold: Gold, others: Collection[Key] = (), remedy: str = ""
 ) -> Mapping[Key, Prediction]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`.
 
-    Predictions of the keys `others` are left out, as of a subset. `fields` reads raw answers, if
-    the task's can be read. RecordError names everything that is wrong, by line and key.
+    Predictions of the keys `others` are left out, as of a subset. RecordError names everything that
+    is wrong, by line and key; `remedy` is for missing or unknown keys.
     """
     size = 0
-    checker = _Checker(task, gold, "line", others, fields)
+    checker = _Checker(task, gold, "line", others)
     with _opened(file) as stream:
         try:
             for number, line in enumerate(iter(partial(stream.readline, _LONGEST), b""), 1):
                 size += len(line)
                 if size > _LARGEST:
-                    checker.stop(f"it has more than {_LARGEST:,} bytes; nothing was read beyond")
+                    checker.broken = f"it has more than {_LARGEST:,} bytes; nothing was read beyond"
                 else:
                     checker.take(number, line.removesuffix(b"\n"))
                 if checker.is_over:
                     break
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            checker.stop(f"damaged gzip data: {error}; compress or copy it again")
-            size = size or 1
-    if not size:
-        checker.stop("it is empty")
+            checker.broken = f"damaged gzip data: {error}; compress or copy it again"
+    if not size and not checker.broken:
+        checker.broken = "it is empty"
     return checker.finish("standard input" if file == "-" else file, remedy)
 
 
 def validate_predictions(
-    found: Iterable[Any],
-    task: Task,
-    gold: Gold,
-    name: str,
-    others: Collection[Key] = (),
-    fields: Fields | None = None,
+    found: Iterable[Any], task: Task, gold: Gold, name: str, others: Collection[Key] = ()
 ) -> Mapping[Key, Prediction]:
     """Check and order predictions like those of a file: each is read from its line of one.
 
     Values of numpy become the equal ones of Python.
     """
-    checker = _Checker(task, gold, "prediction", others, fields)
+    checker = _Checker(task, gold, "prediction", others)
     for number, given in enumerate(found, 1):
-        prediction = given if checker.fits(given) else plain(given)
-        if checker.fits(prediction):
+        prediction = plain(given)
+        if checker.node(prediction).fits(prediction):
             (line,) = task.format.lines([prediction])
             checker.take(number, line.encode())
         else:
@@ -109,97 +98,78 @@ def require_free(path: Path) -> None:
 
 
 class _Checker:
-    """Collect predictions one by one, with their problems; a unit is "line" or "prediction"."""
+    """Collect predictions one by one, with their problems; a unit is "line" or "prediction".
 
-    def __init__(
-        self,
-        task: Task,
-        gold: Gold,
-        unit: str,
-        others: Collection[Key],
-        fields: Fields | None,
-    ) -> None:
-        self._fields = fields
-        own = {name: task.shape[name] for name in task.key}
-        self._raw = parse({**own, ANSWER: str})
+    `broken` is what keeps the rest from being read, "" for nothing.
+    """
+
+    def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        self._unreadable = None if task.format is TREC_RUN else parse({**own, UNREADABLE: str})
-        self._required = len(task.required or task.key)
+        own = {name: task.shape[name] for name in task.key}
+        self._forms = (
+            {} if task.format is TREC_RUN else {UNREADABLE: parse({**own, UNREADABLE: str})}
+        )
+        if isinstance(task.asking, Asking) and ANSWER not in task.fields:
+            self._forms[ANSWER] = parse({**own, ANSWER: str})
+        self._width = len(task.gold_key)
         self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
-        self._first: dict[Key, Key] = {}  # required key -> the first key with it
-        self._taken = ""  # what a file holds, if the first line of this one cannot
-        self._seen: set[Key] = set()  # required keys, of what is wrong too
+        self._first: dict[Key, Key] = {}  # key of gold -> the first key with it
+        self._seen: set[Key] = set()  # keys of gold, of what is wrong too
         self._causes = Causes()
         self._wrong = 0  # lines
-        self._broken = ""  # what keeps the rest from being read
+        self._advice = ""  # what a file holds, if the first line of this one cannot
+        self.broken = ""
 
     @property
     def is_over(self) -> bool:
         """Whether to stop reading: an error shows only the problems found so far."""
-        return bool(self._broken) or len(self._causes) >= MOST_PROBLEMS
+        return bool(self.broken) or len(self._causes) >= MOST_PROBLEMS
 
-    def stop(self, what: str) -> None:
-        """Note a problem of the file that ends the reading."""
-        self._broken = what
+    def node(self, prediction: Any) -> Node:
+        """Return the shape of a prediction: that of the task, of a raw answer, or without one."""
+        given = prediction if isinstance(prediction, dict) else ()
+        return next((self._forms[name] for name in self._forms if name in given), self._task.node)
 
     def take(self, number: int, line: bytes) -> None:
         """Parse a line and add its prediction."""
         if len(line) >= _LONGEST:
             what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
-            self.stop(f"{self._unit} {number}: {what}")
-            return
-        if not line.strip():
+            self.broken = f"{self._unit} {number}: {what}"
+        elif not line.strip():
             self._object(number, None, [Problem("", "a prediction", "an empty line")])
-            return
-        try:
-            prediction = self._task.format.parse(line)
-        except ValueError as error:
-            glimpsed = None
-            with suppress(ValueError, RecursionError):  # less strict: its key
-                glimpsed = self._task.format.glimpse(line)
-            self._object(number, glimpsed, [Problem("", what=_explain(error))])
         else:
-            self.add(number, prediction)
-
-    def fits(self, prediction: Any) -> bool:
-        """Tell whether a prediction has the shape of the task, or that of an unreadable one."""
-        return self._node(prediction).fits(prediction)
-
-    def _node(self, prediction: Any) -> Node:
-        """Return the shape that a prediction is compared with."""
-        if self._is_raw(prediction):
-            return self._raw
-        is_unread = isinstance(prediction, dict) and UNREADABLE in prediction
-        return self._unreadable if self._unreadable and is_unread else self._task.node
-
-    def _is_raw(self, prediction: Any) -> bool:
-        """Tell whether a prediction holds an answer in the place of the task's fields."""
-        is_given = isinstance(prediction, dict) and ANSWER in prediction
-        return is_given and self._fields is not None and ANSWER not in self._task.fields
+            try:
+                prediction = self._task.format.parse(line)
+            except ValueError as error:
+                glimpsed = None
+                with suppress(ValueError, RecursionError):  # less strict: its key
+                    glimpsed = self._task.format.glimpse(line)
+                self._object(number, glimpsed, [Problem("", what=_explain(error))])
+            else:
+                self.add(number, prediction)
 
     def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
-        if not self.fits(prediction):
-            self._object(number, prediction, self._node(prediction).problems(prediction))
+        node, asking = self.node(prediction), self._task.asking
+        if not node.fits(prediction):
+            self._object(number, prediction, node.problems(prediction))
             return
         key = tuple([prediction[name] for name in self._task.key])
-        due = key[: self._required]
-        if due not in self._gold and due in self._others:
-            return
+        due = key[: self._width]
         if due not in self._gold:
-            what = f"no such {' and '.join(self._task.key[: self._required])} to predict"
-            self._object(number, prediction, [Problem("", what=what)])
+            if due not in self._others:
+                what = f"no such {' and '.join(self._task.gold_key)} to predict"
+                self._object(number, prediction, [Problem("", what=what)])
         elif clash := self._clash(key, due):
             self._object(number, prediction, [Problem("", what=clash)])
+        elif isinstance(asking, Playing) and (wrong := [*wrong_end(prediction, asking.agreed)]):
+            self._object(number, prediction, wrong)
         else:
-            if self._fields and self._is_raw(prediction):
-                named = dict(zip(self._task.key, key, strict=True))
-                prediction = {**named, **self._fields(key, prediction[ANSWER])}
+            if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
+                answer = prediction.pop(ANSWER)
+                prediction |= asking.fields(answer)
             self._found[key] = number, prediction
             self._seen.add(due)
-            is_read = UNREADABLE not in prediction
-            if is_read and (wrong := list(self._task.validate(prediction, self._gold[due]))):
-                self._object(number, prediction, wrong)
 
     def _clash(self, key: Key, due: Key) -> str:
         """Return why a prediction of this key conflicts with the kept ones, or ""."""
@@ -218,24 +188,23 @@ class _Checker:
         if number == 1 and not isinstance(prediction, dict):
             (example,) = self._task.format.lines([self._task.example])
             form = f"{self._task.format.name}, plain or compressed with gzip"
-            self._taken = f"A file holds {form}; a line is such as {example}"
+            self._advice = f"A file holds {form}; a line is such as {example}"
         if isinstance(prediction, dict) and prediction.keys() >= set(names):
             key = tuple(prediction[name] for name in names)
             place += f" ({_named(names, key)})"
             if all(type(part) in (str, int) for part in key):  # true is no 1
-                self._seen.add(key[: self._required])
+                self._seen.add(key[: self._width])
         for problem in islice(found, MOST_PROBLEMS):
             inner = problem.place.replace("\n", "\\n")
             self._causes.add(place, replace(problem, place=inner))
         self._wrong += 1
         if self._wrong >= _MOST_WRONG:
-            self.stop(f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond")
+            self.broken = f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond"
 
     def finish(self, name: str, remedy: str = "") -> Mapping[Key, Prediction]:
         """Return the predictions in the order of gold, or raise RecordError with the problems.
 
-        Those with one required key are in the order of their keys. `remedy` is for a file of which
-        keys are missing or unknown.
+        Those with one key of gold are in the order of their keys.
         """
         message = f"{name}: cannot be scored as {self._task.format.name}"
         missing = [] if self.is_over else [key for key in self._gold if key not in self._seen]
@@ -244,16 +213,15 @@ class _Checker:
             for key in missing:
                 self._causes.add(_named(self._task.key, key), Problem("", what="missing"))
         told = self._causes.told()
-        if self._broken:
-            told.append(Problem("", what=self._broken))
+        if self.broken:
+            told.append(Problem("", what=self.broken))
         if told:
             has_other_keys = missing or self._seen.difference(self._gold, self._others)
-            advice = self._taken or (remedy if has_other_keys else "")
-            raise RecordError(message, *told, remedy=advice)
-        order = {key: number for number, key in enumerate(self._gold)}
-        width = self._required
-        ranked = sorted(self._found, key=lambda key: (order[key[:width]], key[width:]))
-        return {key: self._found[key][1] for key in ranked}
+            raise RecordError(message, *told, remedy=self._advice or remedy * bool(has_other_keys))
+        of: dict[Key, list[Key]] = {}
+        for key in self._found:
+            of.setdefault(key[: self._width], []).append(key)
+        return {key: self._found.pop(key)[1] for due in self._gold for key in sorted(of[due])}
 
 
 def _named(names: Iterable[str], key: Key) -> str:

@@ -7,7 +7,7 @@ dialogue depend on each other, so they stay together.
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -17,9 +17,10 @@ from parley.base.errors import Problem, ScriptError
 from parley.base.exact import is_number
 from parley.base.nested import flat, tree
 from parley.building.folder import BuiltFolder
-from parley.tasks.formats import Key, Prediction
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.games import Playing
 from parley.tasks.gold import running, script_of
-from parley.tasks.intervals import Metric
+from parley.tasks.intervals import Metric, mean_of
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeds, is_values, within
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ BLOCKS = 100
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
-Advance = Callable[[int, int], None]  # takes the scores computed, and all of them
+Advance = Callable[[str, Any, int | None], None]  # takes what is done, how much, and of how much
+
+
+def quiet(what: str, done: Any, total: int | None) -> None:
+    """Show no progress."""
 
 
 class Rows:
@@ -86,7 +91,7 @@ class Rows:
         return self._numbers([self._run(fold, predictions) for fold in self._folds])
 
     def measure(
-        self, predictions: Predictions, advance: Advance = lambda done, total: None
+        self, predictions: Predictions, advance: Advance = quiet
     ) -> tuple[Score, dict[Names, Metric]]:
         """Return the score of predictions, and its metrics with their spread."""
         given = [self._run(fold, predictions) for fold in self._folds]
@@ -100,10 +105,6 @@ class Rows:
         if others:
             metrics |= self._left_out(given, predictions, others, advance)
         return score, metrics
-
-    def of_rows(self, given: Score) -> tuple[Score, dict[Names, Metric]]:
-        """Return a score whose metrics are all means over these rows, and its metrics."""
-        return self._numbers([given]), self._means([given])
 
     def _means(self, given: Sequence[Score]) -> dict[Names, Metric]:
         """Return the metrics of what `Task.score` gave by fold that are means over rows.
@@ -183,7 +184,7 @@ class Rows:
             for column, name in enumerate(names):
                 if not isinstance(value := found.get(name), Undefined | None):
                     shifts[number, column] = value - whole[name]
-            advance(number + 1, count)
+            advance("intervals", number + 1, count)
         return {
             name: Metric(
                 whole[name],
@@ -197,10 +198,8 @@ class Rows:
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
-        if width := len(self.task.required):
-            found = {key: each for key, each in predictions.items() if key[:width] in gold}
-        else:
-            found = {key: predictions[key] for key in gold}
+        width = len(self.task.gold_key)
+        found = {key: each for key, each in predictions.items() if key[:width] in gold}
         built, name, options = self.of
         with running(built):
             score = self.task.score(gold, found, **options)
@@ -246,6 +245,73 @@ class Rows:
 
     def _largest(self, is_share: bool = False) -> float:
         return MOST.get(self.task.unit, 1.0 if is_share else math.inf)
+
+
+class Measured:
+    """The predictions of a model for rows, of an epoch or more, and their metrics.
+
+    Args:
+        epochs: For each epoch its rows, those that a policy keeps of the same ones, and their
+            predictions.
+        advance: Takes progress.
+
+    Attributes:
+        score: The numbers: the means over the epochs.
+        metrics: The same with their spread over units; undefined if they are in one epoch.
+    """
+
+    def __init__(
+        self,
+        epochs: Sequence[tuple[Rows, Predictions]],
+        advance: Advance = quiet,
+    ) -> None:
+        self.epochs, self.rows = epochs, epochs[0][0]
+        self.each = [rows.measure(predictions, advance) for rows, predictions in epochs]
+        self.score, self.metrics = self.each[0]
+        if self.each[1:]:
+            names = dict.fromkeys(name for _, metrics in self.each for name in metrics)
+            self.metrics = {
+                name: mean_of([metrics.get(name) for _, metrics in self.each]) for name in names
+            }
+            why = Undefined("it is undefined in an epoch")
+            numbers = {
+                name: why if math.isnan(metric.value) else metric.value
+                for name, metric in self.metrics.items()
+            }
+            self.score = Score(tree(numbers), self.score.counts)
+
+    @cached_property
+    def answered(self) -> set[Key]:
+        """The keys with a readable answer in each epoch; those of games with a deal."""
+        return set[Key].intersection(*(_answered(*epoch) for epoch in self.epochs))
+
+    def of_answered(self, names: Iterable[Names]) -> set[Names]:
+        """Return those of these metrics that are the same without the rows not answered."""
+        kept = {*names}
+        for (rows, predictions), (_, metrics) in zip(self.epochs, self.each, strict=True):
+            answered = rows.within(_answered(rows, predictions), has_folds=True)
+            if len(answered) not in (0, len(rows)):
+                found = flat(answered.score(predictions).metrics)
+                kept = {name for name in kept if _is_same(metrics.get(name), found.get(name))}
+        return kept
+
+    def within(self, keys: Container[Key]) -> "Measured":
+        """Return it for the rows of these keys alone."""
+        parts = [(rows.within(keys), predictions) for rows, predictions in self.epochs]
+        return Measured([(part, {key: given[key] for key in part.gold}) for part, given in parts])
+
+
+def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
+    game = rows.task.asking
+    if isinstance(game, Playing):
+        return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
+    width = len(rows.task.gold_key)  # several predictions may have one key of gold
+    return {key[:width] for key, each in predictions.items() if UNREADABLE not in each}
+
+
+def _is_same(metric: Metric | None, number: Any) -> bool:
+    is_known = metric is not None and isinstance(number, int | float)
+    return bool(is_known and metric and math.isclose(number, metric.value))
 
 
 def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:

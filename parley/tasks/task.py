@@ -23,7 +23,7 @@ from parley.base.nested import flat, tree
 from parley.schema.nodes import Node
 from parley.schema.shapes import parse
 from parley.tasks.asking import Asking
-from parley.tasks.formats import JSON_LINES, Key, Prediction, PredictionFormat
+from parley.tasks.formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.games import Playing
 
 MEASURED = "run with this tool"
@@ -105,10 +105,6 @@ def _first(key: Key, gold: Any) -> Iterable[Any]:
     return key[:1]
 
 
-def _accept(prediction: Prediction, gold: Any) -> Iterator[Problem]:
-    yield from ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """Something to predict, and how predictions are scored.
@@ -123,8 +119,7 @@ class Task:
         configs: The configs it reads of a build.
         fields: Field of a prediction -> its content, in a phrase.
         shape: The shape of a prediction, in the language of `parley.schema.shapes`.
-        key: The fields that tell predictions apart.
-        required: The first fields of the key, which are the keys of `gold`; all unless named.
+        key: The fields that tell predictions apart; of a TREC run the query is the key of `gold`.
         example: An invented prediction.
         metrics: Name of a metric -> its meaning, in a phrase; the primary one first, as in scores.
         gold: Build -> the right answers.
@@ -134,7 +129,6 @@ class Task:
             rows: for each fold, and without some dialogues.
         fold: An answer of gold -> its fold: a metric of all rows is the mean over the folds that
             have it. Of a part, such as a subset, it is one of all its rows together.
-        validate: A prediction of the right shape, its gold -> problems, each placed at a field.
         baselines: Name -> a function: build -> predictions.
         upper: The baselines that may know right answers, as an upper limit.
         references: Results to compare with, the documented ones first.
@@ -170,8 +164,6 @@ class Task:
     score: Callable[..., Score]
     fold: Callable[[Any], Any] | None = None
     category: str = ""
-    required: tuple[str, ...] = ()
-    validate: Callable[[Prediction, Any], Iterable[Problem]] = _accept
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
     upper: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
@@ -236,6 +228,11 @@ class Task:
         """The parsed shape of a prediction."""
         return parse(self.shape)
 
+    @property
+    def gold_key(self) -> tuple[str, ...]:
+        """The first fields of the key, which are the keys of `gold`: all but of a TREC run."""
+        return self.key[:-1] if self.format is TREC_RUN else self.key
+
     def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
         """Return the references that hold for a choice of options."""
         return tuple(each for each in self.references if each.options.items() <= options.items())
@@ -262,13 +259,10 @@ class Task:
         yield from self.node.problems(self.example, f"{where}.example")
         for what, due, known in (
             *(("example", "fields", self.fields), ("key", "fields", self.fields)),
-            *(("required", "fields", self.fields), ("upper", "names", self.baselines)),
-            ("per_prediction", "names", self.metrics),
+            *(("upper", "names", self.baselines), ("per_prediction", "names", self.metrics)),
         ):
             if unknown := [each for each in getattr(self, what) if each not in known]:
                 yield Problem(f"{where}.{what}", f"{due} of {list(known)}", str(unknown))
-        if self.required != self.key[: len(self.required)]:
-            yield Problem(f"{where}.required", "the first fields of the key", str(self.required))
         for option, values in self.options.items():
             if not option.isidentifier() or not values:
                 yield Problem(f"{where}.options", what=f"{option!r} is no name with values")

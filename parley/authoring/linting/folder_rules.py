@@ -167,7 +167,7 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
 
 def _strangers(folder: DatasetFolder, task: Task, gold: Gold) -> list[str]:
     """Return the keys of gold that no row has, if configs of the task have columns of its key."""
-    fields, known = task.required or task.key, set[Any]()
+    fields, known = task.gold_key, set[Any]()
     for config in task.configs:
         if folder.dataset.configs[config].features.keys() >= set(fields):
             rows = folder.built.rows(config, *folder.built.splits(config))

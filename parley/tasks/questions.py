@@ -1,0 +1,230 @@
+"""The questions that a model is asked, and what its answers give."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from parley.base.errors import ScriptError, UsageError
+from parley.base.version import __version__
+from parley.building.folder import BuiltFolder
+from parley.tasks.asking import (
+    FAILED,
+    REFUSED,
+    TOOL_CALL,
+    TRUNCATED,
+    Asking,
+    Message,
+    Question,
+    unread,
+)
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.games import LIMIT, NegotiationState, Playing
+from parley.tasks.gold import (
+    ALL,
+    Part,
+    arguments,
+    in_order_of_pilots,
+    load_gold,
+    pilot,
+    rows_digest,
+    running,
+    script_of,
+)
+from parley.tasks.predictions import validate_predictions
+from parley.tasks.rows import Predictions, Rows
+
+Answer = tuple[str, str]  # why a model stopped, in inspect's words, and its text
+
+_REASONS = {
+    "stop": "",
+    "max_tokens": TRUNCATED,
+    "model_length": TRUNCATED,
+    "tool_calls": TOOL_CALL,
+    "content_filter": REFUSED,
+}
+
+
+class Questions:
+    """The questions of a part of a task, those of a pilot first, and their sha256.
+
+    The sha256 is that of all questions of the task or subset, also in a pilot.
+
+    Args:
+        built: The build.
+        name: The task.
+        options: A value for each of its options.
+        part: What is asked.
+        turns: Those after which a game ends, 0 for its own limit.
+        shots: The number of examples, question and right answer, before each question.
+        prompt: The system text in the place of the task's own, "" for that one.
+
+    Raises:
+        UsageError: the task cannot be asked, or not so.
+    """
+
+    def __init__(
+        self,
+        built: BuiltFolder,
+        name: str,
+        options: Mapping[str, str],
+        part: Part = ALL,
+        *,
+        turns: int = 0,
+        shots: int = 0,
+        prompt: str = "",
+    ) -> None:
+        for option, value in (("turns", turns), ("limit", part.limit), ("shots", shots)):
+            if type(value) is not int or value < 0:
+                raise UsageError(f"{option} {value!r:.60}: expected a whole number, 0 or more")
+        self.built, self.name, self.options = built, name, dict(options)
+        self.task = task = built.dataset.task(name)
+        self.asking: Any = task.asking
+        self.is_game = isinstance(self.asking, Playing)
+        of = f"{built.dataset.name} {name}"
+        if task.asking is None:
+            why = task.not_asked or "it declares no questions"
+            raise UsageError(f"{of} cannot be asked: {why}")
+        if turns and not self.is_game:
+            raise UsageError(f"turns: {of} is no game")
+        if (shots or prompt) and self.is_game:
+            raise UsageError(f"{'shots' if shots else 'prompt'}: {of} is a game")
+        if turns == 1:
+            raise UsageError("turns 1: a deal takes two turns or more")
+        self.turns, self.shots, self.prompt = turns or LIMIT, shots, prompt
+        whole, outside = load_gold(built, name, options, Part(part.subset))
+        self.part = replace(part, limit=part.limit * (part.limit < len(whole)))
+        self.gold = pilot(built, name, whole, self.part)
+        self.is_part = bool(outside) or len(self.gold) < len(whole)
+        given = {**options, **arguments(task, part)}
+        digest = hashlib.sha256()
+        with running(built):
+            found = self._games(given) if self.is_game else self._varied(given)
+            for key in whole:
+                shown = self._shown(found[key])
+                text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+                digest.update(text.encode() + b"\n")
+        self.by_key = {key: found[key] for key in in_order_of_pilots(self.gold)}
+        self.digest = digest.hexdigest()
+
+    def _games(self, given: Mapping[str, str]) -> dict[Key, Any]:
+        scenarios = self.asking.scenarios(self.built, **given)
+        return {key: NegotiationState(each, self.turns) for key, each in scenarios}
+
+    def _varied(self, given: Mapping[str, str]) -> dict[Key, Any]:
+        """Return the questions with the system text and the examples that are asked for."""
+        found = {each.key: each for each in self.asking.questions(self.built, **given)}
+        examples = self._examples(given) if self.shots else ()
+        own = ({"role": "system", "content": self.prompt},) if self.prompt else ()
+        for key, each in found.items():
+            system, others = _parts(each)
+            found[key] = replace(each, messages=(*(own or system), *examples, *others))
+        return found
+
+    def _examples(self, given: Mapping[str, str]) -> tuple[Message, ...]:
+        """Return questions with their right answers: the first in the order of pilots.
+
+        None is of a dialogue that is scored. A task may name other rows that may be seen. `given`
+        are the arguments that the questions were made with. UsageError if there are too few.
+        """
+        task, asking, target = self.task, self.asking, self.task.target
+        seen = {**given, **asking.examples}
+        gold = task.gold(self.built, **seen)
+        asked = {each.key: each for each in asking.questions(self.built, **seen)}
+        used = {each for key, value in self.gold.items() for each in task.dialogues(key, value)}
+        free = [key for key, value in gold.items() if used.isdisjoint(task.dialogues(key, value))]
+        if target is None or len(free) < self.shots:
+            raise UsageError(
+                f"shots {self.shots}: {self.built.dataset.name} {self.name} has "
+                f"{len(free) if target else 0:,} examples outside the dialogues that are scored",
+                remedy="Ask a part: limit or subset leaves others as examples.",
+            )
+        messages: list[Message] = []
+        for key in in_order_of_pilots(free)[: self.shots]:
+            fields = dict(target(gold[key]))
+            answer = json.dumps(asking.answer(fields), ensure_ascii=False)
+            if asking.read(answer) != fields:
+                raise ScriptError(
+                    f"{script_of(self.built)}: {self.name}: its reader reads the example "
+                    f"{answer:.200} as another answer"
+                )
+            messages += [*_parts(asked[key])[1], {"role": "assistant", "content": answer}]
+        return tuple(messages)
+
+    def _shown(self, question: Any) -> Any:
+        """Return the part of a question that a model sees; for a game, both sides' prompts."""
+        if isinstance(question, Question):
+            return [question.key, question.messages, question.schema]
+        second = self.asking.step(question, "Hello.")
+        return [self.asking.messages(question), self.asking.messages(second)]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a log states of them: what they are of, their versions, digests and settings."""
+        varied = {"shots": self.shots, "prompt": self.prompt}
+        return {
+            "parley": __version__,
+            "dataset": self.built.dataset.name,
+            "version": self.built.version,
+            "task": self.name,
+            "options": self.options,
+            "subset": self.part.subset,
+            "limit": self.part.limit,
+            "rows": rows_digest(self.built, self.task),
+            "asking": self.asking.version,
+            "questions": self.digest,
+            **({"turns": self.turns} if self.is_game else varied),
+        }
+
+    def cut(self, keys: Collection[Key]) -> Part:
+        """Return the part that these keys are: the first N are a pilot of N, others chosen."""
+        if len(keys) == len(self.gold):
+            return self.part
+        if {*keys} == {*in_order_of_pilots(self.gold)[: len(keys)]}:
+            return replace(self.part, limit=len(keys))
+        return replace(self.part, limit=0, chosen=frozenset(keys))
+
+    def read(self, key: Key, answers: Sequence[Answer]) -> Prediction:
+        """Return the prediction that an answer, or the turns of a game, give for a key.
+
+        A game without an end is unreadable: a call failed. ValueError for turns after the end.
+        """
+        asking, question = self.asking, self.by_key[key]
+        if isinstance(asking, Asking):
+            ((stop, text),) = answers
+            reason = reason_unread(stop, text)
+            fields = {UNREADABLE: reason} if reason else asking.fields(text)
+        else:
+            for stop, text in answers:
+                question = self.step(question, stop, text)
+            fields = {UNREADABLE: FAILED} if asking.turn(question) else asking.outcome(question)
+        return {**dict(zip(self.task.key, key, strict=True)), **fields}
+
+    def step(self, state: Any, stop: str, text: str) -> Any:
+        """Return the state of a game after a turn."""
+        return self.asking.step(state, text, reason_unread(stop, text))
+
+    def begins(self, key: Key) -> tuple[Message, ...]:
+        """Return the messages of a question, or of a game's first turn."""
+        first: Any = self.by_key[key]
+        return tuple(self.asking.messages(first) if self.is_game else first.messages)
+
+    def answered(self, predictions: Predictions) -> tuple[Rows, Predictions]:
+        """Return the rows of predictions, and those in their order; some answers may be lacking."""
+        gold = {key: value for key, value in self.gold.items() if key in predictions}
+        is_part = self.is_part or len(gold) < len(self.gold)
+        rows = Rows(self.built, self.name, self.options, gold, is_part)
+        given = (predictions[key] for key in gold)
+        return rows, validate_predictions(given, self.task, gold, "the answers")
+
+
+def _parts(question: Question) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Return the system's messages, and the others."""
+    system = tuple(each for each in question.messages if each["role"] == "system")
+    return system, tuple(each for each in question.messages if each["role"] != "system")
+
+
+def reason_unread(stop: str, text: str) -> str:
+    """Return why an answer is not even read, or ""."""
+    return _REASONS.get(stop, f"ended: {stop:.40}") or unread(text)
