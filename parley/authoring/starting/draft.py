@@ -11,16 +11,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from parley.authoring.starting.files import Given, read_given
+from parley.authoring.starting.files import BY_HAND, Given, read_given
 from parley.authoring.starting.shapes import Notes, guess, keys_are_data
-from parley.base.errors import ScriptError, UsageError
-from parley.schema.shapes import parse
+from parley.base.errors import UsageError, few
 from parley.source.pins import PLACEHOLDER
 
 _ORDER = ("train", "validation", "test")
 _LONGEST = 64  # characters of an id
 _MOST_COLUMNS = 8  # tried in pairs as a key
-BY_HAND = "Write the script by hand, with `records=` (docs/adding.md)."
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,7 @@ class Draft:
     @property
     def spread(self) -> bool:
         """Whether an entry is an object whose keys are columns beside its own key, `id`."""
-        is_object = isinstance(self.value, dict) and str not in self.value
-        return is_object and not {"id", "id?"} & self.value.keys()
+        return _has_columns(self.value) and not {"id", "id?"} & self.value.keys()
 
 
 def draft(files: Sequence[Path], stated: Stated) -> Draft:
@@ -81,25 +78,34 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
         notes.append("guess: a record is an entry of the objects, with its key as `id`")
         values = [entry for value in values for entry in value.values()]
     value = guess(values, "", notes)
-    if not entries:
-        _require_columns(value, notes)
+    if not entries and not _has_columns(value):
+        said = f"a record is not an object of columns ({'; '.join(notes)})"
+        raise UsageError(said, remedy=BY_HAND)
     if stated.dialogue:
         if entries or any(type(row.get(stated.dialogue)) not in (str, int) for row in values):
             raise UsageError(f"{stated}: --dialogue is not a text or number in every row")
-        _require_one_place(given, stated.dialogue)
-        key: tuple[str, ...] = (stated.dialogue,)
-    else:
-        key = ("id",) if entries else _key_of(values)
-        if not entries:  # the key first, as transcripts take it
-            value = {each: value[each] for each in key} | value
+        runs = (groupby(each.values, itemgetter(stated.dialogue)) for each in given)
+        counts = Counter(id for id, _ in chain.from_iterable(runs))
+        if apart := [str(id) for id, times in counts.items() if times > 1]:
+            said = f"the rows of {stated.dialogue} {few(apart)} stand in two places"
+            raise UsageError(said, remedy=BY_HAND)
+    key = (stated.dialogue,) if stated.dialogue else ("id",) if entries else _key_of(values)
+    if not entries:  # the key first, as transcripts take it
+        value = {each: value[each] for each in key} | value
+    made = Draft(given, value, entries, key, stated, notes)
     notes.append(f"guess: {', '.join(key)} is the key" if key else "no field is unique: no key")
-    if not stated.text and not stated.turns:
+    if stated.text or stated.turns:
+        _require_turns(made)
+    else:
         said = "no dialogues: state --turns, --speaker and --text, or --dialogue for rows of turns"
         notes.append(said)
-    elif not key:
-        raise UsageError(f"{stated}: no field tells the dialogues apart", remedy=BY_HAND)
     notes.append(f"to do: licence, languages, citation, and the URLs for {PLACEHOLDER}")
-    return Draft(given, value, entries, key, stated, [" ".join(note.split()) for note in notes])
+    notes[:] = [" ".join(note.split()) for note in notes]
+    return made
+
+
+def _has_columns(shape: Any) -> bool:
+    return isinstance(shape, dict) and str not in shape
 
 
 def _have_entries(values: list[Any]) -> bool:
@@ -115,28 +121,29 @@ def _have_entries(values: list[Any]) -> bool:
     return len({*map(type, entries)} & {dict, list}) == 1 and keys_are_data(counts, 2)
 
 
-def _require_columns(shape: Any, notes: list[str]) -> None:
-    """Raise UsageError unless a value of a shape can be a row."""
-    node = parse(shape)
-    try:
-        node.row()
-    except ScriptError as error:
-        said = f"a record is not an object of columns ({'; '.join(notes)})"
-        raise UsageError(said, remedy=BY_HAND) from error
-    if node.nullable:
-        raise UsageError("a record may be null", remedy=BY_HAND)
-
-
-def _require_one_place(given: list[Given], field: str) -> None:
-    """Raise UsageError unless the rows of each dialogue stand one after the other in one file."""
-    seen: dict[str | int, str] = {}  # -> its file
-    for each in given:
-        for id, _ in groupby(each.values, itemgetter(field)):
-            if id in seen:
-                files = " and ".join(dict.fromkeys((seen[id], each.path)))
-                said = f"the rows of {field} {id!r:.60} stand in two places of {files}"
-                raise UsageError(said, remedy=BY_HAND)
-            seen[id] = each.path
+def _require_turns(made: Draft) -> None:
+    """Raise UsageError unless each record has texts, and their speakers, where they are stated."""
+    stated, record = made.stated, made.value
+    if not made.key:
+        raise UsageError(f"{stated}: no field tells the dialogues apart", remedy=BY_HAND)
+    if made.entries and not made.spread:
+        record = {"value": record}
+    turn: Any = record
+    if stated.turns:
+        turns = record.get(stated.turns)
+        turn = turns[0] if isinstance(turns, list) else None
+    elif not stated.dialogue:
+        turn = {field: each[0] for field, each in record.items() if isinstance(each, list)}
+    fields = turn if isinstance(turn, dict) else {"": turn}
+    text = fields.get(stated.text)
+    if (text is str or isinstance(text, set)) and stated.speaker in ("", *fields):
+        return
+    there = f"a record has {few([*map(repr, record)], 8)}"
+    there += f", a turn {few([*map(repr, fields)], 8)}" if stated.turns and turn is fields else ""
+    raise UsageError(
+        f"{stated}: not a text and its speaker in every turn of every record; {there}",
+        remedy="Name fields as the files have them, or write the script by hand.",
+    )
 
 
 def _key_of(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from parley.base.strict_json import loads
 from parley.source.formats import FORMATS, HEADED
 from parley.source.pins import PLACEHOLDER, git_tree, hash_file
 
+BY_HAND = "Write the script by hand, with `records=` or `read=` (docs/adding.md)."
 MANY = 5  # this many files of a flat folder become one Folder
 # suffix -> formats to try
 _FORMATS = {
@@ -138,23 +139,12 @@ def _read(place: Path) -> tuple[str, list[Any]]:
         except ValueError as error:
             first = first or error
             continue
-        if format in HEADED and values:
-            _require_header(place, [*values[0]])
+        names = [*values[0]] if format in HEADED and values else []
+        is_one = len(names) == 1 and re.search(r"[,;|\t]", names[0])  # of another separator
+        if is_one or (names and not re.search(r"[^\W\d_]", "".join(names))):
+            said = f"expected the names of columns in the first line, found {few(names, 8)}"
+            raise UsageError(f"{place}: {said}", remedy=BY_HAND)
         is_list = format == "json value" and isinstance(values[0], list)
         return ("json", values[0]) if is_list else (format, values)
     said = str((first and first.__cause__) or first).lstrip(": ")
     raise RecordError("", Problem(str(place), what=f"cannot be read: {said}"))
-
-
-def _require_header(place: Path, names: list[str]) -> None:
-    """Raise UsageError if the first line of a table has another separator, or holds data."""
-    if len(names) == 1 and re.search(r"[,;|\t]", names[0]):
-        why = "its separator is not that of its suffix"
-    elif not any(re.search(r"[^\W\d_]", name) for name in names):
-        why = "none has a letter"
-    else:
-        return
-    raise UsageError(
-        f"{place}: expected the names of columns in the first line, found {few(names, 8)}: {why}",
-        remedy="Write the script by hand, with `read=` (docs/adding.md).",
-    )

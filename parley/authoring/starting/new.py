@@ -2,20 +2,17 @@
 
 import shutil
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import parley
-from parley.authoring.starting.draft import Draft, Stated, draft
+from parley.authoring.starting.draft import Stated, draft
 from parley.authoring.starting.files import pin_of
 from parley.authoring.starting.sample import write_sample
-from parley.authoring.starting.script import TURNS, pins, script, transcript
-from parley.base.errors import ScriptError, UsageError, few
+from parley.authoring.starting.script import pins, script, transcript
+from parley.base.errors import UsageError
 from parley.base.replace import replacing
 from parley.building.card import renewed_card
 from parley.building.registry import Dataset, collection_folder, wrong_name
-from parley.reading.dialogues import Dialogue
 
 SKELETON = Path(__file__).parent.parent / "skeleton"
 NOTHING = Stated()
@@ -50,7 +47,6 @@ def write_draft(
     made = draft(files, stated)
     with replacing(target) as folder:
         write_sample(made, folder / "sample")
-        dataset = Dataset(name, folder)
         texts = {f"{name}.py": script(name, _title(name), made)}
         texts["pins.py"] = pins({each.path: pin_of(each.place, each.path) for each in made.given})
         card = _text(SKELETON / "README.md", name)
@@ -59,35 +55,8 @@ def write_draft(
             texts["transcript.py"] = transcript(made)
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
-        if stated != NOTHING:
-            _require_turns(dataset, made)
-        _renew_card(dataset)
+        _renew_card(Dataset(name, folder))
     return target, made.notes
-
-
-def _require_turns(dataset: Dataset, made: Draft) -> None:
-    """Raise UsageError unless the drafted transcript lays out each record of the files."""
-    config: Any = dataset.configs["dialogues"]
-    sources = {each.path: each.values for each in made.given}
-    records = config.records(sources) if config.records else chain(*sources.values())
-    field = TURNS if made.stated.dialogue else made.stated.turns or made.stated.text
-    for record in records:
-        row = config.to_row(record)
-        try:
-            if not isinstance(row.get(field), list):
-                raise ScriptError("")
-            _ = Dialogue(dataset, "dialogues", "", row, {}, ()).transcript
-        except ScriptError as error:
-            why = f"{field}: {row.get(field)!r:.100}"
-            if isinstance(error.__cause__, KeyError):
-                of = "turn" if made.stated.turns or made.stated.dialogue else "record"
-                why = f"{error.__cause__} is not a field of every {of}"
-            fields = few([*map(repr, made.value if made.stated.dialogue else row)], 8)
-            raise UsageError(
-                f"{made.stated}: not a list of texts and their speakers in every record "
-                f"({why}); a record has {fields}",
-                remedy="Name fields as the files have them, or write the script by hand.",
-            ) from error
 
 
 def _text(file: Path, name: str) -> str:

@@ -17,76 +17,65 @@ _WORDS = (
     *("amber", "birch", "candle", "drift", "ember", "fern", "garden", "harbour", "island"),
     *("jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble", "quiet", "river"),
 )
+_ABSENT = object()
 
 
 def write_sample(made: Draft, folder: Path) -> None:
     """Write invented values; those of the first source show each branch of the shape."""
     numbers = count()
     for each in made.given:
-        some = max(2, _branches(made.value)) if each is made.given[0] else 1
-        values = [_value(made, numbers, number) for number in range(some)]
+        values = _two_or_more(made.value, numbers)
+        values = values if each is made.given[0] else values[:1]
+        for value in () if made.entries else values:
+            for column in made.key:
+                if made.value[column] in (str, int):  # no closed set
+                    value[column] = made.value[column](next(numbers))  # unique for each record
         if key := made.stated.dialogue:
             values = [value | {key: values[0][key]} for value in values]
         if made.entries:
             values = [{f"id-{next(numbers)}": value for value in values}]
-        contents = {folder / each.path: values}
-        if each.names:
-            parts = [[value] for value in values] if each.format == "json value" else [values]
-            contents = {
-                folder / each.path / name: part
-                for name, part in zip(each.names, parts, strict=False)
-            }
-        for path, part in contents.items():
+        parts = [[value] for value in values] if each.format == "json value" else [values]
+        places = [folder / each.path / name for name in each.names] or [folder / each.path]
+        for path, part in zip(places, parts, strict=False):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_text(part, each.format), encoding="utf-8", newline="")
 
 
-def _value(made: Draft, numbers: Iterator[int], number: int) -> Any:
-    value = _invent(made.value, numbers, number)
-    for column in () if made.entries else made.key:
-        if made.value[column] in (str, int):  # no closed set
-            value[column] = made.value[column](next(numbers))  # unique for each record
-    return value
-
-
-def _branches(shape: Any) -> int:
-    """Return how many values of a shape, from the first, show each branch once."""
+def _values(shape: Any, numbers: Iterator[int]) -> list[Any]:
+    """Return values that show each branch of a shape, the same on every run, no text twice."""
     if isinstance(shape, Converted):
-        return _branches(shape.shape)
-    if isinstance(shape, tuple):
-        return sum(map(_branches, shape))
-    if isinstance(shape, dict) and str not in shape:  # an optional key is absent, too
-        return max((_branches(each) + key.endswith("?") for key, each in shape.items()), default=1)
-    return 1
-
-
-def _invent(shape: Any, numbers: Iterator[int], n: int) -> Any:
-    """Return the n-th value of a shape: the same on every run, and each text unique."""
-    if isinstance(shape, Converted):
-        return _invent(shape.shape, numbers, n)
+        return _values(shape.shape, numbers)
     if isinstance(shape, list):
-        some = range(max(2, _branches(shape[0]))) if n == 0 else [n]
-        return [_invent(shape[0], numbers, each) for each in some]
+        return [_two_or_more(shape[0], numbers)]
     if isinstance(shape, set):
-        return sorted(shape)[n % len(shape)]
+        return [sorted(shape)[next(numbers) % len(shape)]]
     if isinstance(shape, tuple):
-        every = [(option, each) for option in shape for each in range(_branches(option))]
-        option, each = every[n % len(every)]
-        return _invent(option, numbers, each)
+        return [value for option in shape for value in _values(option, numbers)]
     if isinstance(shape, dict) and str in shape:
-        some = range(max(2, _branches(shape[str]))) if n == 0 else [n]
-        return {f"key-{next(numbers)}": _invent(shape[str], numbers, each) for each in some}
+        inner = _two_or_more(shape[str], numbers)
+        return [{f"key-{next(numbers)}": value for value in inner}]
     if isinstance(shape, dict):
-        n %= _branches(shape)
-        return {
-            key.removesuffix("?"): _invent(each, numbers, n)
+        columns = {
+            key: _values(each, numbers) + [_ABSENT] * key.endswith("?")
             for key, each in shape.items()
-            if not key.endswith("?") or n < _branches(each)
         }
+        most = max(map(len, columns.values()), default=1)
+        for key, column in columns.items():
+            while len(column) < most:
+                column += _values(shape[key], numbers)
+        return [
+            {k.removesuffix("?"): c[n] for k, c in columns.items() if c[n] is not _ABSENT}
+            for n in range(most)
+        ]
     if shape is str:
         start = 5 * next(numbers)
-        return " ".join(_WORDS[(start + step) % len(_WORDS)] for step in range(3))
-    return None if shape is None else shape(n + 1)
+        return [" ".join(_WORDS[(start + step) % len(_WORDS)] for step in range(3))]
+    return [None if shape is None else shape(next(numbers))]
+
+
+def _two_or_more(shape: Any, numbers: Iterator[int]) -> list[Any]:
+    values = _values(shape, numbers)
+    return values if values[1:] else values + _values(shape, numbers)
 
 
 def _text(values: list[Any], format: str) -> str:
@@ -97,9 +86,8 @@ def _text(values: list[Any], format: str) -> str:
     if format == "json lines":
         jsonlines.Writer(out).write_all(values)
     else:
-        writer = csv.DictWriter(
-            out, [*values[0]], dialect="excel-tab" if format == "tsv" else "excel"
-        )
+        dialect = "excel-tab" if format == "tsv" else "excel"
+        writer = csv.DictWriter(out, [*values[0]], dialect=dialect)
         writer.writeheader()
         writer.writerows(values)
     return out.getvalue()

@@ -1,6 +1,5 @@
 """Write the script, the pins and the transcript of a draft; upstream's texts enter as literals."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from parley.schema.fields import UNKNOWN
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from parley.authoring.starting.draft import Draft
     from parley.authoring.starting.files import Given
 
-TURNS = "turns"  # the column of the rows of a dialogue
-_ROWS = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+_ROWS = '''def records(sources):
     """Yield each dialogue with its rows as turns, which stand one after the other."""
     for source in sources.values():
         for id, rows in groupby(source, lambda row: row[KEY]):
@@ -22,7 +20,7 @@ _ROWS = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 '''
-_ENTRIES = '''def records(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+_ENTRIES = '''def records(sources):
     """Yield each entry of the objects, with its key."""
     for source in sources.values():
         for found in source:
@@ -86,23 +84,18 @@ RECORD = {{{dialogue}: ROW[{dialogue}], "turns": {_field("[TURN]")}}}
         ),
     ]
 '''
-    about = f'"""{title}: describe the dataset in a line here, and its origin below."""'
-    return f"{about}\n\n{''.join(_imports(body))}\n{body}"
-
-
-def _imports(body: str) -> Iterator[str]:
-    """Yield the imports of a script."""
-    uses = {
-        "from collections.abc import Iterator, Mapping\n": "Mapping[" in body,
-        "from itertools import groupby\n": "groupby(" in body,
-        "from json import dumps, loads\n": "Converted(" in body,
-        "from typing import Any\n": "Mapping[" in body,
-    }
-    yield from (line for line, is_used in uses.items() if is_used)
     words = ("Builder", "Config", "Converted", "Field", "File", "Folder")
-    names = [word for word in words if f"{word}(" in body or f"({word})" in body]
-    yield "\n" * any(uses.values())
-    yield f"from parley import {', '.join(names)}\n\nfrom .pins import PINS\n"
+    used = ", ".join(each for each in words if f"{each}(" in body or f"({each})" in body)
+    standard = "from itertools import groupby\n" * bool(dialogue)
+    standard += "from json import dumps, loads\n" * ("Converted" in used)
+    standard += "\n" * bool(standard)
+    return f'''"""{title}: describe the dataset in a line here, and its origin below."""
+
+{standard}from parley import {used}
+
+from .pins import PINS
+
+{body}'''
 
 
 def _shape(shape: Any, level: int = 0, has_fields: bool = True) -> str:
@@ -150,7 +143,7 @@ def transcript(made: "Draft") -> str:
     """Return the code of `transcript.py`."""
     stated = made.stated
     text, who = literal(stated.text), literal(stated.speaker)
-    if turns := TURNS if stated.dialogue else stated.turns:
+    if turns := "turns" if stated.dialogue else stated.turns:
         text = f"turn[{text}]" if stated.text else "turn"
         who = f"str(turn[{who}])" if stated.speaker else '"?"'
         said = f"Turn({who}, {text}) for turn in row[{literal(turns)}]"
