@@ -250,7 +250,6 @@ class Casino(Builder):
     LICENSE = "cc-by-4.0"
     LANGUAGES = ("en",)
     SHOWN = "messages"
-    SHOWS_REAL_ROWS = True
     CITATION = """\
 @inproceedings{chawla2021casino,
   title = {{CaSiNo}: A Corpus of Campsite Negotiation Dialogues for Automatic Negotiation Systems},

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import shutil
 import types
 
 import datasets
@@ -14,14 +13,12 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError
 from parley.base.marks import marks, parts_of
 from parley.building import card
-from parley.building.build import build
 from parley.building.card import parse, prose, renewed_card
-from parley.building.card_parts import figures_part, row_part, shown_row, splits_part
+from parley.building.card_parts import figures_part, row_part, splits_part
 from parley.building.figures import Differs, documented
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import FILE, Measured, measured, text_of
 from parley.building.registry import Dataset
-from parley.building.sources import open_source
 from parley.building.verdicts import figures
 from parley.schema.fields import columns_of, field_tables, in_code
 from parley.schema.shapes import parse as parse_shape
@@ -114,25 +111,19 @@ def test_the_determined_front_matter_keeps_what_is_written_by_hand(tea):
     assert renewed_card(tea) == own
 
 
-def test_a_build_shows_a_real_row_only_if_the_script_says_so(tmp_path, tea):
-    build(open_source(tea, None, sample=True), tmp_path / "out")
-    assert shown_row(tea).invented
-    text = tea.card.with_name("tea.py").read_text()
-    for real in (True, False):
-        home = shutil.copytree(tea.folder, tmp_path / str(real) / "tea")
-        shutil.rmtree(home / "sample")
-        changed = text.replace("    CONFIGS = [", f"    SHOWS_REAL_ROWS = {real}\n    CONFIGS = [")
-        (home / "tea.py").write_text(changed)
-        there = Dataset("tea", home)
-        rows = [{"id": "r", "turns": [{"n": n} for n in range(5)], "text": "x" * 200}]
-        built = types.SimpleNamespace(
-            is_sample=False, splits=lambda config: ["train"], each_row=lambda *_, r=rows: iter(r)
-        )
-        shown = shown_row(there, built)
-        assert (shown is not None) is real  # there is no sample
-    assert '"turns": [{"n": 0}, {"n": 1}, {"n": 2}, "…"]' in row_part(
-        card.Shown("dialogues", rows[0], invented=False)
-    )
+def test_the_row_is_the_first_of_the_sample_shortened(tea):
+    sample = tea.sample / "dialogues.jsonl"
+    first = json.loads(sample.read_text().splitlines()[0])
+    first["turns"] = first["turns"][:1] * 5
+    first["turns"][0]["text"] = "<!-- " + "x" * 200
+    sample.write_text(json.dumps(first))
+    row = json.loads(re.search("```json\n(.*)```", part := row_part(tea), re.DOTALL)[1])
+    assert [type(turn) for turn in row["turns"]] == [dict] * 3 + [str]
+    assert row["turns"][0]["text"].startswith("<!-- xxx")
+    assert "x" * 200 not in part
+    assert "<!--" not in part
+    sample.unlink()
+    assert row_part(tea) == ""
 
 
 # Fields -------------------------------------------------------------------------------------

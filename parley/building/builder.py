@@ -50,17 +50,13 @@ class Builder(_Base):
         LANGUAGES the languages of the texts, as ("en",)
         CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
-        SHOWN     the config of which cards show a row; by default the first
-        SHOWS_REAL_ROWS
-                  whether the card of a build shows a real row, not an invented one: the licence
-                  must permit it, and no row may describe a person
+        SHOWN     the config of which cards show an invented row; by default the first
 
     Raises:
         ScriptError: the class definition has mistakes; names all of them.
     """
 
     VERSION = HOMEPAGE = LICENSE = CITATION = DEFAULT_CONFIG_NAME = SHOWN = ""
-    SHOWS_REAL_ROWS = False
     LANGUAGES: Sequence[str] = ()
     CONFIGS: list[Config | View] = []
     BUILDER_CONFIGS = _Configs()

@@ -8,7 +8,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,12 +17,10 @@ import yaml
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.marks import with_parts, without_parts
 from parley.building.card_parts import (
-    Shown,
     fields_part,
     figures_part,
     load_part,
     row_part,
-    shown_row,
     splits_part,
     tasks_part,
 )
@@ -116,18 +114,15 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     """
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, made)
-    note = "Partial build: the figures are those of `measured.json`." if built.missing else ""
     told = [*notes(built.mirrored)]
     if built.has_questions:
         told.append(_QUESTIONS + _EVAL * (EVAL in built.texts))
-    parts = {
-        **_parts(dataset, shown_row(dataset, built), known),
-        "load": load_part(dataset, made),
-        "splits": splits_part(dataset, splits, told, sample),
-        "figures": f"Not recomputed: {A_SAMPLE}."
-        if sample
-        else figures_part(known.figures(dataset), note),
-    }
+    parts = _parts(dataset, known, splits, told, sample)
+    if sample:
+        parts["figures"] = f"Not recomputed: {A_SAMPLE}."
+    elif built.missing:
+        note = "Partial build: the figures are those of `measured.json`."
+        parts["figures"] = figures_part(known.figures(dataset), note)
     front, body = parse(dataset.read_card(), str(dataset.card))
     front |= determined(dataset, splits)
     front["configs"] = card_configs(made, dataset.default)
@@ -143,18 +138,9 @@ def renewed_card(dataset: Dataset) -> str:
     known = measured(dataset)
     front, body = parse(dataset.read_card(), str(dataset.card))
     splits = known.splits or every_split(dataset, {})
-    built = {
-        c: {s: found for s, found in each.items() if "rows" in found} for c, each in splits.items()
-    }
-    parts = {
-        **_parts(dataset, shown_row(dataset), known),
-        "load": load_part(dataset, built),
-        "splits": splits_part(dataset, splits),
-        "figures": figures_part(known.figures(dataset)),
-    }
     front |= determined(dataset, splits)
-    # lists within a line
-    return _front(front, default_flow_style=None) + _with_parts(dataset, body, parts, known)
+    body = _with_parts(dataset, body, _parts(dataset, known, splits), known)
+    return _front(front, default_flow_style=None) + body  # lists within a line
 
 
 def _front(front: Mapping[str, Any], **style: Any) -> str:
@@ -162,12 +148,19 @@ def _front(front: Mapping[str, Any], **style: Any) -> str:
     return f"---\n{yaml.dump(front, Dumper=_DUMPER, **options)}---\n"
 
 
-def _parts(dataset: Dataset, shown: Shown | None, known: Measured) -> dict[str, str]:
-    """Return the parts that depend on the declaration, and empty others."""
-    return dict.fromkeys(PARTS, "") | {
-        "load": load_part(dataset),
-        "row": row_part(shown),
+def _parts(
+    dataset: Dataset,
+    known: Measured,
+    splits: Splits,
+    told: Sequence[str] = (),
+    sample: bool = False,
+) -> dict[str, str]:
+    return {
+        "splits": splits_part(dataset, splits, told, sample),
+        "load": load_part(dataset, splits),
+        "row": row_part(dataset),
         "fields": fields_part(dataset),
+        "figures": figures_part(known.figures(dataset)),
         "tasks": tasks_part(dataset, known.scores),
         "citation": f"```bibtex\n{dataset.builder.CITATION.strip()}\n```",
     }

@@ -1,13 +1,11 @@
 """The generated parts of a card, each as Markdown."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from parley.base.errors import RecordError, RowError, SourceError
-from parley.building.folder import BuiltFolder
 from parley.building.leaderboard import markdown_table, section
 from parley.building.measurements import Scores, Splits
 from parley.building.registry import Dataset
@@ -24,15 +22,6 @@ _SIGNS = {
     "*": "`*` for each of the fields above",
     "{": "`{a,b}` for `a` and `b`",
 }
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The row that a card shows."""
-
-    config: str
-    row: Mapping[str, Any]
-    invented: bool
 
 
 def splits_part(
@@ -57,10 +46,10 @@ def splits_part(
     return "\n".join([*lines, *(f"{note}\n" for note in [*([_SAMPLE] if sample else []), *notes])])
 
 
-def load_part(dataset: Dataset, built: Splits | None = None) -> str:
+def load_part(dataset: Dataset, splits: Splits) -> str:
     """Return the code that loads a split of the default config, the first that was built."""
-    splits = (built or {}).get(dataset.default) or dataset.splits[dataset.default]
-    split = next(iter(splits))
+    there = splits[dataset.default]
+    split = next((split for split, found in there.items() if "rows" in found), next(iter(there)))
     return f"""```python
 from datasets import load_dataset
 
@@ -70,36 +59,20 @@ rows = load_dataset("build/{dataset.name}", "{dataset.default}", split="{split}"
 `build/{dataset.name}` is what `parley build` writes. On the Hub, take the repository's name."""
 
 
-def shown_row(dataset: Dataset, built: BuiltFolder | None = None) -> Shown | None:
-    """Return the row that a card shows: of a build if the script permits it, else of the sample.
-
-    None if there is no such row.
-    """
+def row_part(dataset: Dataset) -> str:
+    """Return the first row of the sample as JSON, its long texts and lists shortened, or ""."""
     # not at the top: cards are read without these
     from parley.building.rows.split import generate, plan
     from parley.building.sources import open_source
 
     config = dataset.builder.SHOWN or dataset.default
-    if built and (built.is_sample or dataset.builder.SHOWS_REAL_ROWS):
-        rows = (row for split in built.splits(config) for row in built.each_row(config, split))
-        if (row := next(rows, None)) is not None:
-            return Shown(config, row, built.is_sample)
-    source = open_source(dataset, None, sample=True)
-    plans = (each for each in plan(source) if each.config.name == config)
-    whole = (p for p in plans if all((source.folder / each.path).exists() for each in p.files))
-    rows = (row for each in whole for row in generate(each))
-    with suppress(RecordError, RowError, SourceError):  # `parley check` tells what is wrong
-        return next((Shown(config, row, True) for row in rows), None)
-    return None
-
-
-def row_part(shown: Shown | None) -> str:
-    """Return a row as JSON, its long texts and lists shortened."""
-    if shown is None:
-        return ""
-    kind = "An invented row" if shown.invented else "A row"
-    row = _laid_out(_shortened(dict(shown.row))).replace("<!--", "\\u003c!--")  # no mark of a part
-    return f"{kind} of `{shown.config}`, shortened at `…`.\n\n```json\n{row}\n```"
+    for each in plan(open_source(dataset, None, sample=True)):
+        if each.config.name == config:
+            with suppress(RecordError, RowError, SourceError):  # `parley check` tells what is wrong
+                row = _laid_out(_shortened(next(generate(each))))
+                row = row.replace("<!--", "\\u003c!--")  # no mark of a part
+                return f"An invented row of `{config}`, shortened at `…`.\n\n```json\n{row}\n```"
+    return ""
 
 
 def _shortened(value: Any) -> Any:
