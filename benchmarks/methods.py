@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parley.building.sources import Sources
+    from parley.building.upstream import Sources
 
 METHODS: dict[str, Callable[..., int]] = {}
 _start = [0.0, 0.0]
@@ -115,7 +115,7 @@ def only_raw(source: Path) -> "Sources":
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
-    from parley.building.sources import Sources
+    from parley.building.upstream import Sources
 
     cosrec = dataset("cosrec")
     dialogues = cosrec.configs["dialogues"]
@@ -164,7 +164,7 @@ def build(source: str, name: str = "") -> int:
     from parley import dataset
     from parley import list as datasets
     from parley.building.build import build as build_folder
-    from parley.building.sources import open_source
+    from parley.building.upstream import open_source
 
     with tempfile.TemporaryDirectory() as folder:
         if name:  # a first build imports everything

@@ -27,7 +27,7 @@ from parley import dataset
 from parley import list as datasets
 from parley import open as open_folder
 from parley.building.build import build as build_folder
-from parley.building.sources import Sources, at_hand
+from parley.building.upstream import Sources, at_hand
 from parley.reading.site.write import write_site
 
 WATCH = """

@@ -90,7 +90,7 @@ def build(
     """
     from parley.building.build import build as write_build
     from parley.building.folder import find_folder
-    from parley.building.sources import open_source, source_folder
+    from parley.building.upstream import open_source, source_folder
 
     if sample and source is not None:
         raise UsageError("sample=True excludes source=")
@@ -120,7 +120,7 @@ def verify(
     Raises:
         OutputError: the folder is no build.
     """
-    from parley.building.sources import at_hand, source_folder
+    from parley.building.upstream import at_hand, source_folder
     from parley.verifying.verify import verify as verify_build
 
     built = _opened(folder)

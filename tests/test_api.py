@@ -16,7 +16,7 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
 from parley.building.rows.digest import Digest
-from parley.building.sources import Sources, open_source
+from parley.building.upstream import Sources, open_source
 from parley.source.pins import hash_file
 
 

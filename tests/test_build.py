@@ -21,7 +21,7 @@ from parley.building.provenance import CARD, EVAL, PROVENANCE, read_provenance
 from parley.building.registry import Dataset, get
 from parley.building.rows import parquet
 from parley.building.rows.parquet import row_groups
-from parley.building.sources import Sources, at_hand, open_source
+from parley.building.upstream import Sources, at_hand, open_source
 from parley.source.pins import UNREADABLE
 from parley.tasks.asking import Asking
 from parley.tasks.in_builds import each_task, write_questions

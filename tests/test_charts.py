@@ -14,7 +14,7 @@ from parley.base.errors import ScriptError
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.reading.charts import Bar, Bars, Heatmap, own_charts
 from parley.reading.dialogues import dialogues
 from parley.reading.transcript import Note, Transcript, Turn

@@ -13,7 +13,7 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import UsageError
 from parley.building.build import build
 from parley.building.registry import Dataset, get
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 from parley.source.pins import PLACEHOLDER
 from parley.verifying.check import run_check
 

@@ -16,7 +16,7 @@ from parley.building.rows import write
 from parley.building.rows.arrow import to_batch
 from parley.building.rows.split import plan
 from parley.building.rows.write import batch_of, to_columns
-from parley.building.sources import at_hand, open_source
+from parley.building.upstream import at_hand, open_source
 from parley.schema.shapes import parse
 
 TRIED = 5_000  # damaged records

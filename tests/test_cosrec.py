@@ -10,7 +10,7 @@ import pytest
 from parley.base.errors import RecordError
 from parley.building.registry import get
 from parley.building.rows.split import generate, split_plan
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 from parley.reading.transcript import Note
 
 cosrec = get("cosrec")

@@ -8,7 +8,7 @@ from folders import in_memory
 from parley.base.errors import RecordError
 from parley.building.registry import get
 from parley.building.rows.split import generate, split_plan
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined
 

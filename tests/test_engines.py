@@ -17,7 +17,7 @@ from parley.building.build import build
 from parley.building.registry import get
 from parley.building.rows.arrow import to_batch
 from parley.building.rows.digest import Digest
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.schema.features import arrow_schema
 
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and

@@ -21,7 +21,7 @@ from parley.base.errors import OutputError, UsageError
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.reading.dialogues import dialogues
 from parley.reading.export.export import export, formats
 from parley.schema.features import item_of, labels_of

@@ -11,7 +11,7 @@ from parley.building.build import build
 from parley.building.card import parse
 from parley.building.folder import open_folder
 from parley.building.registry import get
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.verifying.verify import verify
 
 NAME = "craigslist_bargains"

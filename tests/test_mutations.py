@@ -14,7 +14,7 @@ from parley.base.errors import RecordError
 from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.building.rows.split import generate, split_plan
-from parley.building.sources import Sources, open_source
+from parley.building.upstream import Sources, open_source
 from parley.building.verdicts import marked
 from parley.schema.shapes import parse
 from parley.source.reader import Reader

@@ -30,7 +30,7 @@ from parley.base.console import plain
 from parley.building.build import build
 from parley.building.folder import find_folder
 from parley.building.registry import discover, get
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.reading.export.export import export
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -24,7 +24,7 @@ from parley.building.build import build
 from parley.building.folder import BuiltFolder, open_folder
 from parley.building.provenance import EVAL, PROVENANCE, QUESTIONS
 from parley.building.registry import Dataset, get
-from parley.building.sources import Sources, at_hand
+from parley.building.upstream import Sources, at_hand
 from parley.hub.publish import (
     publish,
     validate_target,

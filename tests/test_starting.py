@@ -14,7 +14,7 @@ from parley.base.errors import ParleyError, UsageError
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import Dataset, discover
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.reading.dialogues import dialogues
 from parley.source.files import File
 from parley.source.pins import problem

@@ -17,7 +17,7 @@ from parley.base.errors import RecordError, UsageError
 from parley.base.marks import marks
 from parley.building.build import build
 from parley.building.registry import Dataset
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.tasks.evaluate import measured_scores
 from parley.tasks.predictions import read, validate_predictions
 

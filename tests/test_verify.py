@@ -24,7 +24,7 @@ from parley.building.folder import open_folder
 from parley.building.measurements import FILE, Measured, measured
 from parley.building.registry import Dataset, discover, get
 from parley.building.rows import parquet as parquet_files
-from parley.building.sources import Sources, open_source
+from parley.building.upstream import Sources, open_source
 from parley.building.verdicts import UNEXPLAINED, Figure
 from parley.reading.export.export import export
 from parley.schema.features import arrow_schema

@@ -23,7 +23,7 @@ from parley.building.provenance import (
 from parley.building.registry import Dataset
 from parley.building.rows.split import BuiltSplit, paused_garbage_collection, plan
 from parley.building.rows.write import write_split
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 
 
 def build(

@@ -63,7 +63,7 @@ def row_part(dataset: Dataset) -> str:
     """Return the first row of the sample as JSON, its long texts and lists shortened, or ""."""
     # not at the top: cards are read without these
     from parley.building.rows.split import generate, plan
-    from parley.building.sources import open_source
+    from parley.building.upstream import open_source
 
     config = dataset.builder.SHOWN or dataset.default
     for each in plan(open_source(dataset, None, sample=True)):

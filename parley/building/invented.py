@@ -7,7 +7,7 @@ from parley.base.errors import Problem, ScriptError
 from parley.building.configs import Config
 from parley.building.folder import BuiltFolder
 from parley.building.rows.split import generate, plan
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 
 _LEAST = 40  # characters of a text that nobody invents twice
 

@@ -4,26 +4,23 @@
 changed file may load as before.
 """
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
-from parley.base.regular import open_regular
 from parley.building.build import build
 from parley.building.folder import BuiltFolder, open_folder
 from parley.building.provenance import FORMAT
 from parley.building.registry import Dataset
 from parley.building.rows.digest import Digest
-from parley.building.sources import open_source, source_folder
+from parley.building.upstream import open_source, source_folder
 from parley.schema.features import arrow_schema
 from parley.source.fetch import cache_folder, fetch
+from parley.source.pins import problem
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 
@@ -36,9 +33,9 @@ def load_rows(
     found.require(config, split)
     splits = [*found.splits[config]] if split is None else [split]
     tried: list[Problem] = []
-    built = _with_rows(folder / found.name, found, config, splits, tried)
-    rows = load_splits(built, config, splits) if built else None
-    if rows is None:
+    if built := _with_rows(folder / found.name, found, config, splits, tried):
+        rows = load_splits(built, config, splits)
+    else:
         rows = _load_cached(found, config, splits, source, tried)
     return datasets.DatasetDict(rows) if split is None else rows[split]
 
@@ -55,14 +52,14 @@ def _with_rows(
     except OutputError as error:
         tried.append(Problem("", what=str(error)))
         return None
-    absent = [each for each in splits if each not in built.provenance["configs"].get(config, {})]
+    made = built.provenance["configs"].get(config, {})
     if built.is_sample:
         why = "a build of the invented sample"
     elif built.version != found.version:
         why = f"a build of {found.name} {built.version}; this is {found.name} {found.version}"
     elif built.provenance.get("format") != FORMAT:
         why = "a build by an older Parley, with other digests"
-    elif absent:
+    elif absent := [each for each in splits if each not in made]:
         why = f"a build without {config}/{', '.join(absent)}"
     else:
         return built
@@ -108,53 +105,39 @@ def load_splits(
         OutputError: a file is missing, or files or rows differ from the provenance;
             names all of them.
     """
-    wrong: list[Problem] = []
-    tables = {split: _table(built, config, split, wrong) for split in splits}
+    features = built.features(config)
+    wrong, loaded = list[Problem](), {}
+    for split in splits:
+        table = _recorded(built, config, split, wrong)
+        info = datasets.DatasetInfo(
+            features=features, dataset_name=built.dataset.name, config_name=config
+        )
+        if not wrong:
+            loaded[split] = datasets.Dataset(table, info, datasets.NamedSplit(split))
     if wrong:
         what = f"{built.path}: a damaged build"
         raise OutputError(what, *wrong, remedy=f"Run {built.rebuild} again.")
-    features = built.features(config)
-    return {
-        split: datasets.Dataset(
-            table,
-            datasets.DatasetInfo(
-                features=features, dataset_name=built.dataset.name, config_name=config
-            ),
-            datasets.NamedSplit(split),
-        )
-        for split, table in tables.items()
-    }
+    return loaded
 
 
-def _table(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) -> pa.Table:
-    schema = arrow_schema(built.features(config))
+def _recorded(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) -> pa.Table | None:
+    """Return the rows that the provenance records; None, and what is wrong, without them."""
     made = built.provenance["configs"][config][split]
-    tables, already = [schema.empty_table()], len(wrong)
-    if not (paths := built.files(config, split)):
-        wrong.append(Problem(f"{config}/{split}", what="a file is missing, or a link"))
-    for path, file in zip(paths, made["files"], strict=False):
-        if (table := _recorded(path, file)) is None or table.schema != schema:
-            what = "unreadable, or not of the recorded size, sha256 and columns"
-            wrong.append(Problem(file["path"], what=what))
-        else:
-            tables.append(table)
-    table, digest = pa.concat_tables(tables), Digest(schema)
-    digest.update(table)
-    if len(wrong) == already and (table.num_rows, digest.hexdigest()) != (
-        made["rows"],
-        made["digest"],
-    ):
-        wrong.append(Problem(f"{config}/{split}", what="other rows than the recorded ones"))
-    return table
-
-
-def _recorded(path: Path, file: dict[str, Any]) -> pa.Table | None:
-    """Return the table of a Parquet file; None if it is none, or not of the recorded bytes."""
-    try:
-        with open_regular(path, links=False) as opened:
-            data = opened.read(file["bytes"] + 1)
-        if hashlib.sha256(data).hexdigest() != file["sha256"]:
-            return None
-        return pq.ParquetFile(pa.BufferReader(data)).read()
-    except (pa.ArrowException, OSError, ValueError):
-        return None
+    paths = built.files(config, split)
+    found = [
+        Problem(file["path"], what=why)
+        for path, file in zip(paths, made["files"], strict=bool(paths))
+        if (why := problem(path, file))
+    ]
+    if not paths:
+        found = [Problem(f"{config}/{split}", what="a file is missing, or a link")]
+    if not found:
+        table = pa.concat_tables(built.tables(config, split))
+        digest = Digest(schema := arrow_schema(built.features(config)))
+        if table.schema == schema:
+            digest.update(table)
+            if (digest.rows, digest.hexdigest()) == (made["rows"], made["digest"]):
+                return table
+        found = [Problem(f"{config}/{split}", what="other columns or rows than the recorded ones")]
+    wrong += found
+    return None

@@ -18,7 +18,7 @@ from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
     from parley.building.rows.split import BuiltSplit
-    from parley.building.sources import Sources
+    from parley.building.upstream import Sources
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions

@@ -178,7 +178,7 @@ def built_or_samples(
         raise UsageError("--sample excludes --build")
     from parley.base.temporary import temporary_folder
     from parley.building.build import build
-    from parley.building.sources import open_source
+    from parley.building.upstream import open_source
 
     with temporary_folder("samples") as place:
         for dataset in select(names):

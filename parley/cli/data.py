@@ -120,7 +120,7 @@ def build(
     from parley.base.console import print_message, progress
     from parley.building import card
     from parley.building.build import build as build_dataset
-    from parley.building.sources import open_source, source_folder
+    from parley.building.upstream import open_source, source_folder
     from parley.cli.report import build_table
     from parley.tasks.evaluate import measured_scores
     from parley.tasks.in_builds import write_questions
@@ -179,7 +179,7 @@ def verify(
     """
     chosen, absent = common.select_built(names, folder)  # before what is slow to import
     from parley.base.console import print_message, progress
-    from parley.building.sources import source_folder
+    from parley.building.upstream import source_folder
     from parley.cli.report import report
     from parley.verifying.verify import Verification, verify_each
 

@@ -33,7 +33,7 @@ def publish(
     """
     from parley.base.console import print_logs, print_message
     from parley.building.folder import find_folder
-    from parley.building.sources import at_hand, source_folder
+    from parley.building.upstream import at_hand, source_folder
     from parley.cli.report import publication
     from parley.hub import publish as hub
     from parley.hub.published import Published, note

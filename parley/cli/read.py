@@ -13,7 +13,7 @@ from parley.cli.common import AsJson, BuildDir, BuildOrOther, Name, Names, Sampl
 
 if TYPE_CHECKING:
     from parley.building.folder import BuiltFolder
-    from parley.building.sources import Sources
+    from parley.building.upstream import Sources
     from parley.reading.site.data import Asked
 
 _TITLES = "A folder with the titles of judged documents."
@@ -48,7 +48,7 @@ def show(
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
     from parley.building.folder import find_folder
-    from parley.building.sources import open_source, source_folder
+    from parley.building.upstream import open_source, source_folder
     from parley.cli.show import find_dialogue, lay_out, lay_out_fields
     from parley.schema.fields import field_tables
 

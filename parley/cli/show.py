@@ -7,7 +7,7 @@ from parley.base.console import safe
 from parley.base.errors import UsageError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 from parley.cli.tables import LABEL, grid, indented, labelled
 from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
 from parley.reading.transcript import Note, Table, Transcript

@@ -17,7 +17,7 @@ from parley.base.errors import OutputError, PublishError, UsageError
 from parley.building.card import is_licensed, licence_section
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 from parley.hub.upload import (
     BEGUN,
     LEAVE,

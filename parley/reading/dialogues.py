@@ -14,7 +14,7 @@ from parley.base.exact import is_number, plain
 from parley.building.folder import BuiltFolder
 from parley.building.frozen import frozen
 from parley.building.registry import Dataset
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 from parley.reading.transcript import Facets, Transcript, Value
 from parley.schema.features import item_of, labels_of
 

@@ -32,7 +32,7 @@ from parley.building.provenance import (
 from parley.building.rows.digest import same
 from parley.building.rows.split import BuiltSplit, SplitPlan
 from parley.building.rows.write import write_batches
-from parley.building.sources import Sources, sources_of
+from parley.building.upstream import Sources, sources_of
 from parley.building.verdicts import A_SAMPLE, Figure, every_count, marked
 from parley.schema.features import arrow_schema
 from parley.source import pins

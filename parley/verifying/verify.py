@@ -9,7 +9,7 @@ from parley.base.errors import OutputError, ParleyError
 from parley.building.folder import BuiltFolder, find_folder
 from parley.building.registry import Dataset
 from parley.building.rows.split import paused_garbage_collection, plan
-from parley.building.sources import Sources, at_hand, open_source
+from parley.building.upstream import Sources, at_hand, open_source
 from parley.building.verdicts import A_SAMPLE, UNEXPLAINED, Figure, figures, marked
 from parley.verifying import folder_checks, row_checks, view_checks
 from parley.verifying.check import Check, OnStep, run_check

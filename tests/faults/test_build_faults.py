@@ -18,7 +18,7 @@ from parley.base.errors import OutputError
 from parley.base.replace import write_whole
 from parley.building.build import build
 from parley.building.registry import get
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
@@ -26,7 +26,7 @@ import datasets, json
 from pathlib import Path
 from parley.building.build import build
 from parley.building.registry import get
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """
@@ -119,7 +119,7 @@ def test_a_full_disk(small_disk, forks):
     """Build a sample on disks with different room, in a process that pyarrow might abort."""
     subprocess.run(["mount", "-o", "remount,size=900k", str(small_disk)], check=True, timeout=20)
     more = "from parley.base.errors import OutputError\n"
-    more += "from parley.building.sources import open_source\n"
+    more += "from parley.building.upstream import open_source\n"
     building = forks(PREPARE + more, IN_ROOM)
     building.start(small_disk / "out")
     assert building.wait() == 0

@@ -12,7 +12,7 @@ from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import discover, get
 from parley.building.rows.split import generate, split_plan
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.source.files import Opened
 from parley.source.reader import Reader
 from parley.verifying.verify import verify

@@ -23,7 +23,7 @@ from parley.base.marks import marks
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import Dataset, get
-from parley.building.sources import Sources
+from parley.building.upstream import Sources
 from parley.reading.site.write import write_site
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "4"))  # of each command; `make faults` has 20

@@ -15,7 +15,7 @@ from parley.base.errors import OutputError
 from parley.building.build import build
 from parley.building.folder import open_folder
 from parley.building.registry import get
-from parley.building.sources import open_source
+from parley.building.upstream import open_source
 from parley.verifying import folder_checks
 from parley.verifying.check import NotChecked
 from parley.verifying.diff import compare

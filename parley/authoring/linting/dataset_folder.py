@@ -9,7 +9,7 @@ from parley.building.build import build
 from parley.building.card import parse
 from parley.building.folder import BuiltFolder, open_folder
 from parley.building.registry import Dataset
-from parley.building.sources import Sources, open_source
+from parley.building.upstream import Sources, open_source
 
 
 @dataclass

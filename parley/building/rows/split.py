@@ -28,7 +28,7 @@ from parley.source.files import Source
 from parley.source.reader import Reader
 
 if TYPE_CHECKING:
-    from parley.building.sources import Sources
+    from parley.building.upstream import Sources
 
 
 @dataclass(frozen=True)

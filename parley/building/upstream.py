@@ -1,4 +1,4 @@
-"""Locates the upstream files of a build and compares them with their pins."""
+"""The upstream files of a dataset: where they are, and whether they match their pins."""
 
 import os
 from collections.abc import Mapping
@@ -93,14 +93,13 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
         return cache_folder() / dataset.name
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
-    if not (folder / dataset.name).is_dir() and any(
-        not _is_missing(folder / file) for file in dataset.sources
-    ):
+    place = folder / dataset.name
+    if not place.is_dir() and not all(_is_missing(folder / file) for file in dataset.sources):
         raise UsageError(
             f"{folder}: holds the files of {dataset.name} itself",
             remedy="--source takes the folder above it, with one folder for each dataset.",
         )
-    return folder / dataset.name
+    return place
 
 
 def open_source(
@@ -122,30 +121,34 @@ def open_source(
     if sample:
         return Sources(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
-    sources = dataset.pins
-    compared = {file: pins.compare(place / file, pin) for file, pin in sources.items()}
-    found = [
-        Problem(str(place / file), what=f"{problem}. {_mend(sources[file], problem, folder)}")
-        for file, (_, problem) in compared.items()
-        if problem not in (None, pins.MISSING)
-    ]
-    there = {
-        file: pin or sources[file]
-        for file, (pin, problem) in compared.items()
-        if problem != pins.MISSING
-    }
+    there, found = dict[str, pins.Pin](), []
+    for file, pin in dataset.pins.items():
+        matched, problem = pins.compare(place / file, pin)
+        if problem == pins.MISSING:
+            continue
+        there[file] = matched or pin
+        if problem:
+            what = f"{problem}; it is from {pins.whence(pin)}"
+            found.append(Problem(str(place / file), what=what))
     made = sources_of(dataset, place, there)
-    remedy = ""
+    partial = ""
     if made.missing and not (allow_missing and any(map(made.splits, dataset.configs))):
         found += [Problem(str(place / file), what=pins.MISSING) for file in made.missing]
-        remedy = _how_to_get(dataset, place, folder)
-        if len(made.missing) < len(sources):
-            remedy += ", or build the available files with --allow-missing"
-        remedy += "."
-    if found:
-        message = f"{dataset.name}: upstream files are missing or differ from their pins"
-        raise SourceError(message, *found, remedy=remedy)
-    return made
+        partial = ", or build the available files with --allow-missing" if there else ""
+    if not found:
+        return made
+    if folder is None:
+        remedy = (
+            f"Run `parley fetch {dataset.name}`, or name a folder that has them with --source or "
+            "PARLEY_SOURCE"
+        )
+    else:
+        remedy = (
+            f"Put them into {place} in upstream's layout, or leave out --source (and unset "
+            f"PARLEY_SOURCE) and run `parley fetch {dataset.name}`"
+        )
+    message = f"{dataset.name}: upstream files are missing or differ from their pins"
+    raise SourceError(message, *found, remedy=f"{remedy}{partial}.")
 
 
 def sources_of(dataset: Dataset, place: Path, there: Mapping[str, pins.Pin]) -> Sources:
@@ -153,26 +156,6 @@ def sources_of(dataset: Dataset, place: Path, there: Mapping[str, pins.Pin]) -> 
     missing = [file for file in dataset.pins if file not in there]
     mirrored = {file: pin for file, pin in there.items() if pin != dataset.pins[file]}
     return Sources(dataset, place, False, missing, mirrored, compared=True)
-
-
-def _how_to_get(dataset: Dataset, place: Path, folder: Path | None) -> str:
-    if folder is None:
-        return (
-            f"Run `parley fetch {dataset.name}`, or name a folder that has them with --source or "
-            "PARLEY_SOURCE"
-        )
-    return (
-        f"Put them into {place} in upstream's layout, or leave out --source (and unset "
-        f"PARLEY_SOURCE) and run `parley fetch {dataset.name}`"
-    )
-
-
-def _mend(pin: pins.Pin, problem: str, folder: Path | None) -> str:
-    if problem.startswith(pins.UNREADABLE):
-        return "Grant permission to read it"
-    if folder is None:
-        return "Fetch again to replace damaged files"
-    return f"Get it from {pins.whence(pin)}"
 
 
 def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
