@@ -284,7 +284,7 @@ def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bo
         UsageError: the port cannot be taken.
         OutputError: a folder is no build.
     """
-    from parley.reading.site.browse import browse as browse_builds
+    from parley.reading.site.serve import browse as browse_builds
 
     browse_builds([_opened(each) for each in folders], port=port, open_browser=open_browser)
 

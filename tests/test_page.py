@@ -947,7 +947,7 @@ def test_a_query_chooses_the_dialogues_and_their_order(
 ):
     query = "select dialogue_id from casino.participants order by points_scored, dialogue_id; "
     given = {}
-    monkeypatch.setattr("parley.reading.site.browse.browse", lambda *a, **more: given.update(more))
+    monkeypatch.setattr("parley.reading.site.serve.browse", lambda *a, **more: given.update(more))
     done = run("browse", "casino", "--build", sample_build, "--where", query)
     rows = sorted(
         table(sample_build, "casino", "participants"),

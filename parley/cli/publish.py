@@ -88,7 +88,7 @@ def export(
     """Write a build in another format into a new folder."""
     from parley.building.folder import find_folder
     from parley.reading.export.export import export as export_dataset
-    from parley.reading.export.tables import without_dialogues
+    from parley.reading.export.export import without_dialogues
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, common.read_ids(ids))

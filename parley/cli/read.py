@@ -157,7 +157,7 @@ def browse(
 
     A dataset is read when its first page is opened.
     """
-    from parley.reading.site.browse import browse as browse_builds
+    from parley.reading.site.serve import browse as browse_builds
 
     try:
         with common.built_or_samples(folder, sample, names) as place:

@@ -3,9 +3,11 @@
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +18,10 @@ from parley.base.temporary import temporary_folder
 from parley.building.folder import BuiltFolder, find_folder, open_folder
 from parley.building.provenance import PROVENANCE
 from parley.building.registry import discover
-from parley.reading.export.tables import cell
+from parley.reading.dialogues import dialogues
+from parley.reading.export.export import cell
+from parley.reading.site.filters import pairs_of, sides_of, text_of
+from parley.reading.transcript import Transcript
 from parley.schema.features import item_of, labels_of
 from parley.schema.fields import columns_of, meaning_of
 from parley.source.pins import problem
@@ -193,16 +198,61 @@ def _sides(attached: Mapping[str, BuiltFolder], kept: dict[str, Any], names: Any
     """Return the rows of `filters` of datasets, which are read when a query first needs them."""
     import pyarrow as pa
 
-    from parley.reading.site.sides import sides
-
     texts, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
     types = {"labels": pa.map_(pa.string(), texts), "numbers": pa.map_(pa.string(), numbers)}
     types |= {"said": texts, "place": pa.int64()}
     row = pa.struct([(name, types.get(name, pa.string())) for name in _SIDES])
     for name in (asked := names.to_pylist()):
         if name not in kept:
-            kept[name] = pa.array([list(sides(attached[name]))], pa.list_(row))
+            kept[name] = pa.array([list(sides_in(attached[name]))], pa.list_(row))
     return pa.concat_arrays([kept[name] for name in asked])
+
+
+def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
+    """Yield a row for each side of a dialogue, or one for a dialogue without sides.
+
+    `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue).
+    """
+    for place, dialogue in enumerate(dialogues(built)):
+        facets, transcript = dialogue.facets, dialogue.transcript
+        said = [_fold(turn.text) for turn in transcript.turns if not turn.action]
+        around = _fold("\n".join(_around(transcript)))
+        whole = {"id": dialogue.id, "place": place, "said": said, "around": around}
+        known = sides_of(facets)
+        for side, number in known.items() if known else [(None, -1)]:
+            values = {
+                name: [value for of, value in pairs_of(facet, known) if of in (-1, number)]
+                for name, facet in facets.items()
+            }
+            labels = [(name, list(map(text_of, found))) for name, found in values.items()]
+            numbers = [
+                (name, [float(v) for v in found if not isinstance(v, str | bool)])
+                for name, found in values.items()
+            ]
+            yield whole | {"side": side, "labels": labels, "numbers": numbers}
+
+
+def _around(transcript: Transcript) -> Iterator[str]:
+    """Yield reasons, descriptions, actions and labels."""
+    yield from transcript.speakers
+    yield from _strings(asdict(replace(transcript, turns=[], language="", entry="")))
+    for turn in transcript.turns:
+        yield from [turn.text] if turn.action else []
+        yield from _strings([asdict(note) for note in turn.notes])
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts inside lists and values of dicts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)
+
+
+def _fold(text: str) -> str:
+    """Return text for comparison, as page.js does."""
+    return unicodedata.normalize("NFKC", text).lower()
 
 
 def _require_recorded(built: BuiltFolder) -> None:
@@ -263,8 +313,6 @@ def _meanings(config: Any) -> dict[str, str]:
 
 def _named(value: str, feature: Any, depth: int = 0) -> str:
     """Return the SQL of a value with the names of labels in place of their numbers."""
-    if not _has_labels(feature):
-        return value
     if names := labels_of(feature):
         known = ", ".join(map(text, names))
         wrong = f"error('no label has the number ' || {value})"
@@ -275,16 +323,13 @@ def _named(value: str, feature: Any, depth: int = 0) -> str:
         )
     if (item := item_of(feature)) is not None:
         each = f"x{depth}"
-        return f"list_transform({value}, lambda {each}: {_named(each, item, depth + 1)})"
-    inner = (
-        f"{quoted(name)} := {_named(f'{value}.{quoted(name)}', field, depth)}"
-        for name, field in feature.items()
-    )
-    return f"case when {value} is not null then struct_pack({', '.join(inner)}) end"
-
-
-def _has_labels(feature: Any) -> bool:
-    if isinstance(feature, Mapping):
-        return any(map(_has_labels, feature.values()))
-    item = item_of(feature)
-    return bool(labels_of(feature)) if item is None else _has_labels(item)
+        inner = _named(each, item, depth + 1)
+        return value if inner == each else f"list_transform({value}, lambda {each}: {inner})"
+    if not isinstance(feature, Mapping):
+        return value
+    places = {name: f"{value}.{quoted(name)}" for name in feature}
+    parts = {name: _named(places[name], inner, depth) for name, inner in feature.items()}
+    packed = ", ".join(f"{quoted(name)} := {part}" for name, part in parts.items())
+    if parts == places:
+        return value
+    return f"case when {value} is not null then struct_pack({packed}) end"

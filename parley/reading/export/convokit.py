@@ -1,18 +1,16 @@
 """Write a ConvoKit corpus, for `convokit.Corpus(filename=folder)`."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import Dialogue, dialogues
-from parley.reading.export.tables import write_lines
+from parley.reading.export.export import write_lines
 
 __all__ = ["convokit", "write_corpus"]
 
-_PARTS = ("utterances", "speakers", "conversations")
 Meta = Mapping[str, Any]
 Said = tuple[str, Meta, str, Meta]
 """An utterance: the id and the metadata of its speaker, its text and its metadata."""
@@ -71,32 +69,27 @@ def write_corpus(
     Raises:
         ValueError: an utterance comes twice, or a number is not finite.
     """
-    utterances: list[dict[str, Any]] = []
+    utterances: dict[str, dict[str, Any]] = {}
     speakers: dict[str, Meta] = {}
     metas: dict[str, Meta] = {}
     for ids, meta, turns in conversations:
         metas[ids[0]] = meta
         for id, before, turn in zip(ids, (None, *ids), turns, strict=False):
             speaker, speakers[turn[0]], text, own = turn
-            said: dict[str, Any] = {
-                "id": id,
-                "conversation_id": ids[0],
-                "text": text,
-                "speaker": speaker,
-            }
-            said |= {"meta": own, "reply-to": before, "timestamp": None, "vectors": []}
-            utterances.append(said)
-    id, times = next(iter(Counter(each["id"] for each in utterances).most_common(1)), ("", 0))
-    if times > 1:
-        raise ValueError(f"the utterance {id!r:.60} comes {times} times")
-    parts = ([each["meta"] for each in utterances], speakers.values(), metas.values())
+            if id in utterances:
+                raise ValueError(f"the utterance {id!r:.60} comes twice")
+            said: dict[str, Any] = {"id": id, "conversation_id": ids[0], "text": text}
+            said |= {"speaker": speaker, "meta": own, "reply-to": before}
+            utterances[id] = said | {"timestamp": None, "vectors": []}
     index = {
-        **{f"{part}-index": _types(found) for part, found in zip(_PARTS, parts, strict=True)},
+        "utterances-index": _types(each["meta"] for each in utterances.values()),
+        "speakers-index": _types(speakers.values()),
+        "conversations-index": _types(metas.values()),
         "overall-index": _types([about]),
         "version": 2,
         "vectors": [],
     }
-    write_lines(folder / "utterances.jsonl", utterances, ascii=True)
+    write_lines(folder / "utterances.jsonl", utterances.values(), ascii=True)
     for part, each in (("speakers", speakers), ("conversations", metas)):
         whole = {id: {"meta": meta, "vectors": []} for id, meta in each.items()}
         _write(folder / f"{part}.json", whole)

@@ -13,13 +13,12 @@ validator warns: a build does not know when it will be published.
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import mlcroissant as mlc
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-from rdflib.namespace import SDO  # mlcroissant is built on it
 
 from parley.base.errors import OutputError
 from parley.building.card import licence_section, parse, prose
@@ -30,7 +29,6 @@ from parley.schema.features import item_of, labels_of
 from parley.schema.fields import columns_of, meaning_of
 
 DESCRIPTION = "croissant.json"
-_PARQUET = "application/x-parquet"
 _CONFORMS = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
 # Property -> the card's section, or the paragraph of "Biases and impact", that it is
 _SAID = {
@@ -56,31 +54,45 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
         (folder / config).mkdir(exist_ok=True)
         for path in built.files(config, split):
             shutil.copyfile(path, folder / config / path.name)
-    context = mlc.Context()
     front, body = parse(built.card, "README.md")
-    builder = built.dataset.builder
+    dataset, builder = built.dataset, built.dataset.builder
+    context = mlc.Context()
+    said = _sections(body)
+    sources = built.provenance["sources"].values()
+    uses = [f"{name}: {each.use}" for name, each in dataset.configs.items() if each.use]
+    described = {
+        "@context": context.rdf.context | {"prov": "http://www.w3.org/ns/prov#"},
+        "@type": "sc:Dataset",
+        "name": dataset.name,
+        "description": builder.description(),
+        "conformsTo": _CONFORMS,
+        "citeAs": builder.CITATION,
+        "creator": [{"@type": "sc:Person", "name": name} for name in _creators(builder.CITATION)],
+        "inLanguage": front.get("language", []),
+        "keywords": front.get("tags", []),
+        "license": _licences(front, built),
+        "url": builder.HOMEPAGE,
+        "version": built.version,
+        "distribution": list(_files(built)),
+        "recordSet": list(_record_sets(built)),
+        **{f"rai:{name}": said[of] for name, of in _SAID.items() if of in said},
+        "rai:dataUseCases": [*uses, *(f"to predict {t.summary}" for t in dataset.tasks.values())],
+        "rai:hasSyntheticData": "machine-generated" in front.get("language_creators", ()),
+        "prov:wasDerivedFrom": [
+            {"@id": url} for url in dict.fromkeys(pin["url"] for pin in sources)
+        ],
+        "prov:wasGeneratedBy": [
+            {"@type": "prov:Activity", "prov:label": name, "sc:description": said[of]}
+            for name, of in _ACTIVITIES.items()
+            if of in said
+        ],
+        "variableMeasured": list(_figures(dataset)),
+    }
+    text = json.dumps(described, indent=2, ensure_ascii=False)
     try:
-        metadata = mlc.Metadata(
-            ctx=context,
-            conforms_to=list(_CONFORMS),
-            name=built.dataset.name,
-            description=builder.description(),
-            version=built.version,
-            license=_licences(front, built),
-            creators=[mlc.Person(ctx=context, name=name) for name in _creators(builder.CITATION)],
-            url=builder.HOMEPAGE,
-            cite_as=builder.CITATION,
-            in_language=list(front.get("language", ())),
-            keywords=list(front.get("tags", ())),
-            distribution=list(_files(context, built)),
-            record_sets=list(_record_sets(context, built)),
-        )
+        mlc.Metadata.from_json(context, json.loads(text))
     except mlc.ValidationError as error:
         raise OutputError(f"{built.path}: cannot be described as Croissant: {error}") from error
-    described = metadata.to_json() | dict(_responsible(built, front, _sections(body)))
-    described["@context"]["prov"] = "http://www.w3.org/ns/prov#"
-    described["variableMeasured"] = list(_figures(built.dataset))
-    text = json.dumps(described, indent=2, ensure_ascii=False, default=str)
     (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
 
 
@@ -112,61 +124,29 @@ def _sections(body: str) -> dict[str, str]:
     for paragraph in found.get("Biases and impact", "").split("\n\n"):
         name, _, text = paragraph.partition(": ")
         found[name] = text
-    return found
+    return {heading: text for heading, text in found.items() if text}
 
 
-def _responsible(
-    built: BuiltFolder, front: Mapping[str, Any], sections: Mapping[str, str]
-) -> Iterator[tuple[str, Any]]:
-    """Yield the properties of responsible AI and of provenance."""
-    sources = built.provenance["sources"]
-    yield from ((f"rai:{name}", text) for name, of in _SAID.items() if (text := sections.get(of)))
-    uses = [f"{name}: {each.use}" for name, each in built.dataset.configs.items() if each.use]
-    yield (
-        "rai:dataUseCases",
-        [*uses, *(f"to predict {t.summary}" for t in built.dataset.tasks.values())],
-    )
-    yield "rai:hasSyntheticData", "machine-generated" in front.get("language_creators", ())
-    yield (
-        "prov:wasDerivedFrom",
-        [{"@id": url} for url in dict.fromkeys(pin["url"] for pin in sources.values())],
-    )
-    yield (
-        "prov:wasGeneratedBy",
-        [
-            {"@type": "prov:Activity", "prov:label": name, "sc:description": text}
-            for name, of in _ACTIVITIES.items()
-            if (text := sections.get(of))
-        ],
-    )
-
-
-def _files(context: Any, built: BuiltFolder) -> Iterator[Any]:
+def _files(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     """Yield the available upstream files and the Parquet files of each config."""
     for source, pin in built.provenance["sources"].items():
         if "sha256" in pin:  # a file of which git's name alone is known has no hash of Croissant's
-            yield mlc.FileObject(
-                ctx=context,
-                id=f"upstream/{source}",
-                name=source,
-                content_url=pin["url"],
-                content_size=f"{pin['size']} B" if "size" in pin else None,
-                sha256=pin["sha256"],
-                encoding_formats=["text/plain"],
-            )
-    for config in {config: None for config, _ in built.declared}:
-        names = [
-            f"{config}/{path.name}" for s in built.splits(config) for path in built.files(config, s)
-        ]
-        place = {"id": f"parquet/{config}", "includes": names}
-        yield mlc.FileSet(ctx=context, name=config, encoding_formats=[_PARQUET], **place)
+            size = {"contentSize": f"{pin['size']} B"} if "size" in pin else {}
+            about = {"contentUrl": pin["url"], **size, "sha256": pin["sha256"]}
+            named = {"@type": "cr:FileObject", "@id": f"upstream/{source}", "name": source}
+            yield named | about | {"encodingFormat": "text/plain"}
+    for config in dict.fromkeys(config for config, _ in built.declared):
+        files = [path for split in built.splits(config) for path in built.files(config, split)]
+        named = {"@type": "cr:FileSet", "@id": f"parquet/{config}", "name": config}
+        names = [f"{config}/{path.name}" for path in files]
+        yield named | {"encodingFormat": "application/x-parquet", "includes": names}
 
 
-def _record_sets(context: Any, built: BuiltFolder) -> Iterator[Any]:
+def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     """Yield each config with a field `split`, then its splits and its labels, which fields name."""
     configs, builder = built.dataset.configs, built.dataset.builder
     licences = {name: builder.licence(name) for name in configs}
-    for config in {config: None for config, _ in built.declared}:
+    for config in dict.fromkeys(config for config, _ in built.declared):
         features = built.dataset.features(config)
         meanings = {each.path: meaning_of(each) for each in columns_of(configs[config])}
         left_out = [name for name, feature in features.items() if not _readable(feature)]
@@ -176,55 +156,47 @@ def _record_sets(context: Any, built: BuiltFolder) -> Iterator[Any]:
         if len(set(licences.values())) > 1:
             description += f"; licence: {licences[config]}"
         splits = built.splits(config)
-        names = "|".join(splits)
-        named = {"id": f"{config}/split", "name": "split", "description": "the split of the row"}
-        split = mlc.Field(ctx=context, data_types=[mlc.DataType.TEXT], **named)
-        split.source = mlc.Source(
-            ctx=context,
-            file_set=f"parquet/{config}",
-            extract=mlc.Extract(ctx=context, file_property="fullpath"),
-            # of a path, and of a split's name: mlcroissant applies it a second time
-            transforms=[mlc.Transform(ctx=context, regex=f"(?:{config}/)?({names})(?:-.+)?$")],
-        )
-        split.references = mlc.Source(ctx=context, field=f"splits/{config}/name")
+        split = _named("cr:Field", f"{config}/split", "split", "the split of the row") | {
+            "dataType": "sc:Text",
+            "references": {"field": {"@id": f"splits/{config}/name"}},
+            "source": {
+                "fileSet": {"@id": f"parquet/{config}"},
+                "extract": {"fileProperty": "fullpath"},
+                "transform": {"regex": f"(?:{config}/)?({'|'.join(splits)})(?:-.+)?$"},
+            },
+        }
         fields = [
-            _field(context, (config, name), feature, meanings)
+            _field((config, name), feature, meanings)
             for name, feature in features.items()
             if name not in left_out
         ]
-        about = {"id": config, "name": config, "description": description}
-        yield mlc.RecordSet(ctx=context, fields=[split, *fields], **about)
+        about = _named("cr:RecordSet", config, config, description)
+        yield about | {"field": [split, *fields]}
         rows: list[dict[str, Any]] = [{"name": split} for split in splits]
-        of = f"the splits of {config}"
-        yield _listed(context, f"splits/{config}", of, mlc.DataType.SPLIT, "name", rows)
+        yield _listed(f"splits/{config}", f"the splits of {config}", "cr:Split", "name", rows)
         for name, feature in features.items():
             if labels := labels_of(_inner(feature)[0]):
                 rows = [{"value": n, "name": label} for n, label in enumerate(labels)]
                 id, of = f"labels/{config}/{name}", f"the labels of {name} in {config}"
-                yield _listed(context, id, of, SDO.Enumeration, "value", rows)
+                yield _listed(id, of, "sc:Enumeration", "value", rows)
 
 
-def _listed(context: Any, id: str, of: str, kind: Any, key: str, rows: list[dict[str, Any]]) -> Any:
+def _named(type_: str, id: str, name: str, description: str) -> dict[str, Any]:
+    return {"@type": type_, "@id": id, "name": name, "description": description}
+
+
+def _listed(id: str, of: str, kind: str, key: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a set whose records stand in the description itself."""
-    types = {"name": mlc.DataType.TEXT, "value": mlc.DataType.INTEGER}
-    return mlc.RecordSet(
-        ctx=context,
-        id=id,
-        name=id,
-        description=of,
-        data_types=[kind],
-        key=[f"{id}/{key}"],
-        fields=[
-            mlc.Field(ctx=context, id=f"{id}/{n}", name=n, description=of, data_types=[types[n]])
-            for n in rows[0]
-        ],
-        data=[{f"{id}/{name}": value for name, value in row.items()} for row in rows],
-    )
+    types = {"name": "sc:Text", "value": "sc:Integer"}
+    fields = [_named("cr:Field", f"{id}/{n}", n, of) | {"dataType": types[n]} for n in rows[0]]
+    data = [{f"{id}/{name}": value for name, value in row.items()} for row in rows]
+    about = {"dataType": kind, "key": {"@id": f"{id}/{key}"}, "field": fields, "data": data}
+    return _named("cr:RecordSet", id, id, of) | about
 
 
 def _field(
-    context: Any, path: tuple[str, ...], feature: Any, meanings: Mapping[str, str], place: str = ""
-) -> Any:
+    path: tuple[str, ...], feature: Any, meanings: Mapping[str, str], place: str = ""
+) -> dict[str, Any]:
     """Return the field of a feature, by its path: config, column, and keys within that.
 
     Its `place` is the path of its meaning, as `turns[].text`.
@@ -232,29 +204,27 @@ def _field(
     inner, repeated = _inner(feature)
     config, column, *keys = path
     place = place or column
-    field = mlc.Field(ctx=context, id="/".join(path), name=path[-1], repeated=repeated or None)
-    field.description = meanings.get(place) or None
+    field = _named("cr:Field", "/".join(path), path[-1], meanings.get(place, ""))
+    field |= {"repeated": True} if repeated else {}
     if isinstance(inner, dict):
         above = place + "[]" * repeated
-        field.sub_fields = [
-            _field(context, (*path, key), each, meanings, f"{above}.{key}")
-            for key, each in inner.items()
-        ]
-        return field
-    field.data_types = [_type(inner)]
-    field.source = mlc.Source(
-        ctx=context,
-        file_set=f"parquet/{config}",
-        extract=mlc.Extract(ctx=context, column=column),
-        transforms=[mlc.Transform(ctx=context, json_path=_json_path(keys))] if keys else [],
-    )
+        return field | {
+            "subField": [
+                _field((*path, key), each, meanings, f"{above}.{key}")
+                for key, each in inner.items()
+            ]
+        }
     if labels_of(inner):
-        field.references = mlc.Source(ctx=context, field=f"labels/{'/'.join(path)}/value")
-    return field
-
-
-def _json_path(keys: Sequence[str]) -> str:
-    return ".".join(key if key.isidentifier() else repr(key) for key in keys)
+        field["references"] = {"field": {"@id": f"labels/{'/'.join(path)}/value"}}
+    json_path = ".".join(key if key.isidentifier() else repr(key) for key in keys)
+    return field | {
+        "dataType": _type(inner),
+        "source": {
+            "fileSet": {"@id": f"parquet/{config}"},
+            "extract": {"column": column},
+            **({"transform": {"jsonPath": json_path}} if keys else {}),
+        },
+    }
 
 
 def _inner(feature: Any) -> tuple[Any, bool]:
@@ -272,13 +242,13 @@ def _readable(feature: Any, in_list: bool = False) -> bool:
     return not (repeated and in_list) and all(_readable(v, repeated or in_list) for v in within)
 
 
-def _type(feature: Any) -> Any:
+def _type(feature: Any) -> str:
     kind = feature.dtype
     if labels_of(feature) or kind.startswith(("int", "uint")):
-        return mlc.DataType.INTEGER
+        return "sc:Integer"
     if kind.startswith("float"):
-        return mlc.DataType.FLOAT
-    return mlc.DataType.BOOL if kind == "bool" else mlc.DataType.TEXT
+        return "sc:Float"
+    return "sc:Boolean" if kind == "bool" else "sc:Text"
 
 
 def _figures(dataset: Dataset) -> Iterator[dict[str, Any]]:

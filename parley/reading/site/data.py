@@ -15,8 +15,7 @@ import orjson
 
 from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import Dialogue, dialogues
-from parley.reading.export.export import explained
-from parley.reading.export.tables import csv_lines
+from parley.reading.export.export import csv_lines, explained
 from parley.reading.site.pictures import Counts
 from parley.reading.transcript import Transcript, Turn
 

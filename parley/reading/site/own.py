@@ -18,7 +18,7 @@ from parley.base.errors import (
 )
 from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import dialogues
-from parley.reading.export.tables import cell
+from parley.reading.export.export import cell
 from parley.reading.site.filters import DIFFERS, sides_of
 from parley.reading.sql import connect, explained, literal, quoted, until_interrupted
 from parley.reading.transcript import Note

@@ -1,8 +1,9 @@
-"""A server of a site for a browser on this machine only."""
+"""Shows builds in a browser on this machine only, until it is interrupted."""
 
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import webbrowser
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -14,8 +15,47 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any, BinaryIO
 
-from parley.base.console import plain, print_message
-from parley.base.errors import ParleyError, UsageError
+from parley.base.console import plain, print_message, print_output, progress
+from parley.base.errors import Interrupted, ParleyError, UsageError
+from parley.base.temporary import temporary_folder
+from parley.building.folder import BuiltFolder
+from parley.reading.site.data import ALL, Asked
+from parley.reading.site.write import Site
+
+
+def browse(
+    folders: Sequence[BuiltFolder],
+    catalogue: Path | None = None,
+    *,
+    port: int = 0,
+    open_browser: bool = True,
+    is_kept: bool = True,
+    asked: Asked = ALL,
+) -> None:
+    """Serve the pages of builds, and print their address.
+
+    A dataset is read when its first page is asked for. `is_kept` tells whether the builds stay, so
+    that the pages may name them in code; `asked` is what to show, by default all.
+    """
+    try:
+        with temporary_folder("browse") as pages:
+            writer = Site(folders, catalogue, is_kept=is_kept, asked=asked)
+
+            def make(name: str) -> None:
+                with progress("dialogues") as advance:
+                    writer.write_dataset(pages, name, advance)
+                writer.write_front(pages)
+
+            writer.write_assets(pages)
+            writer.write_front(pages)
+            parts = Parts(writer.datasets)
+            with serving(pages, port, parts) as url:
+                print_output(plain(f"{url} shows them; Ctrl-C ends it"))
+                if open_browser:
+                    webbrowser.open(url)
+                parts.make_asked(make)
+    except (Interrupted, KeyboardInterrupt):
+        return
 
 
 class Parts:
@@ -82,8 +122,6 @@ def serving(folder: Path, port: int = 0, parts: Parts = _WHOLE) -> Iterator[str]
 
 
 class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print why a request failed, unless the browser disconnected."""
         error = sys.exc_info()[1]

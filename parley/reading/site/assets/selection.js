@@ -1,7 +1,7 @@
 // The selection to take along: tables and text to download, Python and a command.
 "use strict";
 
-// A text that a spreadsheet could take for a formula; exports/tables.py has the same expression.
+// A text that a spreadsheet could take for a formula; export/export.py has the same expression.
 const FORMULA =
   /^(?:['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/u;
 
