@@ -47,7 +47,7 @@ bench: .venv/ready
 
 # The same in two minutes: the limit, and with PARLEY_SOURCE the real datasets.
 bench-quick: .venv/ready
-	$(BIN)/python benchmarks/run.py --quick
+	$(BIN)/python benchmarks/run.py limit real --dialogues 20000 --repeat 3
 
 # Runs the fault tests, with more kills and changed folders.
 faults: export PARLEY_TRIALS = 20

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import psutil
-from run import Result, summary, table
+from run import MB, Result, summary, table, to_first
 
 LIMIT = """
 import gzip, sys, orjson
@@ -75,9 +75,9 @@ def main() -> None:
             for name, command in methods.items():
                 output = ["--output", f"{scratch}/{name}{number}"] if name != "limit" else []
                 found[name].append(measure([*command, *output]))
-    ratios = ("seconds", ".2f"), ("/seconds", ".2f"), ("cpu", ".2f"), ("/cpu", ".2f")
-    columns = ["method", "seconds", "of the limit", "processor seconds", "of the limit", "peak MB"]
-    print("\n".join(table(columns, summary(found, *ratios, ("mb", ".0f")))))
+    columns = [*to_first("limit"), *MB]
+    headings = ["method", *(heading for heading, _, _ in columns)]
+    print("\n".join(table(headings, summary(found, columns))))
 
 
 if __name__ == "__main__":

@@ -48,41 +48,33 @@ class Maker:
 
     def __init__(self, category: str) -> None:
         self.category = category
-        self.draw = random.Random(f"0 {category}")
-        letters = "etaoinshrdlucmfwypvbgkqjxz"
-        weights = range(26, 0, -1)
-        words = [
-            "".join(self.draw.choices(letters, weights, k=self.draw.randint(2, 9)))
-            for _ in range(5000)
-        ]
+        self.draw = draw = random.Random(f"0 {category}")
+        letters, weights = "etaoinshrdlucmfwypvbgkqjxz", range(26, 0, -1)
+        words = ["".join(draw.choices(letters, weights, k=draw.randint(2, 9))) for _ in range(5000)]
+
+        def some(count: int, least: int, most: int) -> list[str]:
+            texts = (draw.choices(words, k=draw.randint(least, most)) for _ in range(count))
+            return [" ".join(text).capitalize() + "." for text in texts]
+
         # drawn once for speed, and enough of them to compress no better than real files
-        self.sentences = [
-            " ".join(self.draw.choices(words, k=self.draw.randint(4, 24))).capitalize() + "."
-            for _ in range(40_000)
-        ]
-        self.titles = [
-            " ".join(self.draw.choices(words, k=self.draw.randint(2, 12))).title()
-            for _ in range(20_000)
-        ]
-        self.stores = [word.capitalize() for word in words[:2000]]
+        self.sentences, self.titles, self.stores = (
+            some(40_000, 4, 24),
+            some(20_000, 2, 12),
+            words[:2000],
+        )
 
     def odd(self, record: dict[str, Any], kinds: list[tuple[float, str, Any]]) -> dict[str, Any]:
         """Return a record with an odd value here and there."""
-        for share, field, value in kinds:
-            if self.draw.random() < share:
-                record[field] = value
-        return record
-
-    def image(self) -> dict[str, Any]:
-        """Return an image of a product."""
-        name = f"https://images.example/I/{self.draw.getrandbits(52):011x}"
-        sizes = {"thumb": f"{name}._AC_US40_.jpg", "large": f"{name}._AC_.jpg", "variant": "MAIN"}
-        return sizes | {"hi_res": f"{name}._AC_SL1500_.jpg" if self.draw.random() < 0.6 else None}
+        return record | {
+            field: value for share, field, value in kinds if self.draw.random() < share
+        }
 
     def product(self, asin: str) -> dict[str, Any]:
         """Return a metadata record."""
         draw = self.draw
         empty = draw.random() < WITHOUT_TEXT
+        image = f"https://images.example/I/{draw.getrandbits(52):011x}._AC_SL1500_.jpg"
+        sizes = dict.fromkeys(("thumb", "large", "variant", "hi_res"), image)
         record = {
             "main_category": self.category.replace("_", " "),
             "title": draw.choice(self.titles),
@@ -91,14 +83,13 @@ class Maker:
             "features": [] if empty else draw.choices(self.sentences, k=draw.randint(0, 5)),
             "description": [] if empty else draw.choices(self.sentences, k=draw.randint(1, 3)),
             "price": draw.randint(100, 20_000) / 100,
-            "images": [self.image() for _ in range(draw.randint(1, 3))],
+            "images": [sizes] * draw.randint(1, 3),
             "videos": [],
             "store": draw.choice(self.stores),
             "categories": [self.category, *draw.choices(self.stores, k=draw.randint(1, 3))],
             "details": {
                 "Brand": draw.choice(self.stores),
                 "Item Weight": f"{draw.randint(1, 40)} Ounces",
-                "Package Dimensions": f"{draw.randint(1, 20)} x {draw.randint(1, 20)} x 2 inches",
                 "Best Sellers Rank": {self.category: draw.randint(1, 10**6)},
             },
             "parent_asin": asin,

@@ -10,7 +10,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate, chain, islice
@@ -20,14 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from parley.building.upstream import Sources
 
-METHODS: dict[str, Callable[..., int]] = {}
 _start = [0.0, 0.0]
-
-
-def method(function: Callable[..., int]) -> Callable[..., int]:
-    """Register a method under its name; it returns its number of rows."""
-    METHODS[function.__name__] = function
-    return function
 
 
 def begin() -> None:
@@ -42,21 +35,15 @@ def processor() -> float:
 
 
 def main() -> None:
-    """Run the method named on the command line."""
+    """Run the method named on the command line: a function of this module that returns its rows."""
     name, *arguments = sys.argv[1:]
     begin()
-    rows = METHODS[name](*arguments)
+    rows = globals()[name](*arguments)
     seconds, cpu = time.perf_counter() - _start[0], processor() - _start[1]
-    print(json.dumps({"seconds": seconds, "cpu": cpu, "mb": peak_mb(), "rows": rows}), flush=True)
-
-
-def peak_mb() -> float:
-    """Return the peak resident memory of this process; `ru_maxrss` would include its parent's."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())
-        return int(peak) * 1024 / 1e6
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # macOS, in bytes
+    # `ru_maxrss` would include the parent's
+    (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    result = {"seconds": seconds, "cpu": cpu, "mb": int(peak) * 1024 / 1e6, "rows": rows}
+    print(json.dumps(result), flush=True)
 
 
 # Writing CoSRec-shaped conversations ----------------------------------------------------
@@ -79,7 +66,6 @@ def parquet(schema: Any) -> Iterator[Any]:
         yield writer
 
 
-@method
 def limit(source: str) -> int:
     """Write with only orjson and pyarrow: no check, no dict per turn, no digest, no card."""
     import orjson
@@ -127,7 +113,6 @@ def only_raw(source: Path) -> "Sources":
     return Sources(cosrec, source, missing=missing)
 
 
-@method
 def parley(source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.building.build import build as build_folder
@@ -139,7 +124,6 @@ def parley(source: str) -> int:
     return split.rows
 
 
-@method
 def datasets_builder(source: str) -> int:
     """Write with the `download_and_prepare` of the same builder."""
     import datasets
@@ -158,7 +142,6 @@ def datasets_builder(source: str) -> int:
 # The real datasets ----------------------------------------------------------------------
 
 
-@method
 def build(source: str, name: str = "") -> int:
     """Build one dataset without imports, or all that are in `source` with imports."""
     from parley import dataset
@@ -177,7 +160,6 @@ def build(source: str, name: str = "") -> int:
     return rows
 
 
-@method
 def verify_all(source: str, built: str) -> int:
     """Verify all builds of the files in `source`, including imports."""
     from parley import dataset
@@ -191,7 +173,6 @@ def verify_all(source: str, built: str) -> int:
     return sum(len(each.figures) for each in held)
 
 
-@method
 def limit_of_rows(rows_folder: str, name: str) -> int:
     """Write the rows of one dataset with orjson and pyarrow."""
     import orjson
@@ -213,7 +194,6 @@ def limit_of_rows(rows_folder: str, name: str) -> int:
 # Use ------------------------------------------------------------------------------------
 
 
-@method
 def first_row(repo: str, config: str, split: str) -> int:
     """Read one streamed row from the Hub."""
     import datasets
@@ -223,7 +203,6 @@ def first_row(repo: str, config: str, split: str) -> int:
     return 1
 
 
-@method
 def streamed(path: str) -> int:
     """Stream a Parquet file with the reader of datasets."""
     import datasets
@@ -233,7 +212,6 @@ def streamed(path: str) -> int:
     return sum(1 for _ in stream)
 
 
-@method
 def plain_pyarrow(path: str) -> int:
     """Read a Parquet file into Python rows with pyarrow."""
     import pandas  # noqa: F401 - pyarrow imports it for its first array
@@ -243,7 +221,6 @@ def plain_pyarrow(path: str) -> int:
     return sum(len(batch.to_pylist()) for batch in pq.ParquetFile(path).iter_batches(1000))
 
 
-@method
 def load(folder: str, config: str, cache: str) -> int:
     """Load a build with load_dataset into a given cache."""
     import datasets
@@ -254,7 +231,6 @@ def load(folder: str, config: str, cache: str) -> int:
     return len(split)
 
 
-@method
 def read_table(path: str) -> int:
     """Read a Parquet file into Arrow with pyarrow."""
     import pandas  # noqa: F401 - pyarrow imports it for its first table

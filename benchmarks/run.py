@@ -2,8 +2,7 @@
 
     python benchmarks/run.py                       all parts: some 20 minutes
     python benchmarks/run.py limit use             only these parts: limit, real, growth, use
-    python benchmarks/run.py --dialogues 10000     smaller
-    python benchmarks/run.py --quick               limit and real, small: two minutes
+    python benchmarks/run.py --dialogues 10000 --repeat 3     smaller
 
 Each measurement is a separate process; the methods take turns. Each result is the median of
 `--repeat` rounds, and comes with a ratio to another one of the same rounds. On a busy machine the
@@ -29,8 +28,10 @@ import methods
 
 HERE = Path(__file__).parent
 PARTS = ("limit", "real", "growth", "use")
-QUICK = ("limit", "real")
 Result = dict[str, float]
+Column = tuple[str, str, str]  # a heading, a value of `summary`, and its format
+SECONDS: list[Column] = [("seconds", "seconds", ".2f")]
+MB: list[Column] = [("peak MB", "mb", ".0f")]
 
 
 def main() -> None:
@@ -39,17 +40,12 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--dialogues", type=int, default=100_000)
-    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    quick = options.quick
     print(machine())
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        bench = Benchmark(
-            Path(folder), 3 if quick else options.repeat, 20_000 if quick else options.dialogues
-        )
-        for part in QUICK if quick else options.parts or PARTS:
-            for line in getattr(bench, part)():
-                print(line, flush=True)
+        bench = Benchmark(Path(folder), options.repeat, options.dialogues)
+        for part in options.parts or PARTS:
+            getattr(bench, part)()
             print(f"Load average: {load()}\n", flush=True)
 
 
@@ -82,7 +78,8 @@ def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"seconds"')]
     if not lines:
         sys.exit(f"{command}: {done.stderr[-2000:]}")
-    return json.loads(lines[-1])  # after it a streaming process may abort: apache/arrow#45214
+    found = json.loads(lines[-1])  # after it a streaming process may abort: apache/arrow#45214
+    return {**found, "us": 1e6 * found["seconds"]}
 
 
 def timed(*command: str) -> Result:
@@ -92,29 +89,23 @@ def timed(*command: str) -> Result:
     return {"ms": 1000 * (time.perf_counter() - start)}
 
 
-def median(results: list[Result], what: str) -> float:
-    """Return the median of one value."""
-    return statistics.median(result[what] for result in results)
-
-
-def summary(found: dict[str, list[Result]], *columns: tuple[str, str]) -> list[list[str]]:
+def summary(found: dict[str, list[Result]], columns: list[Column]) -> list[list[str]]:
     """Return a row of formatted medians for each method.
 
-    "/seconds" is the ratio to the seconds of the first method; "us/row" are microseconds per row.
+    "/seconds" is the ratio to the seconds of the first method, "seconds/rows" one of two values.
     """
     first = next(iter(found.values()))
 
     def value(results: list[Result], what: str) -> float:
-        if what == "rows/s":
-            return median(results, "rows") / median(results, "seconds")
-        if what == "us/row":
-            return 1e6 * median(results, "seconds") / median(results, "rows")
-        if what.startswith("/"):
-            return value(results, what[1:]) / value(first, what[1:])
-        return median(results, what)
+        one, _, other = what.partition("/")
+        if not one:
+            return value(results, other) / value(first, other)
+        if other:
+            return value(results, one) / value(results, other)
+        return statistics.median(result[what] for result in results)
 
     return [
-        [name, *(format(value(results, what), form) for what, form in columns)]
+        [name, *(format(value(results, what), form) for _, what, form in columns)]
         for name, results in found.items()
     ]
 
@@ -125,14 +116,26 @@ def table(columns: list[str], rows: list[list[str]]) -> list[str]:
     return [*head, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
+def to_first(name: str) -> list[Column]:
+    """Return the columns of seconds and processor seconds, each with its ratio to the first."""
+    cpu = [("processor seconds", "cpu", ".2f"), (f"of the {name}", "/cpu", ".2f")]
+    return [*SECONDS, (f"of the {name}", "/seconds", ".2f"), *cpu]
+
+
 class Benchmark:
-    """The parts; each yields lines of Markdown."""
+    """The parts; each prints Markdown."""
 
     def __init__(self, folder: Path, repeat: int, dialogues: int) -> None:
         self.folder, self.repeat, self.dialogues = folder, repeat, dialogues
 
+    def compare(self, title: str, of: str, runs: dict[str, Any], columns: list[Column]) -> None:
+        """Print a table of runs, `of` what; each is called, or is a method and its arguments."""
+        rows = summary(self.rounds(runs), columns)
+        headings = [of, *(heading for heading, _, _ in columns)]
+        print(f"### {title}\n", *table(headings, rows), sep="\n", flush=True)
+
     def rounds(self, runs: dict[str, Any]) -> dict[str, list[Result]]:
-        """Call each run, or measure its method with its arguments, in turn, as often as wanted."""
+        """Return the results of runs, which take turns."""
         found: dict[str, list[Result]] = {name: [] for name in runs}
         for _ in range(self.repeat):
             for name, run in runs.items():
@@ -144,69 +147,49 @@ class Benchmark:
         folder = self.folder / f"source-{dialogues}"
         return folder if folder.exists() else generate.write(folder, dialogues)
 
-    def limit(self) -> list[str]:
+    def limit(self) -> None:
         """Compare writing with the limit and with alternatives."""
         source = self.source(self.dialogues)
         raw = source / generate.RAW
-        found = self.rounds(
+        size = raw.stat().st_size / 1e6
+        self.compare(
+            f"{self.dialogues:,} CoSRec-shaped dialogues ({size:.0f} MB of JSON) to Parquet",
+            "method",
             {
                 "limit: orjson + pyarrow": ("limit", raw),
                 "parley": ("parley", source),
                 "datasets: download_and_prepare": ("datasets_builder", source),
-            }
+            },
+            [*to_first("limit"), ("rows a second", "rows/seconds", ",.0f"), *MB],
         )
-        columns = ["method", "seconds", "of the limit", "processor seconds", "of the limit"]
-        ratios = ("seconds", ".2f"), ("/seconds", ".2f"), ("cpu", ".2f"), ("/cpu", ".2f")
-        rows = summary(found, *ratios, ("rows/s", ",.0f"), ("mb", ".0f"))
-        size = raw.stat().st_size / 1e6
-        return [
-            f"### {self.dialogues:,} CoSRec-shaped dialogues ({size:.0f} MB of JSON) to Parquet",
-            "",
-            *table([*columns, "rows a second", "peak MB"], rows),
-        ]
 
-    def growth(self) -> list[str]:
+    def growth(self) -> None:
         """Measure time and memory by the number of dialogues."""
-        sizes = (10_000, 100_000, 1_000_000)
-        found = self.rounds({f"{n:,}": ("parley", self.source(n)) for n in sizes})
-        ratios = ("us/row", ".1f"), ("/us/row", ".2f")
-        rows = summary(found, ("seconds", ".2f"), *ratios, ("mb", ".0f"))
-        columns = ["dialogues", "seconds", "microseconds a dialogue", "of the first", "peak MB"]
-        return ["### How a build grows", "", *table(columns, rows)]
+        runs = {f"{n:,}": ("parley", self.source(n)) for n in (10_000, 100_000, 1_000_000)}
+        each = [("microseconds a dialogue", "us/rows", ".1f"), ("of the first", "/us/rows", ".2f")]
+        self.compare("How a build grows", "dialogues", runs, [*SECONDS, *each, *MB])
 
-    def real(self) -> list[str]:
+    def real(self) -> None:
         """Build the real datasets, and compare with the limit for the same rows."""
         source = os.environ.get("PARLEY_SOURCE")
         if not source:
-            return ["PARLEY_SOURCE is not set: real datasets skipped", ""]
+            print("PARLEY_SOURCE is not set: real datasets skipped\n")
+            return
         from parley import list as datasets
 
-        rows_folder = self._rows_of(Path(source))
-        found = self.rounds(
-            {
-                "`parley build` of all available files": ("build", source),
-                "`parley verify` of the same; rows: its figures": (
-                    "verify_all",
-                    source,
-                    self.folder / "real",
-                ),
-            }
-        )
-        ratios = ("seconds", ".2f"), ("/seconds", ".2f"), ("cpu", ".2f"), ("/cpu", ".2f")
-        rows = summary(found, ("rows", ",.0f"), *ratios, ("mb", ".0f"))
-        columns = ["work", "rows", "seconds", "of the build", "processor seconds", "of the build"]
-        lines = ["### The real datasets", "", *table([*columns, "peak MB"], rows)]
-        rows = []
+        built, rows_folder = self._built(Path(source))
+        runs = {
+            "`parley build` of all available files": ("build", source),
+            "`parley verify` of the same; rows: its figures": ("verify_all", source, built),
+        }
+        number = ("rows", "rows", ",.0f")
+        self.compare("The real datasets", "work", runs, [number, *to_first("build"), *MB])
         for name in datasets():
-            limit, own = ("limit_of_rows", rows_folder, name), ("build", source, name)
-            found = self.rounds({"limit": limit, name: own})
-            due = f"{median(found['limit'], 'seconds'):.2f}"
-            rows.append([*summary(found, ("rows", ",.0f"), *ratios, ("mb", ".0f"))[1], due])
-        columns = ["dataset, without imports", "rows", "seconds", "of the limit"]
-        columns += ["processor seconds", "of the limit", "peak MB", "seconds of the limit"]
-        return [*lines, *table(columns, rows)]
+            runs = {"limit": ("limit_of_rows", rows_folder, name), name: ("build", source, name)}
+            columns = [number, *to_first("limit"), *MB]
+            self.compare(f"{name}, without imports", "method", runs, columns)
 
-    def _rows_of(self, source: Path) -> Path:
+    def _built(self, source: Path) -> tuple[Path, Path]:
         """Build the real datasets, and write each split as JSON Lines with its schema."""
         import orjson
         import pyarrow.parquet as pq
@@ -223,28 +206,22 @@ class Benchmark:
             lines = (orjson.dumps(row) + b"\n" for row in content.to_pylist())
             (own / f"{number}.jsonl").write_bytes(b"".join(lines))
             (own / f"{number}.jsonl.schema").write_bytes(content.schema.serialize())
-        return folder
+        return built, folder
 
-    def use(self) -> list[str]:
+    def use(self) -> None:
         """Measure the command line, streaming and loading."""
-        return [*self._command_line(), *self._reading()]
-
-    def _command_line(self) -> list[str]:
         python, script = sys.executable, str(Path(sys.executable).parent / "parley")
-        found = self.rounds(
-            {
-                '`python -c "import typer, rich"`': lambda: timed(
-                    python, "-c", "import typer, rich"
-                ),
-                '`python -c "import parley"`': lambda: timed(python, "-c", "import parley"),
-                "`parley --help`": lambda: timed(script, "--help"),
-                "`parley list`": lambda: timed(script, "list"),
-            }
-        )
-        rows = summary(found, ("ms", ".0f"), ("/ms", ".2f"))
-        return ["### The command line", "", *table(["command", "ms", "of the first"], rows)]
+        runs = {
+            '`python -c "import typer, rich"`': lambda: timed(python, "-c", "import typer, rich"),
+            '`python -c "import parley"`': lambda: timed(python, "-c", "import parley"),
+            "`parley --help`": lambda: timed(script, "--help"),
+            "`parley list`": lambda: timed(script, "list"),
+        }
+        columns = [("ms", "ms", ".0f"), ("of the first", "/ms", ".2f")]
+        self.compare("The command line", "command", runs, columns)
+        self._reading()
 
-    def _reading(self) -> list[str]:
+    def _reading(self) -> None:
         sys.path.append(str(HERE.parent / "tests"))
         from hub import Hub
 
@@ -256,23 +233,19 @@ class Benchmark:
         with Hub() as hub:
             hub.seed("org/large", folder)
             online = hub.environ(self.folder / "home") | {"USE_TORCH": "0"}
-            plain = "pyarrow alone, to Python rows"
-            found = self.rounds(
-                {
-                    plain: ("plain_pyarrow", file),
-                    "first streamed row, from the local Hub": lambda: measure(
-                        "first_row", "org/large", "dialogues", "raw", env=online
-                    ),
-                    "full streamed pass": ("streamed", file),
-                    "pyarrow alone, to Arrow": ("read_table", file),
-                    "load_dataset, cold": lambda: self._load(folder, times=1),
-                    "load_dataset, warm": lambda: self._load(folder, times=2),
-                }
-            )
-        ratios = ("seconds", ".3f"), ("/seconds", ".2f")
-        rows = summary(found, *ratios, ("rows/s", ",.0f"), ("mb", ".0f"))
-        columns = ["reading", "seconds", f"of {plain}", "rows a second", "peak MB"]
-        return [f"### Reading {self.dialogues:,} dialogues", "", *table(columns, rows)]
+            runs = {
+                "pyarrow alone, to Python rows": ("plain_pyarrow", file),
+                "first streamed row, from the local Hub": lambda: measure(
+                    "first_row", "org/large", "dialogues", "raw", env=online
+                ),
+                "full streamed pass": ("streamed", file),
+                "pyarrow alone, to Arrow": ("read_table", file),
+                "load_dataset, cold": lambda: self._load(folder, times=1),
+                "load_dataset, warm": lambda: self._load(folder, times=2),
+            }
+            seconds = [("seconds", "seconds", ".3f"), ("of the first", "/seconds", ".2f")]
+            columns = [*seconds, ("rows a second", "rows/seconds", ",.0f"), *MB]
+            self.compare(f"Reading {self.dialogues:,} dialogues", "reading", runs, columns)
 
     def _load(self, folder: Path, times: int) -> Result:
         """Load a build so many times, and return the last result."""
