@@ -4,11 +4,16 @@ import random
 from itertools import product
 from statistics import mean, median
 
+import numpy as np
 import pytest
+from folders import in_memory
 
 from parley.base.errors import RecordError
 from parley.building.folder import open_folder
+from parley.building.registry import get
 from parley.tasks.evaluate import score
+
+metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]
@@ -32,8 +37,14 @@ def built(request):
 
 @pytest.fixture
 def scored(built):
-    """Score predictions of a task."""
-    return lambda task, predictions: score(built, task, {}, found=predictions).score
+    """Score predictions of a task: a mapping of keys to fields."""
+
+    def scored(task, fields):
+        names = built.dataset.tasks[task].key
+        found = [dict(zip(names, key, strict=True)) | each for key, each in fields.items()]
+        return score(built, task, {}, found=found).score
+
+    return scored
 
 
 def same(found, due):
@@ -43,71 +54,49 @@ def same(found, due):
     assert isinstance(due, dict) or found == pytest.approx(due, abs=1e-9)
 
 
-def by_fold(rows):
-    """Return the rows of each fold."""
-    folds = sorted({row["fold"] for row in rows})
-    return [[row for row in rows if row["fold"] == fold] for fold in folds]
-
-
-def test_strategies(built, scored):
-    rows = built.named("strategies", "train")
-    draw = random.Random(0)
-    for much in (0.0, 0.1, 0.9):  # of the labels are others
-        predictions = []
-        for row in rows:
-            labels = [s for s in SEVEN if (s in row["labels"]) != (draw.random() < much)]
-            row["guess"] = {*labels}
-            key = {name: row[name] for name in ("dialogue_id", "turn")}
-            predictions.append(key | {"labels": draw.sample(labels, len(labels))})
-        found = scored("strategies", predictions)
-        f1, joint = {label: [] for label in SEVEN}, []
-        for part in by_fold(rows):
-            pairs = [({*row["labels"]} & {*SEVEN}, row["guess"]) for row in part]
-            joint.append(100 * mean(truth == guess for truth, guess in pairs))
-            for label in SEVEN:
-                hits = sum(label in truth and label in guess for truth, guess in pairs)
-                named = sum((label in truth) + (label in guess) for truth, guess in pairs)
-                f1[label].append(200 * hits / named if named else None)
-
-        def mean_of_known(values):
-            return mean(value for value in values if value is not None)
-
-        each = [mean_of_known(part) for part in zip(*f1.values(), strict=True)]
-        by_label = {label: mean_of_known(values) for label, values in f1.items()}
-        due = {"f1": mean(each), "joint_accuracy": mean(joint), "f1_by_label": by_label}
-        same(found.metrics, due)
-        assert found.counts["utterances"] == len(rows)
-
-
-class WithoutLabels:
-    """The rows of a build, but that no utterance has a label."""
-
-    def __init__(self, built):
-        self.built = built
-
-    def named(self, config, split):
-        return [row | {"labels": []} for row in self.built.named(config, split)]
+@pytest.mark.parametrize("much", [0.0, 0.1, 0.9])  # of the labels are others
+def test_strategies(built, scored, much):
+    rows, draw, said = built.named("strategies", "train"), random.Random(0), {}
+    for row in rows:
+        row["said"] = [s for s in SEVEN if (s in row["labels"]) != (draw.random() < much)]
+        said[row["dialogue_id"], row["turn"]] = {
+            "labels": draw.sample(row["said"], len(row["said"]))
+        }
+    f1, joint = [], []
+    for fold in {row["fold"] for row in rows}:
+        truth, guess = (
+            np.array([[s in row[name] for s in SEVEN] for row in rows if row["fold"] == fold])
+            for name in ("labels", "said")
+        )
+        f1.append(100 * metrics.f1_score(truth, guess, average=None, zero_division=np.nan))
+        joint.append(100 * metrics.accuracy_score(truth, guess))
+    by_label = dict(zip(SEVEN, np.nanmean(f1, axis=0), strict=True))
+    due = {"f1": mean(np.nanmean(f1, axis=1)), "joint_accuracy": mean(joint)}
+    found = scored("strategies", said)
+    same(found.metrics, {**due, "f1_by_label": by_label})
+    assert found.counts["utterances"] == len(rows)
 
 
 def test_a_label_that_never_occurs_is_not_predicted(sample_build):
-    built = open_folder(sample_build / "casino")
+    built = in_memory(sample_build, get("casino"))
+    rows = built.held["strategies/train"]
+    for row in rows:
+        row["labels"] = []
     for baseline in built.dataset.tasks["strategies"].baselines.values():
-        predictions = list(baseline(WithoutLabels(built)))
-        assert len(predictions) == len(built.rows("strategies", "train"))
-        assert not any(prediction["labels"] for prediction in predictions)
+        assert [each["labels"] for each in baseline(built)] == [[] for _ in rows]
 
 
 def test_partner_priorities(built, scored):
     rows = built.rows("participants", "train")
-    rows = {(row["dialogue_id"], row["speaker"]): row for row in rows}
-    orders = {key: [row[f"priority_{w.lower()}"] for w in WORTH] for key, row in rows.items()}
+    orders = {
+        (row["dialogue_id"], row["speaker"]): [row[f"priority_{w.lower()}"] for w in WORTH]
+        for row in rows
+    }
     draw = random.Random(0)
     guessed = {key: draw.sample(ITEMS, 3) for key in orders}
     for key in draw.sample([*guessed], len(guessed) // 3):
         guessed[key][1:] = [None, None]
-    keys = ("dialogue_id", "speaker", "order")
-    predictions = [dict(zip(keys, (*key, order), strict=True)) for key, order in guessed.items()]
-    found = scored("partner-priorities", predictions)
+    found = scored("partner-priorities", {key: {"order": each} for key, each in guessed.items()})
     exact, first = [], []
     for fold in built.rows("priority_folds", "train"):
         sides = [(number, *pair) for number in fold["test"] for pair in (SIDES, SIDES[::-1])]
@@ -116,116 +105,102 @@ def test_partner_priorities(built, scored):
         first.append(100 * mean(guess[0] == truth[0] for guess, truth in pairs))
     same(found.metrics, {"exact_order": mean(exact), "top_1": mean(first)})
     # the participants' own guesses as they stand
-    both, highest = [], []
-    for (number, side), row in rows.items():
-        partner = rows[number, SIDES[side == SIDES[0]]]
-        highest.append(row["guess_partner_highest_item"] == partner["priority_high"])
-        right = row["guess_partner_lowest_item"] == partner["priority_low"]
-        both.append(highest[-1] and right)
+    right = []
+    for row in rows:
+        high, _, low = orders[row["dialogue_id"], SIDES[row["speaker"] == SIDES[0]]]
+        guess = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
+        right.append((guess == (high, low), guess[0] == high))
     found = score(built, "partner-priorities", {}, baseline="guesses").score
     # the folds have equally many dialogues, so that the mean over them is that over all sides
-    same(found.metrics, {"exact_order": 100 * mean(both), "top_1": 100 * mean(highest)})
+    same(
+        list(found.metrics.values()),
+        pytest.approx([100 * mean(e) for e in zip(*right, strict=True)]),
+    )
 
 
 def test_outcomes(built, scored):
-    metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
     task, draw = built.dataset.tasks["outcomes"], random.Random(0)
     gold = {key: dict(task.target(each)) for key, each in task.gold(built).items()}
     said = {key: {n: draw.choice(scale) for n, scale in SCALES.items()} for key in gold}
-    unread = next(iter(said))
-    predictions = [
-        {"dialogue_id": key[0], "speaker": key[1]}
-        | (each if key != unread else {"unreadable": "?"})
-        for key, each in said.items()
-    ]
-    found = scored("outcomes", predictions)
+    unread, *read = gold
+    found = scored("outcomes", said | {unread: {"unreadable": "?"}})
     for name, scale in SCALES.items():
-        pairs = [(gold[k][name], said[k][name]) for k in gold if k != unread]
-        right = sum(due == answer for due, answer in pairs) / len(gold)
-        due, answers = ([scale.index(each) for each in side] for side in zip(*pairs, strict=True))
+        due, answers = ([scale.index(each[k][name]) for k in read] for each in (gold, said))
         kappa = metrics.cohen_kappa_score(due, answers, weights="quadratic", labels=range(5))
+        right = sum(map(int.__eq__, due, answers)) / len(gold)
         same(found.metrics[name], right)
         same(found.metrics["quadratic_kappa"][name], kappa)
         same(found.metrics["mae"][name], metrics.mean_absolute_error(due, answers))
 
 
 def test_deals(built, scored):
-    scenarios = built.rows("scenarios", "train")
-    draw = random.Random(0)
-    predictions, points, best, optimal, walked = [], [], [], [], []
-    for row in scenarios:
-        mine = {item: draw.randrange(4) for item in ITEMS}
-        shares = {SIDES[0]: mine, SIDES[1]: {item: 3 - mine[item] for item in ITEMS}}
-        walked.append(draw.random() < 0.2)
-        allocation = None if walked[-1] else shares
+    draw, said, deals, games = random.Random(0), {}, [], []
+    ways = [dict(zip(ITEMS, each, strict=True)) for each in product(range(4), repeat=3)]
+    pairs = list(zip(ways, reversed(ways), strict=True))  # both sides' packages
+    for row in built.rows("scenarios", "train"):
+
+        def points(shares, row=row):
+            orders = (row[side]["value2issue"] for side in SIDES)
+            sides = zip(orders, shares, strict=True)
+            return [sum(WORTH[w] * items[each[w]] for w in WORTH) for each, items in sides]
+
+        every, shares, is_deal = [*map(points, pairs)], draw.choice(pairs), draw.random() < 0.8
         turns = {side: draw.randrange(9) for side in SIDES}
         given = {"turns": turns, "malformed": {SIDES[0]: 0, SIDES[1]: turns[SIDES[1]] // 3}}
-        given |= {"walked_away": draw.choice(SIDES)} if walked[-1] else {}
-        key = {"dialogue_id": row["dialogue_id"]}
-        predictions.append(key | {"allocation": allocation} | given)
-
-        def worth(side, items, row=row):
-            order = row[side]["value2issue"]
-            return sum(WORTH[level] * items[order[level]] for level in WORTH)
-
-        ways = [dict(zip(ITEMS, each, strict=True)) for each in product(range(4), repeat=3)]
-        # the other side's packages, in the same order
-        pairs = zip(ways, reversed(ways), strict=True)
-        every = [(worth(SIDES[0], one), worth(SIDES[1], other)) for one, other in pairs]
-        got = (5, 5) if walked[-1] else tuple(worth(side, shares[side]) for side in SIDES)
-        points.append(got)
-        best.append(max(one + other for one, other in every))
+        left = None if is_deal else draw.choice(SIDES)
+        allocation = dict(zip(SIDES, shares, strict=True)) if is_deal else None
+        given |= {"allocation": allocation} | ({"walked_away": left} if left else {})
+        said[row["dialogue_id"],] = given
+        got = points(shares) if is_deal else [5, 5]
         better = [e for e in every if e[0] >= got[0] and e[1] >= got[1] and sum(e) > sum(got)]
-        optimal.append(not better)
-    found = scored("deals", predictions)
-    joint = [sum(got) for got in points]
-    agreed = [place for place, gone in enumerate(walked) if not gone]
+        games.append((got, not better, left, given))
+        if is_deal:
+            deals.append((sum(got) / max(map(sum, every)), min(got) / sum(got)))
+    found = scored("deals", said)
+    share_of_most, fairness = map(mean, zip(*deals, strict=True))
 
     def by_side(value):
-        return {side: mean(value(each, side) for each in predictions) for side in SIDES}
+        return {side: value(n, side) for n, side in enumerate(SIDES)}
 
     due = {
-        "deals": 1 - mean(walked),
-        "walked_away": by_side(lambda each, side: each.get("walked_away") == side),
-        "turns": by_side(lambda each, side: each["turns"][side]),
-        "malformed": by_side(lambda each, side: each["malformed"][side]),
-        "points": {SIDES[n]: mean(got[n] for got in points) for n in range(2)},
-        "joint_points": mean(joint),
-        "share_of_most": mean(joint[each] / best[each] for each in agreed),
-        "pareto_optimal": mean(optimal),
-        "walk_aways": mean(walked),
-        "median_points": {SIDES[n]: median(got[n] for got in points) for n in range(2)},
-        "fairness": mean(min(points[each]) / joint[each] for each in agreed),
-        "below_walk_away": {SIDES[n]: mean(got[n] < 5 for got in points) for n in range(2)},
+        "deals": len(deals) / len(games),
+        "walk_aways": 1 - len(deals) / len(games),
         "turn_limits": 0,
         "unreadable": 0,
+        "walked_away": by_side(lambda _, side: mean(left == side for *_, left, _ in games)),
+        "turns": by_side(lambda _, side: mean(each["turns"][side] for *_, each in games)),
+        "malformed": by_side(lambda _, side: mean(each["malformed"][side] for *_, each in games)),
+        "points": by_side(lambda n, _: mean(got[n] for got, *_ in games)),
+        "median_points": by_side(lambda n, _: median(got[n] for got, *_ in games)),
+        "below_walk_away": by_side(lambda n, _: mean(got[n] < 5 for got, *_ in games)),
+        "joint_points": mean(sum(got) for got, *_ in games),
+        "pareto_optimal": mean(optimal for _, optimal, *_ in games),
+        "share_of_most": share_of_most,
+        "fairness": fairness,
     }
     same(found.metrics, due)
-    assert found.counts == {"scenarios": len(scenarios), "deals": walked.count(False)}
+    assert found.counts == {"scenarios": len(games), "deals": len(deals)}
 
 
 def test_what_people_agreed_on_has_the_points_that_are_recorded(built):
     sides = built.rows("participants", "train")
+    said = built.rows("utterances", "train")
     found = score(built, "deals", {}, baseline="people").score
     for side in SIDES:
-        due = mean(row["points_scored"] for row in sides if row["speaker"] == side)
-        assert found.metrics["points"][side] == pytest.approx(due, abs=1e-9)
+        own = [row["data"] for row in said if row["speaker"] == side]
+        points = mean(row["points_scored"] for row in sides if row["speaker"] == side)
+        of_side = {name: found.metrics[name][side] for name in ("points", "turns", "walked_away")}
+        scenarios = found.counts["scenarios"]
+        left = own.count("walk_away") / scenarios
+        same(of_side, {"points": points, "turns": len(own) / scenarios, "walked_away": left})
     assert found.counts["deals"] == sum(row["deal"] for row in sides) / 2
-    scenarios = found.counts["scenarios"]
-    said = built.rows("utterances", "train")
-    for side in SIDES:
-        own = [row for row in said if row["speaker"] == side]
-        left = sum(row["data"] == "walk_away" for row in own)
-        assert found.metrics["turns"][side] == pytest.approx(len(own) / scenarios, abs=1e-9)
-        assert found.metrics["walked_away"][side] == pytest.approx(left / scenarios, abs=1e-9)
-    assert found.metrics["walk_aways"] == pytest.approx(sum(found.metrics["walked_away"].values()))
 
 
 def waters(mine, theirs):
     """Return an allocation with so many packages of water a side."""
-    rest = {"Food": 1, "Firewood": 2}
-    other = {item: 3 - count for item, count in rest.items()}
-    return {SIDES[0]: rest | {"Water": mine}, SIDES[1]: other | {"Water": theirs}}
+    first = {"Food": 1, "Water": mine, "Firewood": 2}
+    other = {"Food": 2, "Water": theirs, "Firewood": 1}
+    return {"allocation": dict(zip(SIDES, (first, other), strict=True))}
 
 
 NO_DEAL = {"allocation": None}
@@ -236,15 +211,13 @@ NO_DEAL = {"allocation": None}
     [
         ("strategies", {"labels": ["showing-empathy"]}, r"labels\[0\]"),
         ("strategies", {"labels": ["no-need"] * 2}, "labels"),
-        ("strategies", {"labels": "no-need"}, "labels"),
         ("partner-priorities", {"order": ITEMS[:2]}, "order"),
         ("partner-priorities", {"order": [*ITEMS[:2], "Wood"]}, "order"),
         ("partner-priorities", {"order": [*ITEMS[:2], "Food"]}, "order"),
         ("partner-priorities", {"order": [{}, 1, True]}, "order"),
-        ("deals", {"allocation": waters(1, 1)}, "allocation: .* Water .*1 \\+ 1"),
-        ("deals", {"allocation": waters(4, -1)}, "Water"),
-        ("deals", {"allocation": waters(1.0, 2)}, "Water"),
-        ("deals", {"allocation": waters(True, 2)}, "Water"),
+        ("deals", waters(1, 1), "allocation: .* Water .*1 \\+ 1"),
+        ("deals", waters(4, -1), "Water"),
+        ("deals", waters(True, 2), "Water"),
         ("deals", {"allocation": {}}, "allocation.mturk_agent_1"),
         ("deals", {"end": "turn_limit"}, "end"),
         ("deals", {"walked_away": SIDES[0]}, "walked_away"),
