@@ -74,15 +74,6 @@ def test_prices_are_rounded_only_where_documented(sample):
 # Full rows --------------------------------------------------------------------------------
 
 
-def test_events_are_typed_by_action(sample):
-    events = NEGOTIATIONS.to_row(sample["train.json"][0])["events"]
-    said, offered, accepted = events[-4], events[-3], events[-2]
-    assert (said["text"], said["offer"]) == ("Every single morning. ", None)
-    assert (offered["text"], offered["offer"]) == (None, {"price": 92.5, "sides": ""})
-    assert (accepted["text"], accepted["offer"]) == (None, None)
-    assert accepted["metadata"] == {"intent": "accept", "price": None}
-
-
 def test_numbers_and_absent_offers_come_back(sample):
     """Times are text upstream; a price may be an integer there."""
     record = sample["train.json"][0]
@@ -161,16 +152,6 @@ def test_outcomes_without_deal_price_or_events(sample):
     (row,) = view("outcomes", [record])
     assert (row["events"], row["seconds"]) == (0, None)
     assert [len(row["messages"]) for row in view("messages", [record])] == [1, 1]
-
-
-def test_a_scenario_is_one_row_whatever_lines_its_dialogues_show(sample):
-    records = sample["test.json"]
-    _, chairs, _ = rows = view("scenarios", records)
-    assert [row["dialogue_ids"] for row in rows] == [
-        [records[place]["uuid"] for place in places] for places in ([0], [1, 3], [2])
-    ]
-    assert len(records[3]["scenario"]["kbs"][1]["item"]["Description"]) == 1
-    assert (len(chairs["buyer_description"]), len(chairs["seller_description"])) == (1, 2)
 
 
 def test_an_id_of_two_scenarios_is_two_rows(sample):
