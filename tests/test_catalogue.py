@@ -237,29 +237,16 @@ def test_another_input_or_a_lost_file_makes_a_category_anew(folder, raw, tmp_pat
     assert [before[key] == after[key] for key in before] == [False, True]
 
 
-PLACES = {
-    "a folder": ".",
-    "no folder": "no/where.jsonl",
-    "a file of somebody": "mine.jsonl.gz",
-    "a link": "link.jsonl",
-    "a fifo": "fifo.jsonl",
-    "an input": "raw/meta_categories/meta_C.jsonl",
-    "beside an input": "raw/review_categories/D.jsonl",
-    "in the catalogue": "out/C.jsonl",
-}
-
-
-@pytest.mark.parametrize("place", PLACES.values(), ids=list(PLACES))
+@pytest.mark.parametrize("place", [".", "no/where.jsonl", "mine.jsonl.gz", "link.jsonl"])
 def test_upstreams_form_takes_the_place_of_nothing_else(place, folder, tmp_path, monkeypatch):
     """It is refused before any work: what is in the way, and where it cannot be."""
     (tmp_path / "mine.jsonl.gz").write_text('{"parent_asin": "of mine"}\n')
-    (tmp_path / "link.jsonl").symlink_to("mine.jsonl.gz")
-    os.mkfifo(tmp_path / "fifo.jsonl")
-    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    (tmp_path / "link.jsonl").symlink_to("gone.jsonl")
+    before = contents(tmp_path)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"^--jsonl "):
         run(folder, tmp_path / "out", jsonl=Path(place))
-    assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(

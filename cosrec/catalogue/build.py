@@ -1,7 +1,7 @@
 """Build the catalogue into a folder, category by category.
 
     OUT/
-      README.md            card with `configs:` and `dataset_info:`; a split is a category
+      README.md            card with `configs:`; a split is a category
       products/<C>-00000-of-00001.parquet
       reviews/<C>-00000-of-00001.parquet
       counts.json          lines read, refused by each rule and kept, by category
@@ -30,7 +30,7 @@ from parley.base.replace import beside, write_whole
 
 from . import jsonl as upstream
 from .card import render
-from .files import Category, find_categories, hash_file, state_of
+from .files import Files, find_categories, hash_file, state_of
 from .rules import PRODUCT_RULES, REVIEW_RULES
 from .sift import MOST_SHOWN, Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
@@ -87,32 +87,32 @@ def build(
             remedy="Choose another --output.",
         )
     if jsonl:
-        raw = [path.parent for path in categories[0].files.values()]
-        upstream.require_place(jsonl, output, raw)
+        upstream.require_place(jsonl)
     if alone and not only:
         print_message(f"left out, because one file is missing: {', '.join(alone)}")
     with _owned(output) as temporary:
         catalogue = _Catalogue(output, skip_broken)
-        left = [category for category in categories if not catalogue.has(category)]
+        left = [name for name, files in categories.items() if not catalogue.has(name, files)]
         if done := len(categories) - len(left):
             print_message(f"{done} of {len(categories)} categories are finished")
         # while one category is joined and sorted, the next is read
         with ThreadPoolExecutor(1) as thread:
             before: Future[None] = thread.submit(lambda: None)
-            for number, category in enumerate(left, 1):
-                print_message(f"{category.name} ({number} of {len(left)})")
-                folder = temporary / category.name
+            for number, name in enumerate(left, 1):
+                print_message(f"{name} ({number} of {len(left)})")
+                folder = temporary / name
                 try:
-                    reads = {t: _read(engine, t, p, folder) for t, p in category.files.items()}
-                    _refuse_broken(category, reads, skip_broken)
+                    reads = {t: _read(engine, t, p, folder) for t, p in categories[name].items()}
+                    if not skip_broken:
+                        _refuse_broken(name, reads)
                 finally:
                     before.result()
-                before = thread.submit(catalogue.add, category, engine, folder, reads)
+                before = thread.submit(catalogue.add, name, engine, folder, reads)
             before.result()
         catalogue.finish()
         print_message(catalogue.summary())
         if jsonl:
-            count = upstream.write(output, [category.name for category in categories], jsonl)
+            count = upstream.write(output, categories, jsonl)
             print_message(f"{jsonl}: {count:,} products in upstream's format")
 
 
@@ -124,7 +124,7 @@ def _read(engine: Engine, table: str, path: Path, folder: Path) -> Read:
         found = engine.read(table, path, folder)
     if state_of(path) != before:
         raise SourceError(f"{path}: was changed while it was read", remedy="Run it again.")
-    found.pin = hashed.result()
+    found.path, found.pin = path, hashed.result()
     return found
 
 
@@ -165,12 +165,12 @@ class _Catalogue:
             )
         self._counts: dict[str, Any] = _read_json(output / COUNTS) or {}
 
-    def has(self, category: Category) -> bool:
+    def has(self, name: str, files: Files) -> bool:
         """Tell whether a category is finished and built from exactly these files."""
-        entry = self._provenance["categories"].get(category.name)
-        if not entry or category.name not in self._counts:
+        entry = self._provenance["categories"].get(name)
+        if not entry or name not in self._counts:
             return False
-        for table, path in category.files.items():
+        for table, path in files.items():
             if not hash_file(path).items() <= entry["inputs"][table].items():
                 return False
             for file in entry[table]["files"]:
@@ -179,23 +179,14 @@ class _Catalogue:
                     return False
         return True
 
-    def add(
-        self, category: Category, engine: Engine, sifted: Path, reads: Mapping[str, Read]
-    ) -> None:
+    def add(self, name: str, engine: Engine, sifted: Path, reads: Mapping[str, Read]) -> None:
         """Build a category from its sifted rows, and move it into the catalogue."""
-        name, target = category.name, sifted / "built"
+        target = sifted / "built"
         with engine.querying(sifted) as query:
             counted = [row for batch in query(REVIEW_COUNTS_SQL) for row in batch.to_pylist()]
             written = {t: write(query(sql), t, target / t, name) for t, sql in SQL.items()}
         entry: dict[str, Any] = {
-            "inputs": {
-                table: {
-                    "name": path.name,
-                    **reads[table].pin,
-                    "pinned": _pinned(path, reads[table].pin),
-                }
-                for table, path in category.files.items()
-            },
+            "inputs": {table: _pinned(read) for table, read in reads.items()},
             "engine": engine.name,
             "versions": {"parley": __version__}
             | {name: version(name) for name in (engine.package, "orjson", "pyarrow")},
@@ -233,18 +224,18 @@ class _Catalogue:
         write_whole(self._output / PROVENANCE, _to_json(self._provenance))
 
 
-def _refuse_broken(category: Category, reads: Mapping[str, Read], skip: bool) -> None:
+def _refuse_broken(category: str, reads: Mapping[str, Read]) -> None:
     problems: list[Problem] = []
-    for table, read in reads.items():
-        path = str(category.files[table])
+    for read in reads.values():
+        path = str(read.path)
         problems += [Problem(f"{path}:{line}", what=why) for line, why in read.broken]
         if read.counts["broken"] > MOST_SHOWN:
             problems.append(Problem(path, what=f"{read.counts['broken']:,} such lines in total"))
         if not read.counts["read"]:
             problems.append(Problem(path, "a record in each line", "an empty file"))
-    if problems and not skip:
+    if problems:
         raise RecordError(
-            f"{category.name}: some lines are not records of Amazon Reviews 2023",
+            f"{category}: some lines are not records of Amazon Reviews 2023",
             *problems,
             remedy="Download the file again, or skip such lines with --skip-broken.",
         )
@@ -274,13 +265,15 @@ def _counts(
     return counts
 
 
-def _pinned(path: Path, pin: dict[str, Any]) -> bool:
-    """Tell whether a file is known to be the published one, which is not compressed."""
-    return any(
-        Path(file).name == path.name and each["sha256"] == pin["sha256"]
+def _pinned(read: Read) -> dict[str, Any]:
+    """Return what is recorded of a file, and whether it is the published one."""
+    name, sha256 = read.path.name, read.pin["sha256"]
+    published = {
+        (Path(file).name, each["sha256"])
         for files in SOURCES.values()
         for file, each in files.items()
-    )
+    }
+    return {"name": name, **read.pin, "pinned": (name, sha256) in published}
 
 
 def _read_json(path: Path) -> Any:

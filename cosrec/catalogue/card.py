@@ -6,10 +6,8 @@ from typing import Any
 
 import yaml
 
-from parley.schema.features import card_yaml
-
 from .sources import STATED
-from .tables import SCHEMAS, features
+from .tables import SCHEMAS
 
 _PROSE = """
 # CoSRec's product catalogue
@@ -45,32 +43,21 @@ def render(
     categories: Mapping[str, Any], counts: Mapping[str, Any], given: Mapping[str, Any]
 ) -> str:
     """Return the card, from the categories and options of provenance.json and the other files."""
-    configs, infos = [], []
+    configs = []
     for table in SCHEMAS:
-        splits = {name: entry[table] for name, entry in categories.items() if entry[table]["rows"]}
-        if not splits:
-            continue
-        default = {"default": True} if table == "products" else {}
-        files = [{"split": name, "path": f"{table}/{name}-*.parquet"} for name in splits]
-        configs.append({"config_name": table, **default, "data_files": files})
-        infos.append(
-            {
-                "config_name": table,
-                "features": card_yaml(features(table)),
-                "splits": [
-                    {"name": name, "num_bytes": split["arrow_size"], "num_examples": split["rows"]}
-                    for name, split in splits.items()
-                ],
-                "download_size": sum(f["size"] for s in splits.values() for f in s["files"]),
-                "dataset_size": sum(split["arrow_size"] for split in splits.values()),
-            }
-        )
+        files = [
+            {"split": name, "path": f"{table}/{name}-*.parquet"}
+            for name, entry in categories.items()
+            if entry[table]["rows"]
+        ]
+        if files:
+            default = table == "products"
+            configs.append({"config_name": table, "default": default, "data_files": files})
     front = {
         "license": "unknown",
         "language": ["en"],
         "pretty_name": "CoSRec's product catalogue",
         "configs": configs,
-        "dataset_info": infos,
     }
     head = yaml.safe_dump(front, sort_keys=False, allow_unicode=True, width=1000)
     parts = [_PROSE, "## Counts\n", _table(counts)]

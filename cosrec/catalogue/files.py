@@ -10,7 +10,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,27 +27,24 @@ LONGEST = 64 << 20  # most bytes of a line
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Category:
-    """A category, and its two raw files by the table that they make: products and reviews."""
-
-    name: str
-    files: dict[str, Path]
+Files = dict[str, Path]  # of a category, by the table that they make: products and reviews
 
 
-def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category], list[str]]:
+def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[dict[str, Files], list[str]]:
     """Return the categories with both files, of those wanted if named; the names with only one.
 
     Raises:
         UsageError: no such folders or files, or a file exists both plain and as gzip.
     """
-    roots = [root for root in (folder, folder / "raw") if root.is_dir()]
-    metas = [path for root in roots for path in sorted(root.glob("meta*")) if path.is_dir()]
-    others = [path for root in roots for path in sorted(root.glob("review*")) if path.is_dir()]
-    if len(metas) != 1 or len(others) != 1:
-        found = ", ".join(path.name for path in metas + others) or "neither"
-        raise UsageError("", Problem(str(folder), "one folder meta* and one folder review*", found))
-    products, reviews = _by_category(metas[0], "meta_"), _by_category(others[0], "")
+    found: dict[str, Files] = {}  # table -> category -> file
+    for table, place, prefix in (("products", "meta*", "meta_"), ("reviews", "review*", "")):
+        places = (*folder.glob(place), *folder.glob(f"raw/{place}"))
+        folders = [path for path in places if path.is_dir()]
+        if len(folders) != 1:
+            names = ", ".join(path.name for path in folders) or "none"
+            raise UsageError("", Problem(str(folder), f"one folder {place}", names))
+        found[table] = _by_category(folders[0], prefix)
+    products, reviews = found.values()
     both = sorted(products.keys() & reviews.keys())
     if lacking := sorted(set(wanted) - set(both)):
         raise UsageError(
@@ -57,24 +53,18 @@ def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[list[Category]
         )
     if not both:
         raise UsageError(f"{folder}: no category has both meta_<C>.jsonl[.gz] and <C>.jsonl[.gz]")
-    chosen = [
-        Category(name, {"products": products[name], "reviews": reviews[name]})
-        for name in both
-        if name in set(wanted or both)
-    ]
-    for category in chosen:
-        if not re.fullmatch(r"\w+(\.\w+)*", category.name):
-            raise UsageError(
-                f"{category.files['products']}: {category.name!r} cannot be the name of a split",
-                remedy="Rename the two files with letters, digits, _ and .",
-            )
-    return chosen, sorted(products.keys() ^ reviews.keys())
+    chosen = [name for name in both if name in set(wanted or both)]
+    files = {name: {table: paths[name] for table, paths in found.items()} for name in chosen}
+    return files, sorted(products.keys() ^ reviews.keys())
 
 
-def _by_category(folder: Path, prefix: str) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+def _by_category(folder: Path, prefix: str) -> Files:
+    found: Files = {}
     for path in sorted(folder.iterdir()):
         if match := re.fullmatch(rf"{prefix}(.*)\.jsonl(\.gz)?", path.name, re.DOTALL):
+            if not re.fullmatch(r"\w+(\.\w+)*", match[1]):
+                what = f"{path}: {match[1]!r} cannot be the name of a split"
+                raise UsageError(what, remedy="Rename it with letters, digits, _ and .")
             if other := found.get(match[1]):
                 what = f"{path} and {other.name} both exist"
                 raise UsageError(what, remedy="Keep one of them.")

@@ -17,7 +17,7 @@ from parley.base.replace import writing
 from .rules import PRODUCT_VALUES, REVIEW_VALUES
 
 
-def write(folder: Path, categories: list[str], target: Path) -> int:
+def write(folder: Path, categories: Iterable[str], target: Path) -> int:
     """Write products with their reviews as upstream's script does, and return how many.
 
     A line is the JSON of a product, in the order of ids in each category. It has upstream's two
@@ -66,18 +66,10 @@ def _review(row: dict[str, Any]) -> dict[str, Any]:
     return {**record, **json.loads(row["exact"] or "{}")}
 
 
-def require_place(target: Path, output: Path, inputs: Iterable[Path]) -> None:
-    """Raise UsageError unless `write` may write `target`.
-
-    It must be new, and outside the catalogue and the folders of the raw files.
-    """
+def require_place(target: Path) -> None:
+    """Raise UsageError unless `write` may write `target`, which must be new."""
     place = f"--jsonl {target}"
-    folder = target.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"{place}: {folder} is not a writable folder")
-    real = Path(os.path.realpath(folder))
-    for taken in (output, *inputs):
-        if real.is_relative_to(os.path.realpath(taken)):
-            raise UsageError(f"{place}: lies in {taken}", remedy="Choose a file elsewhere.")
+    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK | os.X_OK):
+        raise UsageError(f"{place}: {target.parent} is not a writable folder")
     if target.is_symlink() or target.exists():
         raise UsageError(f"{place}: already exists", remedy="Move it away, or choose another file.")

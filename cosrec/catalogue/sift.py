@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -65,12 +66,13 @@ class Read:
 
     `counts` has the lines "read", the "broken" ones, on which no rule could be tried, and the
     others by the rule that refused them, or as "kept", as far as rows do not tell. `broken` has the
-    places of broken lines, and why they are: of a file the first `MOST_SHOWN`. `pin` has the size
-    and the sha256 of a file.
+    places of broken lines, and why they are: of a file the first `MOST_SHOWN`. A file has a path,
+    and a pin: its size and its sha256.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     broken: list[tuple[Any, str]] = field(default_factory=list)
+    path: Path = Path()
     pin: dict[str, Any] = field(default_factory=dict)
 
     def add(self, counts: Counter[str], broken: Iterable[tuple[Any, str]]) -> None:

@@ -83,24 +83,19 @@ def write(
     rows: Iterable[pa.RecordBatch], table: str, folder: Path, category: str
 ) -> dict[str, Any]:
     """Write the rows of a table of a category to a new folder, and return its provenance."""
+    import datasets  # takes half a second, in which the processes can be at work already
+
     folder.mkdir(parents=True)
     schema = SCHEMAS[table]
+    features: Any = datasets.Features.from_arrow_schema(schema)
     digest = Digest(schema)
     batches = (batch.cast(schema) for batch in rows)
-    files = write_parquet(batches, arrow_schema(features(table)), folder, category, digest)
+    files = write_parquet(batches, arrow_schema(features), folder, category, digest)
     return {
         "rows": digest.rows,
-        "arrow_size": sum(file.arrow_size for file in files),
         "digest": digest.hexdigest(),
         "files": [
             {"name": file.name, "size": file.size, "sha256": file.sha256, "rows": file.rows}
             for file in files
         ],
     }
-
-
-def features(table: str) -> Any:
-    """Return the features of a table."""
-    import datasets  # takes half a second, in which the processes can be at work already
-
-    return datasets.Features.from_arrow_schema(SCHEMAS[table])
