@@ -3,7 +3,7 @@
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,22 +82,18 @@ class Builder(_Base):
         return {config.name: config for config in cls.CONFIGS}
 
     @classmethod
-    def splits(cls, config: str) -> Mapping[str, tuple[Source, ...]]:
-        """Return the splits of a config, each with its sources."""
-        declared = cls._base(config).splits
-        return {split: tuple(sources) for split, sources in declared.items()}
+    def splits(cls) -> dict[str, dict[str, tuple[Source, ...]]]:
+        """Return config -> split -> its sources."""
+        return {
+            config: {split: tuple(some) for split, some in cls._base(config).splits.items()}
+            for config in cls.configs()
+        }
 
     @classmethod
     def _base(cls, config: str) -> Config | View:
         """Return the config that provides splits and records: the config itself or its `of`."""
         found = cls.configs()[config]
         return found if found.splits or not isinstance(found, View) else cls.configs()[found.of]
-
-    @classmethod
-    def sources(cls) -> dict[str, Source]:
-        """Return every source by its path, in declaration order."""
-        splits = chain.from_iterable(cls.splits(config.name).values() for config in cls.CONFIGS)
-        return {source.path: source for source in chain.from_iterable(splits)}
 
     @classmethod
     def licence(cls, config: str) -> str:
@@ -135,7 +131,7 @@ class Builder(_Base):
     def _split_generators(self, dl_manager: Any) -> "list[datasets.SplitGenerator]":
         import datasets
 
-        splits = self.splits(self.config.name)
+        splits = self.splits()[self.config.name]
         return [datasets.SplitGenerator(split, {"sources": some}) for split, some in splits.items()]
 
     def _generate_examples(

@@ -40,10 +40,8 @@ _NOT_YAML = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError)
 _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
-SIZES = (
-    *((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M")),
-    *((1e7, "1M<n<10M"), (1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B")),
-)  # rows below a number -> the Hub's name of the size
+# the Hub's names of sizes, by the digits of the number of rows: up to 3, 4 and so on
+_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
 _QUESTIONS = (
     "**Questions to models**: a config `questions-TASK` holds those of a task with the right "
     "answers."
@@ -125,8 +123,8 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
         parts["figures"] = figures_part(known.figures(dataset), note)
     front, body = parse(dataset.read_card(), str(dataset.card))
     front |= determined(dataset, splits)
-    front["configs"] = card_configs(made, dataset.default)
-    front["dataset_info"] = [dict(_info(built, *each)) for each in made.items()]
+    front["configs"] = [_files(*each, dataset.default) for each in made.items()]
+    front["dataset_info"] = [_info(built, *each) for each in made.items()]
     return _front(front) + _with_parts(dataset, body, parts, known, sample)
 
 
@@ -208,18 +206,14 @@ def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
     """Return the keys of the front matter that the declaration and the rows determine."""
     licences = dict.fromkeys(map(dataset.builder.licence, dataset.configs))
     named = [each for each in licences if re.fullmatch(r"[a-z][a-z0-9.-]*", each)]
-    rows = [
-        each.get("rows", each.get("documented"))
-        for each in splits.get(dataset.default, {}).values()
-    ]
-    size = [name for most, name in SIZES if sum(each or 0 for each in rows) < most]
+    known = splits.get(dataset.default, {}).values()
+    rows = sum(each.get("rows", each.get("documented", 0)) for each in known)
+    categories = dict.fromkeys(task.category for task in dataset.tasks.values() if task.category)
     found: dict[str, Any] = {
         "license": named[0] if len(named) == 1 else named,
         "language": list(dataset.builder.LANGUAGES),
-        "size_categories": size[:1] if any(rows) else [],
-        "task_categories": list(
-            dict.fromkeys(task.category for task in dataset.tasks.values() if task.category)
-        ),
+        "size_categories": [_SIZES[max(0, len(str(rows)) - 3)]] if rows else [],
+        "task_categories": list(categories),
     }
     return {key: value for key, value in found.items() if value}
 
@@ -232,46 +226,31 @@ def notes(mirrored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def _info(
     built: BuiltFolder, config: str, splits: Mapping[str, Mapping[str, Any]]
-) -> Iterator[tuple[str, Any]]:
-    """Yield an entry of the card's `dataset_info`."""
+) -> dict[str, Any]:
+    """Return an entry of the card's `dataset_info`."""
     builder = built.dataset.builder
-    yield "config_name", config
-    yield "description", digests_of(splits)
-    yield "license", builder.licence(config) if config in builder.configs() else builder.LICENSE
-    yield "features", card_yaml(built.columns(config))
-    yield (
-        "splits",
-        [
+    # `datasets` keeps what it read of a folder by what the card states, not by the content of
+    # files: so builds with other rows need cards that differ
+    digests = ", ".join(f"{split} {found['digest']}" for split, found in splits.items())
+    return {
+        "config_name": config,
+        "description": f"Digests of the rows: {digests}",
+        "license": builder.licence(config) if config in builder.configs() else builder.LICENSE,
+        "features": card_yaml(built.columns(config)),
+        "splits": [
             {"name": split, "num_bytes": found["arrow_bytes"], "num_examples": found["rows"]}
             for split, found in splits.items()
         ],
-    )
-    yield "download_size", sum(found["bytes"] for found in splits.values())
-    yield "dataset_size", sum(found["arrow_bytes"] for found in splits.values())
+        "download_size": sum(found["bytes"] for found in splits.values()),
+        "dataset_size": sum(found["arrow_bytes"] for found in splits.values()),
+    }
 
 
-def digests_of(splits: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the description of a config: the digest of the rows of each split.
-
-    `datasets` keeps what it read of a folder by what the card states, not by the content of files.
-    So builds with other rows need cards that differ.
-    """
-    named = (f"{split} {found['digest']}" for split, found in splits.items())
-    return f"Digests of the rows: {', '.join(named)}"
-
-
-def card_configs(configs: Mapping[str, Iterable[str]], default: str) -> list[dict[str, Any]]:
-    """Return the front matter's `configs`: config -> its splits, one of them the default."""
-    return [
-        {
-            "config_name": config,
-            **({"default": True} if config == default else {}),
-            "data_files": [
-                {"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits
-            ],
-        }
-        for config, splits in configs.items()
-    ]
+def _files(config: str, splits: Iterable[str], default: str) -> dict[str, Any]:
+    """Return an entry of the card's `configs`."""
+    files = [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in splits]
+    is_default = {"default": True} if config == default else {}
+    return {"config_name": config, **is_default, "data_files": files}
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:
@@ -286,21 +265,20 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     known = measured(dataset)
     described = known.configs if known.version else descriptions(dataset)
     splits = known.splits if known.version else every_split(dataset, {})
-    configs = []
-    for config, about in described.items():
-        found = splits.get(config, {})
-        sizes = {split: each["bytes"] for split, each in found.items() if "bytes" in each}
-        documented = {s: each["documented"] for s, each in found.items() if "documented" in each}
-        configs.append(
-            {
-                "name": config,
-                "description": about.get("description", ""),  # which 1.0.0 did not record
-                "license": about["licence"],
-                "sizes": sizes,
-                "splits": {split: each.get("rows") for split, each in found.items()},
-                "documented": documented,
-            }
-        )
+    configs = [
+        {
+            "name": config,
+            "description": about.get("description", ""),  # which 1.0.0 did not record
+            "license": about["licence"],
+            "sizes": {s: each["bytes"] for s, each in found.items() if "bytes" in each},
+            "splits": {split: each.get("rows") for split, each in found.items()},
+            "documented": {
+                s: each["documented"] for s, each in found.items() if "documented" in each
+            },
+        }
+        for config, about in described.items()
+        for found in [splits.get(config, {})]
+    ]
     return {"name": dataset.name, "pretty_name": title, "configs": configs}
 
 

@@ -152,21 +152,15 @@ def measured_anew(built: "BuiltFolder", made: Splits, scores: Scores) -> str:
 
     ScriptError if a function of `figures.py` fails to count.
     """
-    dataset = built.dataset
+    dataset, counted = built.dataset, dict[str, Value | None]()
     found = list(figures(dataset.figures, built))
-    return text_of(dataset, every_split(dataset, made), found, _counted(built), scores)
-
-
-def _counted(built: "BuiltFolder") -> dict[str, Value | None]:
-    """Return the counted numbers of a build, None for a function that cannot count there."""
-    dataset, found = built.dataset, dict[str, Value | None]()
     for count in every_count(dataset.figures, built):
         if count.failed:
             raise ScriptError(f"{dataset.folder / 'figures.py'}: {count.name}: {count.reason}")
-        if count.reason:
-            found[count.name] = None
-        found |= count.numbers
-    return found
+        if not count.numbers:
+            counted[count.name] = None
+        counted |= count.numbers
+    return text_of(dataset, every_split(dataset, made), found, counted, scores)
 
 
 def text_of(

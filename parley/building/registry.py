@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from parley.tasks.task import Task
 
 
-_YAML = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
-_BESIDE = {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
-_BESIDE |= {"tasks", "views"}
+_TAKEN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}  # by YAML
+_TAKEN |= {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
+_TAKEN |= {"tasks", "views", "datasets", "parley", *sys.stdlib_module_names}
 _LAYOUT = (
     "To use your own, set PARLEY_DATASETS to a folder of folders NAME, each with its script "
     "NAME.py, in lower case."
@@ -61,12 +61,8 @@ def wrong_name(name: str) -> str:
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "a name has lower-case letters, digits and _, and begins with a letter"
     # the title names the class
-    if keyword.iskeyword(name) or keyword.iskeyword(name.title()) or name in _YAML:
-        return "it means something else in Python or YAML"
-    if name in sys.stdlib_module_names or name in ("datasets", "parley"):
-        return "it is the name of a module that the script would hide"
-    if name in _BESIDE:
-        return f"a dataset folder may have a module {name}"
+    if keyword.iskeyword(name) or keyword.iskeyword(name.title()) or name in _TAKEN:
+        return "it means something else in Python or YAML, or is that of another module"
     return ""
 
 
@@ -156,12 +152,13 @@ class Dataset:
     @property
     def splits(self) -> "dict[str, dict[str, tuple[Source, ...]]]":
         """Config -> split -> its sources."""
-        return {config: dict(self.builder.splits(config)) for config in self.configs}
+        return self.builder.splits()
 
     @cached_property
     def sources(self) -> "dict[str, Source]":
         """Path in upstream's layout -> source."""
-        return self.builder.sources()
+        found = (each for splits in self.splits.values() for each in splits.values())
+        return {source.path: source for sources in found for source in sources}
 
     @property
     def pins(self) -> dict[str, dict[str, Any]]:
@@ -284,20 +281,15 @@ class Dataset:
 
 def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of the declarations of tasks, by their names."""
-    wrong = [
-        problem
-        for name, task in tasks.items()
-        for problem in (
-            task.problems(name)
-            if hasattr(task, "problems")
-            else [Problem(f"TASKS[{name!r}]", "a Task", type(task).__name__)]
-        )
-    ]
-    yield from wrong
     owners: dict[str, str] = {}
-    for name, task in () if wrong else tasks.items():
-        for found in task.ids(name):
-            if found in owners:
-                what = f"has the id {found} with its options, as TASKS[{owners[found]!r}] has"
-                yield Problem(f"TASKS[{name!r}]", what=what)
-            owners[found] = name
+    for name, task in tasks.items():
+        place = f"TASKS[{name!r}]"
+        if not hasattr(task, "problems"):
+            yield Problem(place, "a Task", type(task).__name__)
+        elif wrong := [*task.problems(name)]:
+            yield from wrong
+        else:
+            for each in task.ids(name):
+                if (owner := owners.setdefault(each, name)) != name:
+                    what = f"has the id {each} with its options, as TASKS[{owner!r}] has"
+                    yield Problem(place, what=what)
