@@ -2,12 +2,8 @@
 
 import datasets
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from parley.base.errors import ScriptError
-from parley.building.rows.arrow import to_batch
-from parley.schema.features import arrow_schema, datasets_features, feature_of
 from parley.schema.shapes import Converted, parse
 
 LABELS = {"good", "bad"}
@@ -123,61 +119,3 @@ REFUSED = {
 def test_shapes_without_column_or_inverse_are_refused_with_their_path(name):
     with pytest.raises(ScriptError, match=r"deep\.field"):
         parse({"deep": {"field": REFUSED[name]}}).row()
-
-
-_names = st.sampled_from("abcd")
-_leaves = st.sampled_from([str, int, float, bool, frozenset({"x", "y"})])
-
-
-def _objects(inner):
-    keys = st.tuples(_names, st.booleans()).map(lambda key: key[0] + "?" * key[1])
-    return st.dictionaries(keys, inner, min_size=1, max_size=3).filter(
-        lambda found: len({key[0] for key in found}) == len(found)
-    )
-
-
-_shapes = st.recursive(
-    _leaves,
-    lambda inner: st.one_of(
-        inner.map(lambda x: [x]),
-        inner.map(lambda x: (x, None)),
-        _objects(inner),
-        st.tuples(_objects(inner), _objects(inner)),
-        inner.map(lambda x: {str: x}),
-    ),
-    max_leaves=8,
-)
-
-
-def records_of(shape):
-    """Return values of a shape; a function in it takes 2."""
-    if isinstance(shape, tuple):
-        return st.one_of([records_of(option) for option in shape])
-    if isinstance(shape, list):
-        return st.lists(records_of(shape[0]), max_size=2)
-    if isinstance(shape, dict) and str in shape:
-        return st.dictionaries(st.text("xyz", max_size=2), records_of(shape[str]), max_size=2)
-    if isinstance(shape, dict):
-        required = {key: records_of(inner) for key, inner in shape.items() if key[-1] != "?"}
-        optional = {key[0]: records_of(inner) for key, inner in shape.items() if key[-1] == "?"}
-        return st.fixed_dictionaries(required, optional=optional)
-    if isinstance(shape, set | frozenset):
-        return st.sampled_from(sorted(shape, key=repr))
-    if shape is None:
-        return st.none()
-    kinds = {str: st.text("ab", max_size=2), int: st.integers(-9, 9), bool: st.booleans()}
-    return (kinds | {float: st.sampled_from([0.5, -1.0])}).get(shape, st.just(2))
-
-
-@given(st.data())
-def test_random_records_survive_conversion_and_arrow(data):
-    shape = data.draw(_objects(_shapes))
-    try:
-        made = parse(shape).row()
-    except ScriptError:
-        return
-    records = data.draw(st.lists(records_of(shape), min_size=1, max_size=3))
-    rows = [made.to_row(record) if made.to_row else record for record in records]
-    assert [made.to_record(row) if made.to_record else row for row in rows] == records
-    schema = arrow_schema(datasets_features(feature_of(made.feature)))
-    assert to_batch(rows, schema).to_pylist() == rows

@@ -126,13 +126,10 @@ def narrower(part: Any, whole: Any) -> Convert | None:
         return or_null(each(narrower(part[0], whole[0])))
     if not isinstance(whole, dict):
         return or_null(int)  # an integer among numbers; `to_row` tells whether it was one
-    others = [name for name in whole if name not in part]
     found = {name: narrower(part[name], whole[name]) for name in part}
     inner = {name: convert for name, convert in found.items() if convert is not None}
 
     def narrow(row: Any) -> Any:
-        if any(row[name] is not None for name in others):
-            raise ValueError("a row of another alternative")
         kept = {name: row[name] for name in part}
         for name, convert in inner.items():
             kept[name] = convert(kept[name])
