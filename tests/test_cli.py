@@ -60,17 +60,6 @@ def test_commands_import_nothing_heavy(tmp_path, sample_build, commands, allowed
     assert literal_eval(done.stdout.splitlines()[-1]) == allowed
 
 
-@pytest.mark.parametrize(("level", "status"), [("1", 0), ("2", 2)])
-def test_without_docstrings_it_refuses_to_run(tmp_path, level, status):
-    """Help, jobs and the definitions of figures are docstrings; nothing rests on an assert."""
-    command = [sys.executable, "-m", "parley", "run"]
-    environ = os.environ | {"PYTHONOPTIMIZE": level}
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
-    assert done.returncode == status
-    assert ("catalogue" in done.stdout) == (status == 0)
-    assert ("PYTHONOPTIMIZE" in done.stderr) == (status == 2)
-
-
 def test_help_lists_each_command_once_and_cuts_no_summary(run):
     text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
     listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)

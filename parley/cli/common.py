@@ -133,16 +133,20 @@ def options_of(given: list[str] | None) -> dict[str, str]:
     return found
 
 
+def read_file(option: str, path: Path) -> str:
+    """Return the text of a file, or raise UsageError."""
+    require_file(option, path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{option} {path}: cannot be read: {error}") from error
+
+
 def read_ids(file: Path | None) -> list[str] | None:
     """Return the lines of a file of ids, or raise UsageError."""
     if file is None:
         return None
-    require_file("--ids", file)
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--ids {file}: cannot be read: {error}") from error
-    if not (ids := [line for line in lines if line]):
+    if not (ids := [line for line in read_file("--ids", file).split("\n") if line]):
         raise UsageError(f"--ids {file}: has no ids")
     return ids
 
@@ -152,8 +156,8 @@ def select(names: list[str] | None) -> list[Dataset]:
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
 
 
-def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], list[str]]:
-    """Return the selected datasets with a build, and the names of the others.
+def select_built(names: list[str] | None, folder: Path) -> list[Dataset]:
+    """Return the selected datasets with a build, and say which others are left out.
 
     A named dataset without a build, or no build at all, is a UsageError.
     """
@@ -163,7 +167,11 @@ def select_built(names: list[str] | None, folder: Path) -> tuple[list[Dataset], 
     built = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
     for dataset in chosen if names or not built else ():
         find_folder(folder, dataset)  # raises an error that says how to build
-    return built, [dataset.name for dataset in chosen if dataset not in built]
+    if absent := [dataset.name for dataset in chosen if dataset not in built]:
+        from parley.base.console import print_message
+
+        print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
+    return built
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from parley.cli.process import as_failure
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """List datasets: configs, splits, rows, sizes, licences."""
     from parley.building.card import summary
-    from parley.cli.listing import listing
+    from parley.cli.report import listing
 
     found, attempt = [], Attempts()
     for dataset in common.select(names):
@@ -177,8 +177,8 @@ def verify(
 
     Exit status 1 if a check fails or a figure is unexplained.
     """
-    chosen, absent = common.select_built(names, folder)  # before what is slow to import
-    from parley.base.console import print_message, progress
+    chosen = common.select_built(names, folder)  # before what is slow to import
+    from parley.base.console import progress
     from parley.building.upstream import source_folder
     from parley.cli.report import report
     from parley.verifying.verify import Verification, verify_each
@@ -194,8 +194,6 @@ def verify(
         common.print_result(
             as_json, lambda: value, lambda: report(found, list(broken), all_figures)
         )
-    if absent:
-        print_message(f"not built, and so not verified: {', '.join(absent)}", "yellow")
     if broken:
         raise Failures(broken.values())
     if any(each.failed for each in found):

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, UsageError, is_no_memory
+from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory
 from parley.cli.common import app
 
 
@@ -26,7 +26,6 @@ def main() -> None:
             signal.signal(each, _interrupt)
     sys.unraisablehook = _interrupt_again
     try:
-        _require_docstrings()
         sys.exit(app(standalone_mode=False) or 0)
     except (SystemExit, KeyboardInterrupt):
         raise
@@ -55,21 +54,9 @@ def main() -> None:
 
 
 def _interruption(error: BaseException | None) -> Interrupted | None:
-    """Return the interruption that caused an error: Python before 3.12 wraps one in others."""
-    for _ in range(10):  # causes may form a circle
-        if error is None or isinstance(error, Interrupted):
-            return error
-        error = error.__cause__
-    return None
-
-
-def _require_docstrings() -> None:
-    """Raise UsageError if Python dropped docstrings: help and definitions of figures use them."""
-    if sys.flags.optimize > 1:
-        raise UsageError(
-            "parley needs docstrings, which `python -OO` and PYTHONOPTIMIZE=2 remove",
-            remedy="Run it without; -O and PYTHONOPTIMIZE=1 work.",
-        )
+    """Return the interruption that caused an error: Python before 3.12 wraps one in another."""
+    causes = (error, error and error.__cause__)
+    return next((each for each in causes if isinstance(each, Interrupted)), None)
 
 
 def as_failure(error: BaseException) -> ParleyError:

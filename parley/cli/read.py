@@ -107,15 +107,11 @@ def site(
 
 def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "list[BuiltFolder]":
     """Return the selected builds for a page."""
-    from parley.base.console import print_message
     from parley.building.folder import find_folder
 
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")
-    chosen, absent = common.select_built(names, folder)
-    if absent:
-        print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
-    return [find_folder(folder, dataset) for dataset in chosen]
+    return [find_folder(folder, dataset) for dataset in common.select_built(names, folder)]
 
 
 def _asked(

@@ -1,6 +1,5 @@
-"""Lay out the results of `build`, `verify`, `check`, `diff` and `publish`."""
+"""Lay out the results of `list`, `build`, `verify`, `check`, `diff` and `publish`."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,47 @@ if TYPE_CHECKING:  # each command imports only what it runs
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")
 
 
+def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
+    """Return summaries of datasets: a table for each."""
+    some = (rows for d in found for config in d["configs"] for _, rows, _ in _splits(config))
+    note = (
+        [safe("* documented, not counted\n–: neither, or not built")]
+        if any(rows[-1] in "*–" for rows in some)
+        else []
+    )
+    return Group(*(part for each in found for part in _listed(each)), *note)
+
+
+def _listed(dataset: dict[str, Any]) -> Iterator[RenderableType]:
+    yield safe(dataset["name"], style="bold")
+    yield safe(f"licence: {_licences(dataset['configs'])}")
+    rows = [
+        (config["name"], *each, config["description"]) if number == 0 else ("", *each, "")
+        for config in dataset["configs"]
+        for number, each in enumerate(_splits(config))
+    ]
+    yield table(("config", "split", ">rows", ">Parquet", "content~"), rows)
+    yield safe()
+
+
+def _licences(configs: Sequence[dict[str, Any]]) -> str:
+    """Return the usual licence, and the configs that have another."""
+    every = [config["license"] for config in configs]
+    usual = max(every, key=every.count, default="unknown")
+    others = [f"{c['name']}: {c['license']}" for c in configs if c["license"] != usual]
+    return "; ".join([usual, *others])
+
+
+def _splits(config: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield each split with its number of rows and its size as Parquet."""
+    for split, count in config["splits"].items():
+        documented = config["documented"].get(split)
+        if count is not None:
+            yield split, f"{count:,}", size(config["sizes"][split])
+        else:
+            yield split, "–" if documented is None else f"{documented:,}*", "–"
+
+
 def report(
     found: "Sequence[Verification]", broken: Sequence[str] = (), all_figures: bool = False
 ) -> RenderableType:
@@ -39,11 +79,13 @@ def report(
     """
     rows = []
     for each in found:
-        failed = sum(check.failed for check in each.checks)
-        checks = f"{failed} FAILED" if failed else f"{len(_made(each))} hold"
+        failed, made, _ = _counts([each])
+        checks = f"{failed} FAILED" if failed else f"{made} hold"
         rows.append((each.dataset, checks, *(str(each.count(v) or "·") for v in VERDICTS)))
-    failures = [part for each in found for part in _section(each.dataset, _failures(each))]
-    known = [part for each in found for part in _section(each.dataset, _known(each, all_figures))]
+    failures, known = [], []
+    for each in found:
+        failures += _section(each.dataset, _failures(each))
+        known += _section(each.dataset, _known(each, all_figures))
     columns = ("dataset", "checks", *_HEADINGS)
     return Group(_verdict(found, broken), safe(), *failures, table(columns, rows), safe(), *known)
 
@@ -81,27 +123,28 @@ def checked(found: "Mapping[str, Sequence[Check]]") -> RenderableType:
     return Group(*lines, safe(text, style="bold red" if bad else "bold green"))
 
 
-def _made(each: "Verification") -> "list[Check]":
-    """Return the checks that were made."""
-    return [check for check in each.checks if check.failed or not check.skipped]
+def _counts(found: "Sequence[Verification]") -> tuple[int, int, int]:
+    """Return how many checks failed, were made, and were skipped."""
+    checks = [check for each in found for check in each.checks]
+    failed = sum(check.failed for check in checks)
+    skipped = sum(bool(check.skipped) and not check.failed for check in checks)
+    return failed, len(checks) - skipped, skipped
 
 
 def _verdict(found: "Sequence[Verification]", broken: Sequence[str]) -> RenderableType:
     """Return the verdict in one sentence."""
     names = ", ".join(each.dataset + " (a sample)" * each.sample for each in found)
-    checks = [check for each in found for check in _made(each)]
-    skipped = sum(len(each.checks) for each in found) - len(checks)
-    failed = sum(check.failed for check in checks)
+    failed, made, skipped = _counts(found)
     figures = [figure for each in found for figure in each.figures]
-    if bad := [*broken, *(each.dataset for each in found if each.failed)]:
-        text, style = f"FAILED: {', '.join(bad)}. ", "bold red"
-        text += f"{failed} of {len(checks)} checks do not hold" if failed else "The checks hold"
-    else:
-        text, style = f"{names}: all {len(checks)} checks hold", "bold green"
-    if skipped:
-        text += f", {skipped} not checked"
+    bad = [*broken, *(each.dataset for each in found if each.failed)]
+    text = f"{names}: all {made} checks hold"
+    if bad:
+        said = f"{failed} of {made} checks do not hold" if failed else "The checks hold"
+        text = f"FAILED: {', '.join(bad)}. {said}"
+    text += f", {skipped} not checked" if skipped else ""
     said = tally(each.verdict for each in figures) or "none"
-    return safe(f"{text}; of {len(figures)} documented figures {said}.", style=style)
+    text += f"; of {len(figures)} documented figures {said}."
+    return safe(text, style="bold red" if bad else "bold green")
 
 
 def _section(dataset: str, lines: Iterable[RenderableType]) -> list[RenderableType]:
@@ -130,29 +173,23 @@ def _known(each: "Verification", all_figures: bool) -> Iterator[RenderableType]:
 
 
 def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[RenderableType]:
-    """Yield each verdict with its reason, then its figures."""
+    """Yield each verdict with its reason, then its figures: by table, if none was measured."""
     for verdict in verdicts:
         style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
-        reasons: dict[str, list[Figure]] = {}
-        for figure in figures:
-            if figure.verdict == verdict:
-                reasons.setdefault(figure.reason, []).append(figure)
-        for reason, group in reasons.items():
+        reasons: dict[str, dict[str, int]] = {}  # reason -> line -> number of figures
+        for each in figures:
+            if each.verdict != verdict:
+                continue
+            line = f"{each.name}: documented {each.stated}, measured {each.measured}"
+            if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
+                line = each.name.split(".")[0]
+            lines = reasons.setdefault(each.reason, {})
+            line += f" ({each.place})"
+            lines[line] = lines.get(line, 0) + 1
+        for reason, lines in reasons.items():
             yield indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
-            for line in _lines(verdict, group):
-                yield indented(line, 4)
-
-
-def _lines(verdict: str, figures: list[Figure]) -> Iterator[str]:
-    """Yield a line per figure; a line per table if nothing was measured."""
-    if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
-        tables = Counter((figure.name.split(".")[0], figure.place) for figure in figures)
-        for (name, place), count in tables.items():
-            yield f"{name}{f', {count} figures' if count > 1 else ''} ({place})"
-        return
-    for each in figures:
-        measured = "nothing" if each.measured is None else each.measured
-        yield f"{each.name}: documented {each.stated}, measured {measured} ({each.place})"
+            for line, count in lines.items():
+                yield indented(f"{line}{f', {count} figures' if count > 1 else ''}", 4)
 
 
 def differences(found: "Difference") -> RenderableType:

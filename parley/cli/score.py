@@ -1,14 +1,13 @@
 """Commands on the tasks that dataset folders declare: tasks, score, compare."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from parley.base.errors import OutputError, UsageError
-from parley.building.registry import Dataset, get
+from parley.base.errors import UsageError
+from parley.building.registry import get
 from parley.cli.common import (
     UNREAD,
     AsJson,
@@ -20,6 +19,7 @@ from parley.cli.common import (
     completing,
     options_of,
     print_result,
+    read_file,
     read_ids,
     require_file,
     select,
@@ -67,11 +67,7 @@ def tasks(
         raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
     if update:
         attempt.finish()
-        require_file("--update", update)
-        try:
-            text = update.read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            raise OutputError(f"{update}: cannot be read: {error}") from error
+        text = read_file("--update", update)
         write_whole(update, with_parts(text, str(update), {"tasks": overview(found)}))
     else:
         print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
@@ -105,7 +101,7 @@ def score(
     """
     from parley.base.console import progress
     from parley.building.folder import find_folder
-    from parley.cli.task_tables import lay_out_score, lay_out_template, template_as_dict
+    from parley.cli.task_tables import lay_out_score, lay_out_template, tasks_as_dicts
     from parley.models.logs import score_file
     from parley.tasks.evaluate import score as evaluate
     from parley.tasks.gold import Part
@@ -113,12 +109,12 @@ def score(
 
     dataset = get(name)
     declared, asked = dataset.task(task), options_of(set_)
-    options = declared.chosen(asked)
+    declared.chosen(asked)
     if template:
         if file or baseline or keep or entry:
             raise UsageError("--template scores nothing: leave FILE and the other options out")
-        found = (dataset, task, declared, *_lines_due(dataset, task, folder, options))
-        print_result(as_json, lambda: template_as_dict(*found), lambda: lay_out_template(*found))
+        found = (name, task, declared)
+        print_result(as_json, lambda: tasks_as_dicts([found])[0], lambda: lay_out_template(*found))
         return
     if (file is None) == (baseline is None):
         raise UsageError(
@@ -146,19 +142,6 @@ def score(
     print_result(as_json, result.as_dict, lambda: lay_out_score(result))
     if result.moved:
         raise typer.Exit(1)
-
-
-def _lines_due(
-    dataset: Dataset, name: str, folder: Path, options: Mapping[str, str]
-) -> tuple[int | None, bool]:
-    """Return the number of predictions for a build, if there is one, and whether it is a sample."""
-    from parley.building.folder import find_folder
-    from parley.tasks.gold import load_gold
-
-    if not (folder / dataset.name).is_dir():
-        return None, False
-    built = find_folder(folder, dataset)
-    return len(load_gold(built, name, options)[0]), built.is_sample
 
 
 @app.command()

@@ -9,7 +9,6 @@ from rich.console import Group, RenderableType
 from parley.base.console import safe
 from parley.base.nested import flat
 from parley.building.leaderboard import leaderboard
-from parley.building.registry import Dataset
 from parley.cli.tables import first, interval, labelled, number, table
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result
@@ -20,41 +19,24 @@ from parley.tasks.task import Task, Undefined
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 
 
-def template_as_dict(
-    dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
-) -> dict[str, Any]:
-    """Return the template of a prediction file for JSON."""
-    (about,) = tasks_as_dicts([(dataset.name, name, task)])
-    return about | {"example": dict(task.example), "due": lines, "sample": is_sample}
-
-
-def lay_out_template(
-    dataset: Dataset, name: str, task: Task, lines: int | None, is_sample: bool
-) -> RenderableType:
+def lay_out_template(dataset: str, name: str, task: Task) -> RenderableType:
     """Return the fields of a prediction file, with an example line."""
-    keys = " and ".join(task.gold_key)
-    if task.format is TREC_RUN:
-        due = f"one or more for each {'' if lines is None else f'of {lines:,} '}{keys}"
-    else:
-        due = f"one for each {keys}{'' if lines is None else f', {lines:,} in all'}"
+    due = f"{'one or more' if task.format is TREC_RUN else 'one'} for each "
+    due += " and ".join(task.gold_key)
+    others: dict[str, dict[str, Any]] = {}
+    if isinstance(task.asking, Asking):
+        key = {name: task.example[name] for name in task.key}
+        others["with a model's whole answer, which the task's reader reads"] = {ANSWER: "..."}
+        others["for an answer that cannot be read"] = {UNREADABLE: "truncated"}
     return Group(
-        safe(f"{dataset.name} {name}: {task.format.name}, one line for each prediction"),
-        safe(_SAMPLE * is_sample, style="yellow", end=""),
+        safe(f"{dataset} {name}: {task.format.name}, one line for each prediction"),
         safe(f"{due}; scored on {task.evaluated_on}\n"),
         table(("field", "content~"), list(task.fields.items())),
         safe(f"\n{inputs_of(task)}" if task.inputs else "", end="\n" if task.inputs else ""),
         safe("\nfor example (invented):\n"),
         *(safe(line) for line in task.format.lines([task.example])),
-        *(safe(f"or, {what}:\n{json.dumps(line)}") for what, line in _others(task)),
+        *(safe(f"or, {what}:\n{json.dumps(key | more)}") for what, more in others.items()),
     )
-
-
-def _others(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the other lines that a file of predictions may hold, and what they are for."""
-    if isinstance(task.asking, Asking):
-        key = {name: task.example[name] for name in task.key}
-        yield "with a model's whole answer, which the task's reader reads", {**key, ANSWER: "..."}
-        yield "for an answer that cannot be read", {**key, UNREADABLE: "truncated"}
 
 
 def inputs_of(task: Task) -> str:
@@ -88,7 +70,7 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
         {"dataset": dataset, "task": name}
         | {each: getattr(task, each) for each in ("summary", "evaluated_on", "configs")}
         | {"form": task.format.name, "key": task.key}
-        | {"fields": task.fields, "metrics": task.metrics}
+        | {"fields": task.fields, "example": dict(task.example), "metrics": task.metrics}
         | {"baselines": list(task.baselines), "options": task.options}
         | {each: getattr(task, each) for each in ("inputs", "columns", "leak", "not_asked")}
         | {"askable": task.asking is not None, "subsets": list(task.subsets)}
@@ -167,27 +149,19 @@ def _proof(found: Result) -> Iterator[str]:
         count = f"{sum(found.unreadable.values()):,} of {found.due:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[found.policy]} ({reasons})"
     if log := found.run:
-        asked = ", ".join(
-            f"{role}={model}" if role else model for role, model in log["models"].items()
-        )
-        epochs = f" in {log['epochs']:,} epochs" * (log["epochs"] > 1)
-        kinds = ("input", "output", "reasoning")
-        tokens = ", ".join(f"{log[f'{n}_tokens']:,} {n}" for n in kinds if log[f"{n}_tokens"])
-        cost = f", cost {log['cost']:,.4f}" if log["cost"] is not None else ""
-        yield (
-            f"asked {asked}, answered by {', '.join(log['answered_by'])}: {log['asked']:,} "
-            f"questions{epochs}, {log['calls']:,} calls, tokens {tokens or 'not stated'}{cost}"
-        )
-        if "schema" in log:
-            yield f"sent {'with' if log['schema'] else 'without'} the JSON schema of an answer"
-        if "turns" in log:
-            yield f"games of {log['turns']:,} turns at most"
-        shots = f", shots {log['shots']:,}" if log.get("shots") else ""
-        prompt = f", system text {log['prompt'][:12]}" if "prompt" in log else ""
-        asking = f"{found.name} questions {log['asking']}, sha256 {log['questions'][:12]}"
-        yield f"{asking}{shots}{prompt}"
+        models = (f"{role}={model}" if role else model for role, model in log["models"].items())
+        yield f"asked {', '.join(models)}, answered by {', '.join(log['answered_by'])}"
+        told = log.keys() - {"models", "answered_by", "settings"}
+        facts = ((name, log[name]) for name in log if name in told and log[name] is not None)
+        yield "; ".join(f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts)
     proof = found.provenance
     yield (
         f"parley {proof['parley']}, {found.dataset} {proof['version']}, rows {proof['rows'][:12]}, "
         f"predictions {proof['predictions'][:12]}, {found.part}"
     )
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.12}" if isinstance(value, str) else f"{value:,}"
