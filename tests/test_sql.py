@@ -136,6 +136,12 @@ def test_only_builds_are_connected_each_dataset_once(sample_build, tmp_path, mon
         shutil.rmtree(folder)
 
 
+def test_no_extension_is_installed_unasked(sample_build):
+    setting = "select current_setting('autoinstall_known_extensions')"
+    with parley.connect(sample_build / "duo") as connection:
+        assert connection.execute(setting).fetchone() == (False,)
+
+
 def test_a_number_without_a_label_is_an_error(sample_build, tmp_path):
     folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
     table = pq.read_table(file := parquet(folder, "ratings", "en"))

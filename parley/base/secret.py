@@ -2,22 +2,16 @@
 
 import json
 import os
-import re
 from urllib.parse import quote, unquote
 
 _TOKENS = (
     "HF_TOKEN",
-    "OPENAI_API_KEY",
     "HUGGING_FACE_HUB_TOKEN",
     "HF_OIDC_ID_TOKEN",
     "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
 )
 _URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # also in lower case
 _SHORTEST = 8  # characters; a shorter text may be a part of any word
-_NUMBER = re.compile(r"[\d.,-]{,19}")
-_WORD = "(?:[A-Za-z][a-z]{,15}|[A-Z]{1,16})"
-_WORDS = re.compile(rf"{_WORD}(?:[-_. ]{_WORD})*")
-_INSTEAD = "…"
 
 _kept: set[str] = set()
 
@@ -27,26 +21,15 @@ def keep_secret(secret: str) -> None:
     _kept.add(secret)
 
 
-def is_secret(value: str) -> bool:
-    """Tell whether a key or password may be secret: no placeholder, nor a word of other texts.
-
-    A secret has 8 characters or more. Unless it begins with "hf_", it is neither words, such as
-    "ollama", "sk-no-key-required" and "EMPTY", nor a number.
-    """
-    if len(value) < _SHORTEST:
-        return False
-    return value.startswith("hf_") or not (_WORDS.fullmatch(value) or _NUMBER.fullmatch(value))
-
-
 def without_secrets(text: str) -> str:
     """Replace each secret in a text by "…", also where it is escaped for JSON or a URL.
 
-    Secrets are the keys for the Hub and for models, and user names and passwords in URLs, if
-    `is_secret`.
+    Secrets are the tokens for the Hub, and user names and passwords in URLs, of 8 characters or
+    more.
     """
     for secret in sorted(_secrets(), key=len, reverse=True):  # one may contain another
         for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
-            text = text.replace(written, _INSTEAD)
+            text = text.replace(written, "…")
     return text
 
 
@@ -58,4 +41,4 @@ def _secrets() -> set[str]:
         password = login.partition(":")[2] or login
         typed = {login + at, password} if at else set()
         found |= typed | {*map(unquote, typed)}  # a server may repeat it decoded
-    return {*filter(is_secret, found)}
+    return {value for value in found if len(value) >= _SHORTEST}
