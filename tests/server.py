@@ -54,12 +54,8 @@ class Page:
     ranges: bool = True  # whether Range is understood
     drop: list[int] = field(default_factory=list)  # body bytes before each of these drops
     statuses: list[int] = field(default_factory=list)  # answered before the body is
-    retry_after: int | str | None = None
-    length: bool = True  # whether Content-Length is sent
-    encoding: str | None = None  # sent as Content-Encoding whatever was asked for
+    headers: dict[str, str | None] = field(default_factory=dict)  # sent in place of the right ones
     serve_from: int | None = None  # where the answer to a Range starts, whatever was asked for
-    content_range: str | None = None  # sent in place of the right one
-    redirect: str | None = None
     raw: bytes | None = None  # sent in place of any answer
     pause: float = 0  # seconds before each block of the body
     block: int = 1 << 14
@@ -101,11 +97,8 @@ class _Handler(Connection):
             with suppress(ConnectionError):
                 self.wfile.write(page.raw)
             return None
-        if page.redirect:
-            return self.answer(302, {"Location": page.redirect})
         if page.statuses:
-            extra = {} if page.retry_after is None else {"Retry-After": str(page.retry_after)}
-            return self.answer(page.statuses.pop(0), extra)
+            return self.answer(page.statuses.pop(0), page.headers)
         start, total = 0, len(page.body)
         headers = {}
         if wanted and page.ranges:
@@ -114,15 +107,11 @@ class _Handler(Connection):
             start = int(found[1]) if page.serve_from is None else page.serve_from
             if start >= total:
                 return self.answer(416, {"Content-Range": f"bytes */{total}"})
-            right = f"bytes {start}-{total - 1}/{total}"
-            headers["Content-Range"] = page.content_range or right
-        if page.length:
-            headers["Content-Length"] = str(total - start)
-        if page.encoding:
-            headers["Content-Encoding"] = page.encoding
-        self.send_response(206 if "Content-Range" in headers else 200)
-        for name, value in headers.items():
-            self.send_header(name, value)
+            headers["Content-Range"] = f"bytes {start}-{total - 1}/{total}"
+        self.send_response(206 if headers else 200)
+        for name, value in ({"Content-Length": total - start} | headers | page.headers).items():
+            if value is not None:
+                self.send_header(name, value)
         self.end_headers()
         end = start + page.drop.pop(0) if page.drop else total
         self.close_connection = True

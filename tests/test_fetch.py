@@ -23,6 +23,7 @@ from parley.source.pins import git_tree, problem, whence
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place
 WRONG = b"?" + BODY[1:]
+NO_LENGTH = {"Content-Length": None}
 NOBODY = "http://127.0.0.1:1/x"  # where nobody listens
 
 
@@ -118,7 +119,7 @@ def test_a_folder_is_compared_with_its_pin(tmp_path, name, change, differs):
 @pytest.mark.parametrize("length", [True, False], ids=["length", "no length"])
 @pytest.mark.parametrize(("size", "kind"), [(True, "sha256"), (False, "git_blob")])
 def test_a_file_is_brought_and_then_left_alone(server, pin, run, steps, kind, size, length):
-    server.pages["/a"] = Page(BODY, length=length)
+    server.pages["/a"] = Page(BODY, headers={} if length else NO_LENGTH)
     pin["git_blob"] = blob(BODY)
     source = {"data/a.json": {k: pin[k] for k in ("url", kind, *(["size"] if size else []))}}
     folder = run(source)
@@ -142,7 +143,7 @@ PART, RESUMED = BODY[:1000], "bytes=1000-"
         (PART, True, {}, [RESUMED]),
         (PART, True, {"ranges": False}, [RESUMED]),
         (PART, True, {"serve_from": 7}, [RESUMED, None]),
-        (PART, True, {"serve_from": 7, "content_range": "bytes"}, [RESUMED, None]),
+        (PART, True, {"serve_from": 7, "headers": {"Content-Range": "bytes"}}, [RESUMED, None]),
         (bytes(1000), True, {}, [RESUMED, None]),  # of another file
         (bytes(len(BODY)), True, {}, [None]),
         (BODY, True, {}, []),
@@ -168,7 +169,7 @@ def test_what_a_fetch_left_is_taken_where_it_belongs(
     [
         (Page(WRONG), "sha256", len(BODY)),
         (Page(BODY + b"!"), "size", 0),  # is seen at once
-        (Page(BODY * 20, length=False), "size", 300_000),
+        (Page(BODY * 20, headers=NO_LENGTH), "size", 300_000),
     ],
     ids=["wrong", "long", "endless"],
 )
@@ -181,8 +182,11 @@ def test_wrong_bytes_never_get_the_name(server, tmp_path, pin, failure, steps, p
     assert files(tmp_path) == []
 
 
+GZIP = {"Content-Encoding": "gzip"}
+
+
 def test_a_compressed_answer_is_refused_as_it_was_not_asked_for(server, tmp_path, pin, failure):
-    server.pages["/a"] = Page(gzip.compress(bytes(100_000_000)), encoding="gzip")
+    server.pages["/a"] = Page(gzip.compress(bytes(10_000_000)), headers=GZIP)
     (wrong,) = failure({"a": pin}).problems
     assert "gzip" in wrong.what
     assert files(tmp_path) == []
@@ -191,13 +195,22 @@ def test_a_compressed_answer_is_refused_as_it_was_not_asked_for(server, tmp_path
 # What is waited for, and what is not ----------------------------------------------------
 
 
+ODD_WAITS = ("0", "-1", "soon", "NaN", "inf", "9" * 5000, "²", "x, 99 y 9 9")
+LONG_WAITS = ("15", "9" * 30, "Fri, 31 Dec 9999 23:59:59 GMT")
+
+
 @pytest.mark.parametrize(
-    ("retry_after", "waits"), [(None, ["0.01", "0.02"]), (15, ["0.05", "0.05"])]
+    ("retry_after", "waits"),
+    [
+        *((after, ["0.01", "0.02"]) for after in (None, *ODD_WAITS)),
+        *((after, ["0.05", "0.05"]) for after in LONG_WAITS),
+    ],
 )
 def test_a_passing_error_is_waited_out_aloud(server, pin, run, steps, retry_after, waits):
-    server.pages["/a"] = Page(BODY, statuses=[503, 503], retry_after=retry_after)
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    server.pages["/a"] = Page(BODY, statuses=[429, 503], headers=headers)
     run({"a": pin})
-    found = [re.search(r" 503 .* ([\d.]+) s \((.*)\)", str(said)) for _, said, _ in steps]
+    found = [re.search(r" (?:429|503) .* ([\d.]+) s \((.*)\)", str(said)) for _, said, _ in steps]
     due = list(zip(waits, ("2 of 3", "3 of 3"), strict=True))
     assert [each.groups() for each in found if each] == due
     assert len(server.requests) == 3
@@ -246,10 +259,11 @@ def test_a_proxy_that_does_not_answer_is_named_as_the_cause(run, failure, monkey
 
 def test_redirects_are_followed_at_each_try_but_not_for_ever(server, pin, run, failure):
     """As a Hub's, which answers with one for what it keeps in Xet."""
-    server.pages |= {"/b": Page(b"", redirect="/a"), "/a": Page(BODY, drop=[50_000])}
+    moved = Page(b"", statuses=[302] * 9, headers={"Location": "/a"})
+    server.pages |= {"/b": moved, "/a": Page(BODY, drop=[50_000])}
     assert (run({"a": pinned(server.url("/b"), BODY)}) / "a").read_bytes() == BODY
     assert server.ranges("/a") == server.ranges("/b") == [None, "bytes=49152-"]
-    server.pages["/a"] = Page(b"", redirect="/b")
+    server.pages["/a"] = Page(b"", statuses=[302] * 9, headers={"Location": "/b"})
     server.requests.clear()
     failure({"b": pin})
     assert len(server.requests) == 6
