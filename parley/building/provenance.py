@@ -117,26 +117,22 @@ def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
 
     Readers take whatever stands in the folder of a config, so no file has another name.
     """
-    both = [
-        (key, *each) for key in ("configs", "questions") for each in provenance.get(key, {}).items()
-    ]
-    for key, config, splits in both:
-        if config.startswith(QUESTIONS) != (key == "questions"):
-            yield Problem(
-                f"{key}.{config}", what=f"{QUESTIONS}TASK names questions, and nothing else"
-            )
-        for split, made in splits.items():
-            place = f"{key}.{config}.{split}"
-            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
-                yield Problem(place, "names of a config and a split")
-                continue
-            if not made["files"]:
-                yield Problem(f"{place}.files", "at least one file", "none")
-            due = shard_names(split, len(made["files"]))
-            for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
-                if file["path"] != f"{config}/{name}":
-                    where = f"{place}.files[{number}].path"
-                    yield Problem(where, f"{config}/{name}", repr(file["path"]))
+    for key in ("configs", "questions"):
+        for config, splits in provenance.get(key, {}).items():
+            if config.startswith(QUESTIONS) != (key == "questions"):
+                what = f"{QUESTIONS}TASK names questions, and nothing else"
+                yield Problem(f"{key}.{config}", what=what)
+            for split, made in splits.items():
+                place = f"{key}.{config}.{split}"
+                if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
+                    yield Problem(place, "names of a config and a split")
+                elif not made["files"]:
+                    yield Problem(f"{place}.files", "at least one file", "none")
+                due = shard_names(split, len(made["files"]))
+                for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
+                    if file["path"] != f"{config}/{name}":
+                        where = f"{place}.files[{number}].path"
+                        yield Problem(where, f"{config}/{name}", repr(file["path"]))
 
 
 def read_text(path: Path) -> str:

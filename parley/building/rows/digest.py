@@ -24,7 +24,7 @@ hexadecimal hashes of the column's streams, in the order above. Label names do n
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -75,30 +75,23 @@ class Digest:
         return [path for column in self._columns for path in column.nulls()]
 
 
-_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-
-
 class _Column:
     """The streams of a column and its inner columns."""
 
     def __init__(self, path: list[str | int], type_: pa.DataType) -> None:
-        self._path, self._type, self._is_filled = path, str(type_), False
-        self._inner: list[_Column] = []
+        self._path, self._type, self._inner = path, str(type_), list[_Column]()
         self._valid, self._lengths, self._values = (hashlib.sha256() for _ in range(3))
-        self._streams = [self._valid]
-        self.add: Callable[[pa.Array], None]
+        self._streams, self._is_filled = [self._valid], False
         if pa.types.is_struct(type_):
-            self._type, self.add = "struct", self._add_struct
+            self._type = "struct"
             self._inner = [_Column([*path, field.name], field.type) for field in type_]
         elif pa.types.is_list(type_):
-            self._type, self.add = "list", self._add_list
+            self._type = "list"
             self._inner = [_Column([*path, 0], type_.value_type)]
             self._streams.append(self._lengths)
         elif pa.types.is_string(type_):
-            self.add = self._add_strings
             self._streams += [self._lengths, self._values]
-        elif any(is_(type_) for is_ in _NUMBERS):
-            self.add = self._add_numbers
+        elif pa.types.is_integer(type_) or pa.types.is_floating(type_) or type_ == pa.bool_():
             self._streams.append(self._values)
         else:
             raise RowError(f"rows cannot have the type {type_}")
@@ -117,48 +110,34 @@ class _Column:
             for column in self._inner:
                 yield from column.nulls()
 
-    def _add_struct(self, array: pa.Array) -> None:
-        self._valid_values(array)
-        # `flatten` makes the fields of a null struct null, whatever their memory holds
-        for column, values in zip(self._inner, array.flatten(), strict=True):
-            column.add(values)
-
-    def _add_list(self, array: pa.Array) -> None:
-        array = self._valid_values(array)
-        self._add_lengths(pc.list_value_length(array))
-        self._inner[0].add(array.flatten())
-
-    def _add_strings(self, array: pa.Array) -> None:
-        array = self._valid_values(array)
-        self._add_lengths(pc.binary_length(array))
-        _, offsets, data = array.buffers()
-        if data is not None and len(array):
-            ends = memoryview(offsets).cast("i")
-            start, stop = ends[array.offset], ends[array.offset + len(array)]
-            self._values.update(memoryview(data)[start:stop])
-
-    def _add_numbers(self, array: pa.Array) -> None:
-        array = self._valid_values(array)
-        is_flag = pa.types.is_boolean(array.type)
-        self._values.update(_bytes(array.cast(pa.uint8()) if is_flag else array))
-
-    def _valid_values(self, array: pa.Array) -> pa.Array:
-        """Hash which values are not null, and return these values."""
+    def add(self, array: pa.Array) -> None:
         self._is_filled |= array.null_count < len(array)
-        if not array.null_count:
-            self._valid.update(b"\1" * len(array))
-            return array
-        self._valid.update(_bytes(array.is_valid().cast(pa.uint8())))
-        return array if self._type == "struct" else array.drop_null()
-
-    def _add_lengths(self, lengths: pa.Array) -> None:
-        self._lengths.update(_bytes(lengths.cast(pa.int64())))
+        self._valid.update(_bytes(array.is_valid()))
+        if self._type == "struct":
+            # `flatten` makes the fields of a null struct null, whatever their memory holds
+            for column, values in zip(self._inner, array.flatten(), strict=True):
+                column.add(values)
+            return
+        array = array.drop_null()
+        if self._type == "list":
+            self._lengths.update(_bytes(pc.list_value_length(array).cast(pa.int64())))
+            self._inner[0].add(array.flatten())
+        elif self._type == "string":
+            self._lengths.update(_bytes(pc.binary_length(array).cast(pa.int64())))
+            _, offsets, data = array.buffers()
+            if data is not None and len(array):
+                ends = memoryview(offsets).cast("i")
+                start, stop = ends[array.offset], ends[array.offset + len(array)]
+                self._values.update(memoryview(data)[start:stop])
+        else:
+            self._values.update(_bytes(array))
 
 
 def _bytes(array: pa.Array) -> memoryview | bytes:
-    """Return the bytes of an array of numbers without nulls."""
-    data = array.buffers()[-1]
-    if data is None:
+    """Return the bytes of an array of numbers without nulls; a boolean is a byte."""
+    if array.type == pa.bool_():
+        array = array.cast(pa.uint8())
+    if (data := array.buffers()[-1]) is None:
         return b""
     width = array.type.bit_width // 8
     return memoryview(data)[array.offset * width : (array.offset + len(array)) * width]
