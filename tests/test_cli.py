@@ -10,7 +10,6 @@ import subprocess
 import sys
 from ast import literal_eval
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -79,14 +78,11 @@ def test_help_lists_each_command_once_and_cuts_no_summary(run):
         ("score nothing deals --baseline ", set()),
     ],
 )
-def test_a_shell_completes_the_names_of_a_dataset(typed, completed):
+def test_a_shell_completes_the_names_of_a_dataset(run, monkeypatch, typed, completed):
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # else it is `python -m ...`
     words = f"parley {typed}"
     number = len(words.split()) - (not words.endswith(" "))
-    environ = {"_PARLEY_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(number)}
-    command = [Path(sys.executable).with_name("parley")]
-    done = subprocess.run(
-        command, env=os.environ | environ, capture_output=True, text=True, check=True
-    )
+    done = run(_PARLEY_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=number)
     assert {*done.stdout.split()} == completed
 
 
@@ -108,22 +104,18 @@ def test_list_names_every_config_and_split_and_what_is_only_documented(run):
         assert re.search(rf" {split} +{rows:,}\*", text)
 
 
-def test_build_and_show_every_sample(tmp_path, run):
-    done = run("build", "--sample", "--json")
+def test_build_and_show_every_sample(sample_build, run):
+    done = run("build", "duo", "--sample", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    built = {
-        (each["dataset"], each["config"], each["split"])
-        for each in json.loads(done.stdout)["built"]
-    }
-    for name, dataset in discover().items():
-        assert {each[1:] for each in built if each[0] == name} == {
-            (config, split) for config, splits in dataset.splits.items() for split in splits
-        }
-        shown = run("show", name).stdout
-        row = json.loads(run("show", name, "--json").stdout)
+    built = [(each["config"], each["split"]) for each in json.loads(done.stdout)["built"]]
+    assert built == [(c, split) for c, splits in get("duo").splits.items() for split in splits]
+    of = ("--build", sample_build)
+    for name in discover():
+        shown = run("show", name, *of).stdout
+        row = json.loads(run("show", name, *of, "--json").stdout)
         assert json.loads(run("show", name, "--json", "--sample").stdout) == row
-        assert run("show", name, str(next(iter(row.values())))).stdout == shown
-    for args in (["list"], ["verify", "casino"], ["show", "casino"]):
+        assert run("show", name, str(next(iter(row.values()))), *of).stdout == shown
+    for args in (["list"], ["verify", "casino", *of], ["show", "casino", *of]):
         text = run(*args).stdout
         assert "\x1b[" not in text  # no colours where there is no terminal
         assert max(map(len, text.splitlines())) > 90  # not cut, not padded
@@ -255,8 +247,8 @@ FREE = [
     "score casino deals --template",
 ]  # fmt: skip
 BROKEN = [
-    "def", "import nothing_of_this_name", "raise BaseException",
-    "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()",
+    "def", "import nothing_of_this_name",
+    "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()", "raise BaseException",
 ]  # fmt: skip
 NEEDING = {
     "jobs": ["run", "run spoilt", "run spoilt x", "fetch spoilt --job x"],
@@ -266,40 +258,38 @@ NEEDING = {
 }
 
 
-@pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_module_stops_only_commands_that_need_it(text, run, tmp_path):
+def test_a_broken_module_stops_only_commands_that_need_it(run, tmp_path):
     folder = tmp_path / "more/spoilt"
     folder.mkdir(parents=True)
     for file in (get("duo").card, get("duo").folder / FILE):
         shutil.copy(file, folder)
     home = {"PARLEY_DATASETS": folder.parent, "PARLEY_CACHE": tmp_path}
-    for module in NEEDING:
-        (folder / f"{module}.py").write_text(text)
+    for text in BROKEN:
+        for module in NEEDING:
+            (folder / f"{module}.py").write_text(text)
+        for module, commands in NEEDING.items():
+            for command in commands:
+                done = run(*command.split(), **home)
+                assert done.returncode in (1, 2)
+                assert f"{folder}/{module}.py" in done.stderr, command
     for command in FREE:
         done = run(*command.split(), **home)
         steps = re.sub(r"^casino: [\w ]+\n", "", done.stderr, flags=re.MULTILINE)  # of a slow run
         assert (done.returncode, steps) == (0, ""), command
         assert command != "list" or "score that one" in done.stdout
-    for module, commands in NEEDING.items():
-        for command in commands:
-            done = run(*command.split(), **home)
-            assert done.returncode in (1, 2)
-            assert f"{folder}/{module}.py" in done.stderr, command
 
 
 def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeypatch):
-    for dataset in discover().values():
-        monkeypatch.setattr(dataset.builder, "sources", classmethod(lambda cls: {}))
+    monkeypatch.setattr(Dataset, "sources", property(lambda dataset: dataset.builder and {}))
     (tmp_path / "more/spoilt").mkdir(parents=True)
     (tmp_path / "more/spoilt/spoilt.py").write_text("def")
     (tmp_path / "more/spoilt/README.md").write_text("no card")
     home = {"PARLEY_DATASETS": tmp_path / "more", "PARLEY_CACHE": tmp_path}
-    for args, said, failed in (
-        (["fetch"], "casino: all files are in", "spoilt.py"),
-        (["list"], "strategies", "README.md: "),
-        (["list", "--json"], "strategies", "README.md: "),
+    for command, said, failed in (
+        ("fetch", "casino: all files are in", "spoilt.py"),
+        ("list", "strategies", "README.md: "),
     ):
-        done = run(*args, **home)
+        done = run(command, **home)
         assert done.returncode == 1
         assert said in done.stdout
         assert f"{tmp_path}/more/spoilt/{failed}" in done.stderr
