@@ -21,7 +21,6 @@ from parley.building.measurements import FILE, Measured, measured, text_of
 from parley.building.registry import Dataset
 from parley.building.verdicts import figures
 from parley.schema.fields import columns_of, field_tables, in_code
-from parley.schema.shapes import parse as parse_shape
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 
@@ -270,11 +269,3 @@ def test_a_broken_card_is_an_error_that_names_it(tea, text):
     with pytest.raises(OutputError) as error:
         card_of(tea)
     assert str(error.value).startswith(f"{tea.card}: ")
-
-
-@pytest.mark.parametrize(
-    ("shape", "due"),
-    [([[int]], ()), ([[(int, None)]], ("[][]",)), ([([int], None)], ("[]",))],
-)
-def test_a_list_knows_which_of_its_items_may_be_null(shape, due):
-    assert parse_shape(shape).columns("m")[0].null_items == due

@@ -1,7 +1,6 @@
 import os
 import re
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -116,14 +115,7 @@ def test_no_record_follows_a_wrong_one(tmp_path, reader):
     assert places == ["file.json[1].n", "file.json[3].m", "file.json[3].n"]  # all of the file
 
 
-@pytest.fixture
-def later(monkeypatch):
-    """Advance the clock by a minute, so that files are not new."""
-    clock = SimpleNamespace(time=lambda: time.time() + 60)
-    monkeypatch.setattr("parley.source.reader.time", clock)
-
-
-def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path, reader, later):
+def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path, reader):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1}]')
     checked = []
@@ -138,17 +130,6 @@ def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(RecordError):
         records(reader, source)
-
-
-def test_a_file_written_just_now_is_checked_again(tmp_path, reader):
-    path = tmp_path / "file.json"
-    path.write_text('[{"n": 1}]')
-    os.utime(path, (0, 0))
-    checked = []
-    source = declared({"n": Checked(int, checked.append)})
-    records(reader, source)
-    records(reader, source)
-    assert checked == [1, 1]
 
 
 ANY = (str, int, None, [str], {str: (str, int)})
@@ -171,7 +152,7 @@ READ = {  # format, content, records
 
 
 @pytest.mark.parametrize("name", READ)
-def test_each_format_reads(tmp_path, reader, later, name):
+def test_each_format_reads(tmp_path, reader, name):
     format, content, due = READ[name]
     (tmp_path / "file").write_bytes(content)
     source = declared((*ANY, lambda value: None), "file", read=format)

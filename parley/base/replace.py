@@ -12,7 +12,7 @@ from typing import BinaryIO
 import orjson
 
 from parley.base.errors import OutputError, few, require_utf8
-from parley.base.temporary import EARLIER, earlier_of, folder_beside
+from parley.base.temporary import EARLIER, folder_beside
 
 __all__ = ["beside", "write_whole", "writing"]
 
@@ -159,8 +159,8 @@ def files_in(folder: Path) -> Iterator[str]:
 def _explain(error: OSError, target: Path) -> str:
     where = error.filename or target
     stood = f"What stood in {target} is unchanged."
-    if not target.exists() and (place := earlier_of(target)):
-        stood = f"What stood in {target} is now in {place}; the same command puts it back."
+    if not target.exists():
+        stood = f"Run the same command again: it puts back what stood in {target}, if anything did."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{where}: the disk is full. {stood}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -47,14 +47,6 @@ def folder_beside(target: Path) -> AbstractContextManager[Path]:
     return _marked(target.parent, _prefix(target), target)
 
 
-def earlier_of(target: Path) -> Path | None:
-    """Return where a replacement that broke off has left what stood in a target."""
-    with suppress(OSError):
-        found = (each / _CONTENT / EARLIER for each in _folders(target.parent, _prefix(target)))
-        return next((path for path in found if path.exists()), None)
-    return None
-
-
 def _prefix(target: Path) -> str:
     return f".{target.name}.parley-"
 
@@ -75,9 +67,6 @@ def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[P
     finally:
         try:
             _remove(folder, target)
-        except BaseException:  # as a signal, which comes once
-            _remove(folder, target)
-            raise
         finally:
             os.close(lock)
 

@@ -46,8 +46,7 @@ class List(Node):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         first, *within = self.item.columns(f"{path}[]")
         kind = f"list of {first.type}{' or null' if first.null else ''}"
-        items = tuple(f"[]{each}" for each in first.null_items) + ("[]",) * first.null
-        return [replace(first, path=path, type=kind, null=null, null_items=items), *within]
+        return [replace(first, path=path, type=kind, null=null), *within]
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.item, [*chain.from_iterable(values)], f"{path}[]"

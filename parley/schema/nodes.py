@@ -37,7 +37,6 @@ class Column:
     null: bool = False
     meaning: str = ""
     unit: str = ""
-    null_items: tuple[str, ...] = ()  # "[]" if the items of a list may be null, "[][]" theirs
     values: tuple[Any, ...] = ()  # if it holds no others
 
 

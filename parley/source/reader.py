@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -17,7 +16,6 @@ from parley.base.strict_json import loads
 from parley.source.files import Folder, Opened, Source
 from parley.source.formats import FORMATS, HEADED, NAMED_BY, json_lines
 
-SETTLED = 2  # seconds; two changes within this time may leave a file's times the same
 _BUFFER = 1 << 18  # bytes read at once; more calls take longer
 
 
@@ -71,16 +69,15 @@ class Reader:
         It stops at a value that does not fit the shape. ValueError if a line is no strict JSON.
         """
         path = self._folder / source.path
-        settled, this = _state(path, source, source.path)
+        this = _state(path, source, source.path)
         with open_regular(path, buffering=_BUFFER) as opened:
             while lines := opened.readlines(size):
                 yield list(json_lines(lines, loads))
-        if settled:
-            self._passed[this] = source
+        self._passed[this] = source
 
     def _records(self, source: Source, path: Path, name: str) -> Iterator[Any]:
         read = source.read if callable(source.read) else FORMATS[source.read]
-        settled, this = _state(path, source, name)
+        this = _state(path, source, name)
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
@@ -106,8 +103,7 @@ class Reader:
         if causes or found:
             told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
-        if settled:
-            self._passed[this] = source  # the reference keeps the id unique
+        self._passed[this] = source  # the reference keeps the id unique
 
     def forget(self) -> None:
         """Count no source as read, for the next split."""
@@ -132,12 +128,11 @@ class Reader:
 _WHOLE = ("json value", "text", "bytes")  # one record per file
 
 
-def _state(path: Path, source: Source, name: str) -> tuple[bool, tuple[Any, ...]]:
-    """Return whether a file is too old to change unnoticed, and what tells its versions apart."""
+def _state(path: Path, source: Source, name: str) -> tuple[Any, ...]:
+    """Return what tells apart the versions of a file that a source reads."""
     state = os.stat(path)
-    settled = time.time() - max(state.st_mtime, state.st_ctime) > SETTLED
     at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    return settled, (name, *at, id(source))
+    return (name, *at, id(source))
 
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:

@@ -8,18 +8,16 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley.base.errors import OutputError
-from parley.base.marks import parts_of
-from parley.building.card import built_card, parse, prose
+from parley.building.card import built_card
 from parley.building.folder import BuiltFolder
 from parley.building.measurements import FILE, measured
 from parley.building.provenance import (
-    CARD,
     EVAL,
     MOST_TEXT,
     PROVENANCE,
@@ -29,7 +27,6 @@ from parley.building.provenance import (
     text_of,
     tools,
 )
-from parley.building.rows.digest import same
 from parley.building.rows.split import BuiltSplit, SplitPlan
 from parley.building.rows.write import write_batches
 from parley.building.upstream import Sources, sources_of
@@ -247,36 +244,12 @@ def _entries(
 
 def card(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """The card is the one that a build of these rows writes, byte for byte."""
-    due = built_card(built, remeasured.measured, measured(built.dataset))
-    if built.card == due:
-        return
-    try:
-        found = [*_card_differences(parse(built.card, CARD), parse(due, CARD), built.dataset.name)]
-    except OutputError as error:
-        found = [str(error)]
-    yield from found or ["the front matter has comments, or another form than builds write"]
-
-
-def _card_differences(
-    found: tuple[dict[str, Any], str], due: tuple[dict[str, Any], str], name: str
-) -> Iterator[str]:
-    """Yield the differences of a card's front matter and text from those that are due."""
-    (front, body), (due_front, due_body) = found, due
-    for key in sorted({*front, *due_front}, key=str):
-        if not same(front.get(key), due_front.get(key)):
-            yield next(differences(front.get(key), due_front.get(key), str(key)))
-    if prose(body) != prose(due_body):
-        yield f"the text differs from {name}/README.md and its tasks; build again"
-    elif body != due_body:
-        yield (
-            f"the generated {', '.join(_differing_parts(body, due_body)) or 'numbers'} differ from "
-            f"the script, the rows, the provenance or {name}/{FILE}; build again"
-        )
-
-
-def _differing_parts(body: str, due: str) -> Iterator[str]:
-    found = parts_of(body)
-    return (part for part, text in parts_of(due).items() if found.get(part) != text)
+    due = built_card(built, remeasured.measured, measured(built.dataset)).split("\n")
+    for number, (line, expected) in enumerate(zip_longest(built.card.split("\n"), due), 1):
+        if line != expected:
+            said = f"expected {expected!r:.100}, found {line!r:.100}"
+            yield f"line {number}: {said}, by the script, the rows or {FILE}; build again"
+            return
 
 
 def as_measured(
