@@ -88,8 +88,7 @@ def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(r
 def test_a_share_of_many_dialogues_has_wilsons_interval(sample_build):
     whole, gold = outcomes(sample_build, 2000)
     gold = {key: each for key, each in gold.items() if key[1] == "one"}
-    rows = whole.within(gold)
-    found = Measured([(rows, guesses(gold, 0.97, 0))]).metrics[NAME]
+    found = Measured([whole.within(gold, guesses(gold, 0.97, 0))]).metrics[NAME]
     due = stats.binomtest(round(found.value * len(gold)), len(gold)).proportion_ci(method="wilson")
     assert interval_of(found.interval) == pytest.approx(interval_of(due), abs=1e-4)
 

@@ -104,13 +104,8 @@ class Hidden:
         return [self._hide(config, row) for row in self._built.named(config, *splits)]
 
     def _hide(self, config, row):
-        return {
-            name: value if self._is_seen(f"{config}.{name}") else changed(value)
-            for name, value in row.items()
-        }
-
-    def _is_seen(self, column):
-        return column.partition(".")[2] in KEYS or any(fnmatch(column, c) for c in self._columns)
+        seen = {n for n in row if any(fnmatch(f"{config}.{n}", c) for c in self._columns)} | KEYS
+        return {name: value if name in seen else changed(value) for name, value in row.items()}
 
 
 KEYS = {"dialogue_id", "turn", "speaker", "scenario_id", "query_id", "language"}
@@ -220,21 +215,17 @@ def by_schema(messages, schema):
     return json.dumps(made(schema)) if schema else "Bananas!"
 
 
-def test_an_endpoint_is_sent_the_schema_if_wanted(sample_build, scored, of, tmp_path):
-    evals = pytest.importorskip("evals", reason="needs the extra models")
-    name, limit = "casino outcomes", 2
-    with serving(lambda request: by_schema(None, schema_of(request))) as server:
-        model = evals.get_model("openai-api/local/m", base_url=server.url, api_key="none")
-        for schema, due in ((True, {}), (False, {NO_ANSWER: limit})):
-            log = evals.ask(name, model, sample_build, tmp_path, schema=schema, limit=limit)
-            assert scored(name, log)["unreadable"] == due
+def test_a_model_is_sent_the_schema_if_wanted(asked, scored, of):
+    name, limit, sent = "casino outcomes", 2, []
+
+    def reply(messages, schema):
+        sent.append(schema)
+        return by_schema(messages, schema)
+
+    for schema, due in ((True, {}), (False, {NO_ANSWER: limit})):
+        assert scored(name, asked(name, reply, schema=schema, limit=limit))["unreadable"] == due
     question = next(iter(of(name).by_key.values()))
-    sent = [*map(schema_of, server.requests)]
     assert sent == [question.schema] * limit + [None] * limit
-
-
-def schema_of(request):
-    return request.get("response_format", {}).get("json_schema", {}).get("schema")
 
 
 def answering(name, questions):
@@ -319,24 +310,15 @@ def test_a_part_has_one_score_whoever_cuts_it(asked, scored, of):
     assert scored(name, asked(name, reply, limit=500))["pilot"] == 0
 
 
-def test_epochs_are_repetitions(asked, scored, of):
+def test_epochs_are_repetitions(asked, scored):
     turns = iter(range(100))
-    camp = {"satisfaction": "Undecided", "likeness": "Slightly like"}
-
-    def reply(messages, schema):
-        return json.dumps(camp) if next(turns) % 3 else "?"
-
-    log = asked("casino outcomes", reply, epochs=3, limit=3)
-    found, due = scored("casino outcomes", log), printed(log)
-    assert found["metrics"]["likeness"] == due["likeness"]
+    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
+    log = asked("casino outcomes", lambda *_: camp if next(turns) % 3 else "?", epochs=3, limit=3)
+    found = scored("casino outcomes", log)
+    assert found["metrics"]["likeness"] == printed(log)["likeness"]
     assert found["run"]["epochs"] == 3
-    each = []
-    for epoch in (1, 2, 3):
-        samples = [sample for sample in read_log(log).samples if sample.epoch == epoch]
-        each.append(
-            sum(sample.scores["parley_answers"].value["likeness"] for sample in samples) / 3
-        )
-    assert found["metrics"]["likeness"] == pytest.approx(sum(each) / 3)
+    values = [each.scores["parley_answers"].value["likeness"] for each in read_log(log).samples]
+    assert found["metrics"]["likeness"] == pytest.approx(sum(values) / 9)
 
 
 # Logs ------------------------------------------------------------------------------------
@@ -383,19 +365,15 @@ def test_a_log_that_was_changed_or_is_of_other_questions_is_refused(
     assert str(path) in scored("casino outcomes", path, status=1 + ("options" in part))
 
 
-def test_what_no_log_can_be_scored_as_is_named(outcomes_log, scored, run, sample_build, tmp_path):
+def test_what_no_log_can_be_scored_as_is_named(outcomes_log, scored, tmp_path, monkeypatch):
     for task, *more in (("casino strategies",), ("casino outcomes", "--limit", 2)):
         scored(task, outcomes_log, *more, status=2)
     damaged = tmp_path / "damaged.eval"
     damaged.write_bytes(outcomes_log.read_bytes()[:-1000])
     scored("casino outcomes", damaged, status=1)
-
-
-def test_without_inspect_a_log_says_what_to_install(outcomes_log, scored, monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
-    assert 'pip install "parley-datasets[models]"' in scored(
-        "casino outcomes", outcomes_log, status=2
-    )
+    said = scored("casino outcomes", outcomes_log, status=2)
+    assert 'pip install "parley-datasets[models]"' in said
 
 
 @pytest.mark.slow
@@ -451,9 +429,7 @@ def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
     found = scored("casino outcomes", log)
     ((reason, count),) = found["unreadable"].items()
     assert (bad in reason, count) == (True, 1)
-    metrics = {".".join(path): value for path, value in flat(found["metrics"]).items()}
-    due = printed(log)
-    assert metrics["likeness"] == due["likeness"]
+    assert found["metrics"]["likeness"] == printed(log)["likeness"]
 
 
 # Variants --------------------------------------------------------------------------------
@@ -486,19 +462,15 @@ def test_examples_are_of_dialogues_that_are_not_scored(name, of):
 
 
 def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
-    prompt = tmp_path / "prompt.txt"
-    prompt.write_text("Guess.\n")
+    (prompt := tmp_path / "prompt.txt").write_text("Guess.\n")
     seen = []
 
     def reply(messages, schema):
-        seen.append(messages)
+        seen.append([messages[0]["content"], *(each["role"] for each in messages)])
         return json.dumps(made(schema))
 
     log = asked("casino outcomes", reply, limit=2, shots=1, prompt=str(prompt))
-    assert [[each["role"] for each in chat] for chat in seen] == [
-        ["system", "user", "assistant", "user"]
-    ] * 2
-    assert seen[0][0]["content"] == "Guess.\n"
+    assert seen == [["Guess.\n", "system", "user", "assistant", "user"]] * 2
     prompt.unlink()
     run = scored("casino outcomes", log)["run"]
     assert (run["shots"], run["prompt"]) == (1, hashlib.sha256(b"Guess.\n").hexdigest())
@@ -600,14 +572,12 @@ def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of):
     assert {metric: metrics[metric] for metric in due} == pytest.approx(due, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("side", "agent", "there"),
-    [("mturk_agent_1", "meek", "parley/firm"), ("agent_1", "firm", "mturk_agent_2")],
-)
-def test_a_game_of_no_such_agent_or_side_says_which_there_are(side, agent, there, asked):
-    roles = {side: f"parley/{agent}"}
-    log = asked("casino deals", by_schema, roles=roles, limit=1, fails={"error"})
-    assert there in read_log(log).samples[0].error.message
+def test_a_game_of_no_such_agent_or_side_says_which_there_are(asked):
+    for role, there in (("mturk_agent_1=meek", "parley/firm"), ("agent_1=firm", "mturk_agent_2")):
+        side, agent = role.split("=")
+        roles = {side: f"parley/{agent}"}
+        log = asked("casino deals", by_schema, roles=roles, limit=1, fails={"error"})
+        assert there in read_log(log).samples[0].error.message
 
 
 # Killed runs -----------------------------------------------------------------------------
@@ -620,7 +590,8 @@ def test_a_killed_run_goes_on_with_its_answers(sample_build, scored, tmp_path):
 
     def answer(request):
         time.sleep(0.2)
-        return json.dumps(made(schema_of(request))) if len(str(request)) % 7 else "?"
+        schema = request["response_format"]["json_schema"]["schema"]
+        return json.dumps(made(schema)) if len(str(request)) % 7 else "?"
 
     with serving(answer) as server:
         home = {"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "none"}

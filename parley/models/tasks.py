@@ -185,29 +185,26 @@ def _text(fields: Mapping[str, Any], key: Collection[str] = ()) -> str:
     return json.dumps({n: fields[n] for n in fields if n not in key}, ensure_ascii=False)
 
 
-_SETTINGS: dict[str, Any] = {
-    "build": "", "subset": "", "limit": 0, "turns": 0, "shots": 0, "prompt": "", "schema": True,
-}  # fmt: skip
-"""The parameters of all tasks, and their defaults; a task's own options are others."""
-_KINDS = {str: "text", int: "a whole number", bool: "true or false"}
-
-
 def _declare(dataset: str, name: str) -> Callable[..., Any]:
-    def declared(**given: Any) -> Any:
+    def declared(
+        build: str = "",
+        subset: str = "",
+        limit: int = 0,
+        turns: int = 0,
+        shots: int = 0,
+        prompt: str = "",
+        schema: bool = True,
+        **options: str,
+    ) -> Any:
         _questions.cache_clear()  # the build may be a new one
-        which = {setting: given.pop(setting, value) for setting, value in _SETTINGS.items()}
         try:
-            for setting, value in which.items():
-                if not isinstance(value, kind := type(_SETTINGS[setting])):
-                    raise UsageError(f"-T {setting}={value}: expected {_KINDS[kind]}")
-            own = get(dataset).task(name).options
-            for setting in given.keys() - own:
-                there = ", ".join([*_SETTINGS, *own])
-                raise UsageError(f"-T {setting}: no such parameter; there are: {there}")
-            which |= {"dataset": dataset, "name": name, "options": json.dumps(given)}
-            which["build"] = which["build"] or _builds(dataset)
-            which["prompt"] = _text_of(which["prompt"])
-            return _made(which, which.pop("schema"), _questions(**which))
+            if not isinstance(schema, bool):
+                raise UsageError(f"-T schema={schema}: expected true or false")
+            which: dict[str, Any] = {"subset": subset, "limit": limit, "turns": turns}
+            which |= {"dataset": dataset, "name": name, "options": json.dumps(options)}
+            which |= {"build": str(build) or _builds(dataset)}
+            which |= {"shots": shots, "prompt": _text_of(str(prompt))}
+            return _made(which, schema, _questions(**which))
         except ParleyError as error:
             raise PrerequisiteError(escape(str(error))) from error
 

@@ -16,7 +16,6 @@ Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "conten
 # Reasons of unreadable answers
 EMPTY = "empty answer"
 TRUNCATED = "truncated"
-TOO_LONG = "too long"
 REFUSED = "refused"
 TOOL_CALL = "tool call"
 NO_ANSWER = "no answer in the form asked for"
@@ -70,8 +69,7 @@ class Asking:
 
     def fields(self, text: str) -> Mapping[str, Any]:
         """Return the fields that an answer gives beside the key, or why it is unreadable."""
-        reason = unread(text)
-        found = Unreadable(reason) if reason else self.read(text)
+        found = self.read(text) if text.strip() else Unreadable(EMPTY)
         return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
 
 
@@ -97,22 +95,10 @@ _THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]", re.IG
 _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 
 
-def after_thoughts(text: str) -> str:
-    """Return the text after the last mark that ends a thought."""
-    return _THOUGHT_ENDS.split(text)[-1]
-
-
-def unread(text: str) -> str:
-    """Return why an answer is not even read, or ""."""
-    if len(after_thoughts(text)) > LONGEST:
-        return TOO_LONG
-    return "" if text.strip() else EMPTY
-
-
 def final_text(text: str) -> str:
     """Return an answer without the thoughts before it; "" for thoughts alone or too long a text."""
-    text = after_thoughts(text)
+    text = _THOUGHT_ENDS.split(text)[-1]
     if len(text) > LONGEST:
         return ""
-    text = after_thoughts(unicodedata.normalize("NFKC", text))
+    text = _THOUGHT_ENDS.split(unicodedata.normalize("NFKC", text))[-1]
     return "" if _THOUGHT.search(text) else _HYPHENS.sub("-", text).strip()

@@ -202,8 +202,9 @@ def result_of(
     rows = measured.rows
     built, name, options = rows.of
     digest = "".join(_digest(each) for _, each in epochs)
-    answers = [each for _, of in epochs for each in of.values()]
-    unreadable = Counter(each[UNREADABLE] for each in answers if UNREADABLE in each)
+    unreadable = Counter(
+        each[UNREADABLE] for _, of in epochs for each in of.values() if UNREADABLE in each
+    )
     return Result(
         built.dataset.name,
         name,
@@ -253,15 +254,15 @@ def _as_text(metrics: Mapping[str, Any], task: Task) -> dict[str, Any]:
 
 def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[Rows, Predictions]:
     """Return the rows and predictions that are scored by a policy; `of` names the predictions."""
-    kept = {key: each for key, each in predictions.items() if UNREADABLE not in each}
-    if policy != DROP or len(kept) == len(predictions):
+    if policy != DROP or not any(UNREADABLE in each for each in predictions.values()):
         return rows, predictions
-    if not kept:
+    readable = {key for key, each in predictions.items() if UNREADABLE not in each}
+    if not readable:
         raise UsageError(
             f"{of}: none of {len(rows):,} predictions is readable, so none is left to score",
             remedy="With --unreadable wrong they count as wrong.",
         )
-    return rows.within(kept), kept
+    return rows.within(readable, predictions)
 
 
 def _digest(predictions: Predictions) -> str:

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from parley.base.strict_json import loads
@@ -53,7 +54,7 @@ def _run_line(line: bytes) -> dict[str, Any]:
         raise ValueError(f"rank: expected a whole number, found {show(rank)}")
     if not _NUMBER.fullmatch(score) or not math.isfinite(value := float(score)):
         raise ValueError(f"score: expected a finite number, found {show(score)}")
-    return {"query_id": query, "document_id": document, "score": value}
+    return {"query_id": intern(query), "document_id": document, "score": value}  # of many lines
 
 
 def _run_glimpse(line: bytes) -> dict[str, str]:

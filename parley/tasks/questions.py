@@ -17,7 +17,6 @@ from parley.tasks.asking import (
     Asking,
     Message,
     Question,
-    unread,
 )
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.games import LIMIT, NegotiationState, Playing
@@ -193,7 +192,7 @@ class Questions:
         asking, question = self.asking, self.by_key[key]
         if isinstance(asking, Asking):
             ((stop, text),) = answers
-            reason = reason_unread(stop, text)
+            reason = _reason(stop)
             fields = {UNREADABLE: reason} if reason else asking.fields(text)
         else:
             for stop, text in answers:
@@ -203,7 +202,7 @@ class Questions:
 
     def step(self, state: Any, stop: str, text: str) -> Any:
         """Return the state of a game after a turn."""
-        return self.asking.step(state, text, reason_unread(stop, text))
+        return self.asking.step(state, text, _reason(stop))
 
     def begins(self, key: Key) -> tuple[Message, ...]:
         """Return the messages of a question, or of a game's first turn."""
@@ -225,6 +224,6 @@ def _parts(question: Question) -> tuple[tuple[Message, ...], tuple[Message, ...]
     return system, tuple(each for each in question.messages if each["role"] != "system")
 
 
-def reason_unread(stop: str, text: str) -> str:
-    """Return why an answer is not even read, or ""."""
-    return _REASONS.get(stop, f"ended: {stop:.40}") or unread(text)
+def _reason(stop: str) -> str:
+    """Return why what a model said is no whole answer, or ""."""
+    return _REASONS.get(stop, f"ended: {stop:.40}")

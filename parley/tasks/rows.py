@@ -69,11 +69,16 @@ class Rows:
         """Return the number of rows."""
         return len(self.gold)
 
-    def within(self, keys: Container[Key], has_folds: bool = False) -> "Rows":
-        """Return the rows of these keys, with the same units; a part has no folds."""
+    def within(
+        self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
+    ) -> tuple["Rows", Predictions]:
+        """Return the rows of these keys, with the same units, and their predictions.
+
+        A part has no folds.
+        """
         gold = {key: value for key, value in self.gold.items() if key in keys}
         is_part = self.is_part or (len(gold) < len(self) and not has_folds)
-        return Rows(*self.of, gold, is_part, self)
+        return Rows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
 
     @cached_property
     def units(self) -> list[list[Key]]:
@@ -198,8 +203,9 @@ class Rows:
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
-        width = len(self.task.gold_key)
-        found = {key: each for key, each in predictions.items() if key[:width] in gold}
+        width, found = len(self.task.gold_key), predictions
+        if len(gold) < len(self):
+            found = {key: each for key, each in predictions.items() if key[:width] in gold}
         built, name, options = self.of
         with running(built):
             score = self.task.score(gold, found, **options)
@@ -289,16 +295,16 @@ class Measured:
         """Return those of these metrics that are the same without the rows not answered."""
         kept = {*names}
         for (rows, predictions), (_, metrics) in zip(self.epochs, self.each, strict=True):
-            answered = rows.within(_answered(rows, predictions), has_folds=True)
-            if len(answered) not in (0, len(rows)):
-                found = flat(answered.score(predictions).metrics)
+            keys = _answered(rows, predictions)
+            if len(keys) not in (0, len(rows)):
+                answered, given = rows.within(keys, predictions, has_folds=True)
+                found = flat(answered.score(given).metrics)
                 kept = {name for name in kept if _is_same(metrics.get(name), found.get(name))}
         return kept
 
     def within(self, keys: Container[Key]) -> "Measured":
         """Return it for the rows of these keys alone."""
-        parts = [(rows.within(keys), predictions) for rows, predictions in self.epochs]
-        return Measured([(part, {key: given[key] for key in part.gold}) for part, given in parts])
+        return Measured([rows.within(keys, predictions) for rows, predictions in self.epochs])
 
 
 def _answered(rows: Rows, predictions: Predictions) -> set[Key]:

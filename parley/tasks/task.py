@@ -252,10 +252,6 @@ class Task:
         for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
             if not getattr(self, name):
                 yield Problem(f"{where}.{name}", what="is empty")
-        if self.columns and not self.inputs:
-            yield Problem(f"{where}.inputs", what="is empty, though columns are named")
-        if self.asking and self.not_asked:
-            yield Problem(f"{where}.not_asked", what="is given, though there are questions")
         yield from self.node.problems(self.example, f"{where}.example")
         for what, due, known in (
             *(("example", "fields", self.fields), ("key", "fields", self.fields)),
