@@ -15,7 +15,6 @@ TYPES = ["search", "recommendation", "product_details"]  # of intents, queries a
 
 _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
-_NEWLINE, _COLON, _SPACE, _USER, _SYSTEM = b"\n: US"
 
 
 @functools.lru_cache(maxsize=1)  # called for the check of a record, then for its row
@@ -52,29 +51,25 @@ def to_columns(records: list[dict[str, str]]) -> "dict[str, pa.Array] | None":
 
     As usual means one string a line, in which every line of text is a marker, a space and text.
     """
-    import numpy as np  # not at the top: only a build needs them
-    import pyarrow as pa
+    import pyarrow as pa  # not at the top: only a build needs it
     import pyarrow.compute as pc
 
     pairs = [pair for record in records for pair in record.items()]
     if len(pairs) != len(records) or not {str}.issuperset(type(text) for _, text in pairs):
         return None
-    texts = [text.encode() for _, text in pairs]
-    data = np.frombuffer(b"\n".join([*texts, b"U: "]), np.uint8)  # each line before a marker
-    starts = np.concatenate([[0], np.flatnonzero(data == _NEWLINE) + 1])
-    first, second, third = (data[starts + place] for place in range(3))
-    marked = ((first == _USER) | (first == _SYSTEM)) & (second == _COLON) & (third == _SPACE)
-    if len(data) >= 1 << 31 or not marked.all() or np.diff(starts).min() < len("U: x\n"):
+    texts = pa.array([text for _, text in pairs], pa.string()).cast(pa.binary())
+    lines = pc.split_pattern(texts, "\n")
+    markers = pc.binary_slice(lines.flatten(), 0, 3)
+    said = pc.binary_replace_slice(lines.flatten(), 0, 3, b"")
+    is_user, is_system = pc.equal(markers, b"U: "), pc.equal(markers, b"S: ")
+    has_text = pc.greater(pc.binary_length(said), 0)
+    if not pc.all(pc.and_(pc.or_(is_user, is_system), has_text)).as_py():
         return None
-    ends = pa.py_buffer((starts + 3).astype(np.int32))  # of the markers
-    lines = pa.Array.from_buffers(pa.binary(), len(starts) - 1, [None, ends, pa.py_buffer(data)])
-    said = pc.binary_replace_slice(lines, -len("\nU: "), len(data), b"").view(pa.string())
-    roles = pa.array(["assistant", "user"]).take(pa.array((first == _USER)[:-1].view(np.uint8)))
-    firsts = np.searchsorted(starts, np.cumsum([0, *(len(text) + 1 for text in texts)]))
-    turns = pa.StructArray.from_arrays([roles, said], ["role", "text"])
+    roles = pc.if_else(is_user, "user", "assistant")
+    turns = pa.StructArray.from_arrays([roles, said.view(pa.string())], ["role", "text"])
     return {
         "dialogue_id": pa.array([dialogue_id for dialogue_id, _ in pairs], pa.string()),
-        "turns": pa.ListArray.from_arrays(pa.array(firsts.astype(np.int32)), turns),
+        "turns": pa.ListArray.from_arrays(lines.offsets, turns),
     }
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from parley.reading.transcript import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
@@ -168,13 +170,10 @@ def _pool(query: dict[str, Any]) -> Pool:
 
 def titles(folder: Path, ids: set[str]) -> dict[str, str]:
     """Return the titles of products in a catalogue that the job `catalogue` built."""
-    found: dict[str, str] = {}
+    wanted, found = pc.field("parent_asin").isin(pa.array(ids, pa.string())), []
     for path in sorted(folder.glob("products/*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(columns=["parent_asin", "title"]):
-                rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-                found |= {id: title for id, title in rows if id in ids and title}
-    return found
+        found += pq.read_table(path, columns=["parent_asin", "title"], filters=wanted).to_pylist()
+    return {row["parent_asin"]: row["title"] for row in found if row["title"]}
 
 
 def _users(row: dict[str, Any]) -> list[Fact]:
