@@ -365,34 +365,22 @@ def chat_entries_by(data: Data) -> dict[str, int]:
 
 
 @counted()
-def dialogues_under_ten(data: Data) -> dict[str, int]:
-    """Dialogues with fewer than 10 utterances, the documented minimum, and than 10 entries."""
+def exceptions(data: Data) -> dict[str, int]:
+    """Dialogues with fewer than 10 utterances, the documented minimum, or entries; and others.
+
+    Those in which one side has two chat entries in a row, deal actions included; sides whose
+    participant gave the age 3; dialogues with an annotation of which one label is empty.
+    """
+    found = dialogues(data)
+    chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in found)
+    labels = ([each for _, each in dialogue["annotations"]] for dialogue in found)
     return {
-        "utterances": sum(len(utterances(dialogue)) < 10 for dialogue in dialogues(data)),
-        "entries": sum(len(dialogue["chat_logs"]) < 10 for dialogue in dialogues(data)),
+        "under ten utterances": sum(len(utterances(dialogue)) < 10 for dialogue in found),
+        "under ten entries": sum(len(dialogue["chat_logs"]) < 10 for dialogue in found),
+        "twice in a row": sum(any(a == b for a, b in pairwise(chat)) for chat in chats),
+        "sides aged 3": sum(side["demographics"]["age"] == 3 for side in sides(found)),
+        "empty label": sum(any("" in each.split(",") for each in some) for some in labels),
     }
-
-
-@counted()
-def dialogues_whose_sides_do_not_alternate(data: Data) -> int:
-    """Dialogues in which one side has two chat entries in a row, deal actions included."""
-    chats = ([entry["id"] for entry in dialogue["chat_logs"]] for dialogue in dialogues(data))
-    return sum(any(one == other for one, other in pairwise(chat)) for chat in chats)
-
-
-@counted()
-def sides_aged_3(data: Data) -> int:
-    """Sides whose participant gave the age 3."""
-    return sum(side["demographics"]["age"] == 3 for side in sides(dialogues(data)))
-
-
-@counted()
-def dialogues_with_an_empty_label(data: Data) -> int:
-    """Dialogues with an annotation of which one label is empty."""
-    return sum(
-        any("" in labels.split(",") for _, labels in dialogue["annotations"])
-        for dialogue in dialogues(data)
-    )
 
 
 @counted()

@@ -256,50 +256,7 @@ def lengths(data: Data) -> dict[str, dict[str, int]]:
     return {name: span(len(each[name] or ()) for each in some) for name, some in holders.items()}
 
 
-@counted()
-def conversations_without_annotation(data: Data) -> int:
-    """Conversations of crowd and curated in which ratings or intents are null."""
-    names = ("ratings", *ENTRIES.values())
-    return sum(any(row.get(name, "") is None for name in names) for row in annotated(data))
-
-
-@counted()
-def conversations_with_users_out_of_order(data: Data) -> int:
-    """Conversations of crowd and curated whose users are not in the order of their ids."""
-    found = ([user["user_id"] for user in row["users"] or ()] for row in annotated(data))
-    return sum(ids != sorted(ids) for ids in found)
-
-
-@counted()
-def conversations_with_users(data: Data) -> dict[str, dict[str, int]]:
-    """Conversations with users, and those without."""
-
-    def count(part: str) -> dict[str, int]:
-        without = [row["users"] is None for row in annotated(data, part)]
-        return {"with": without.count(False), "without": without.count(True)}
-
-    return per_part(count)
-
-
-@counted()
-def users_without_profile(data: Data) -> dict[str, int]:
-    """Users with keywords whose profile is null."""
-    return per_part(lambda part: [user["profile"] for user in users(data, part)].count(None))
-
-
 # Counted for our card: How it was collected, and Annotation -------------------------------
-
-
-@counted()
-def turns_of_the_assistant(data: Data) -> dict[str, int]:
-    """Turns of the assistant in crowd and curated."""
-    return per_part(lambda part: turns(data, part, "assistant"))
-
-
-@counted()
-def number_of_ratings(data: Data) -> dict[str, int]:
-    """Ratings, one a conversation and rater."""
-    return per_part(lambda part: len(ratings(data, part)))
 
 
 @counted()
@@ -308,21 +265,6 @@ def conversations_by_mean_rating(data: Data) -> dict[str, int]:
     ratings = ([v for rating in row["ratings"] for v in rating.values()] for row in annotated(data))
     halves = Counter(2 * sum(values) // len(values) for values in ratings)
     return {"3.5": halves[7], "4.0": halves[8], "4.5": halves[9] + halves[10]}
-
-
-@counted()
-def annotation(data: Data) -> dict[str, dict[str, int]]:
-    """Utterances with intents, and these intents: every annotator's, or the reviewed ones."""
-    return {
-        "utterances": per_part(lambda part: len(utterances(data, part))),
-        "intents": per_part(lambda part: len(intents(data, part))),
-    }
-
-
-@counted()
-def lists_of_annotators(data: Data) -> dict[str, int]:
-    """Lists of one annotator for one utterance, and the empty ones."""
-    return {"all": len(lists(data)), "empty": lists(data).count([])}
 
 
 def types_of(seen: list[dict[str, str]]) -> set[str]:
@@ -342,12 +284,6 @@ def lists_of_two_annotators(data: Data) -> dict[str, float]:
 def intents_by_type(data: Data) -> dict[str, Counter[str]]:
     """Intents by type: every annotator's in crowd, the reviewed ones in curated."""
     return per_part(lambda part: Counter(intent["type"] for intent in intents(data, part)))
-
-
-@counted()
-def crowd_conversations_with_uneven_lists(data: Data) -> int:
-    """Crowd conversations whose utterances have different numbers of annotators' lists."""
-    return sum(len(numbers_of_lists(row)) > 1 for row in annotated(data, "crowd"))
 
 
 @counted()
@@ -412,18 +348,68 @@ def conversations_with(data: Data) -> dict[str, dict[str, int]]:
 
 
 @counted()
-def conversations_that_have(data: Data) -> dict[str, int]:
-    """Curated ones with one distinct user index more than users; crowd ones with an oddity.
+def of_each_part(data: Data) -> dict[str, dict[str, int]]:
+    """Counts of crowd, and of curated.
 
-    Other raters: other numbers of ratings and of annotators' lists an utterance.
+    Utterances are those with intents: every annotator's, or the reviewed ones.
     """
-    rows = annotated(data, "crowd")
-    return {
-        "one_index_more_than_users": sum(len(i) == n + 1 for i, n in user_indices(data)),
-        "users_without_profile": sum(
-            any(user["profile"] is None for user in row["users"] or ()) for row in rows
+    counts: dict[str, Callable[[str], int]] = {
+        "turns of the assistant": lambda part: turns(data, part, "assistant"),
+        "ratings": lambda part: len(ratings(data, part)),
+        "utterances": lambda part: len(utterances(data, part)),
+        "intents": lambda part: len(intents(data, part)),
+        "with users": lambda part: sum(row["users"] is not None for row in annotated(data, part)),
+        "without users": lambda part: sum(row["users"] is None for row in annotated(data, part)),
+        "users without profile": lambda part: sum(
+            user["profile"] is None for user in users(data, part)
         ),
-        "other_raters": sum(numbers_of_lists(row) != {len(row["ratings"] or ())} for row in rows),
+        "messages": lambda part: sum(len(row["messages"]) for row in data.rows("messages", part)),
+    }
+    return {name: per_part(count) for name, count in counts.items()}
+
+
+@counted()
+def conversations_that_have(data: Data) -> dict[str, int]:
+    """Conversations of crowd and curated, from `uneven_lists` on of crowd alone, with an oddity.
+
+    One distinct user index more than users; other numbers of ratings and of annotators' lists an
+    utterance; utterances with different numbers of lists.
+    """
+    rows, names = annotated(data), ("ratings", *ENTRIES.values())
+    ids = [[user["user_id"] for user in row["users"] or ()] for row in rows]
+    lists = [(numbers_of_lists(row), row) for row in annotated(data, "crowd")]
+    return {
+        "no_annotation": sum(any(row.get(name, "") is None for name in names) for row in rows),
+        "users_out_of_order": sum(each != sorted(each) for each in ids),
+        "one_index_more_than_users": sum(len(i) == n + 1 for i, n in user_indices(data)),
+        "uneven_lists": sum(len(numbers) > 1 for numbers, _ in lists),
+        "users_without_profile": sum(
+            any(user["profile"] is None for user in row["users"] or ()) for _, row in lists
+        ),
+        "other_raters": sum(numbers != {len(row["ratings"] or ())} for numbers, row in lists),
+    }
+
+
+@counted()
+def exceptions(data: Data) -> dict[str, int]:
+    """Lists of one annotator for one utterance, the empty ones, and what is rarely so.
+
+    Intents that repeat one of the same annotator and utterance word for word; judged products
+    whose id has lower-case letters; reviewed intents with several formulations of the greatest
+    length.
+    """
+    columns = ("dialogue_id", "utterance", "annotator", "type")
+    seen = [
+        (*(r[c] for c in columns), *r["formulations"]) for r in data.rows("intent_labels", "crowd")
+    ]
+    products = [r for r in data.named("qrels", "curated") if r["type"] == "recommendation"]
+    sizes = [list(map(len, row["formulations"])) for row in data.rows("intent_labels", "curated")]
+    return {
+        "lists": len(lists(data)),
+        "empty lists": lists(data).count([]),
+        "repeated intents": len(seen) - len(set(seen)),
+        "lower case": sum(r["document_id"] != r["document_id"].upper() for r in products),
+        "several longest": sum(found.count(max(found)) > 1 for found in sizes),
     }
 
 
@@ -462,14 +448,6 @@ def judgments_of_documents_with_a_number_sign(data: Data) -> dict[str, int]:
 
 
 @counted()
-def repeated_intents(data: Data) -> int:
-    """Intents of crowd that repeat one of the same annotator and utterance word for word."""
-    columns = ("dialogue_id", "utterance", "annotator", "type")
-    rows = data.rows("intent_labels", "crowd")
-    return len(rows) - len({(*(r[c] for c in columns), *r["formulations"]) for r in rows})
-
-
-@counted()
 def asked_for(data: Data) -> dict[str, dict[str, int]]:
     """Utterances and keywords of a user that the prompts ask for: "from m to n"."""
     text = "\n".join(row["text"] for row in data.rows("prompts", "prompts"))
@@ -490,26 +468,6 @@ def users_with_odd_keywords(data: Data) -> dict[str, int]:
         "one_twice": sum(len(set(keywords)) < len(keywords) for keywords in found),
         "an_empty_one": sum("" in keywords for keywords in found),
     }
-
-
-@counted()
-def judgments_of_products_in_lower_case(data: Data) -> int:
-    """Judgments for recommendations whose product id has lower-case letters."""
-    rows = [row for row in data.named("qrels", "curated") if row["type"] == "recommendation"]
-    return sum(row["document_id"] != row["document_id"].upper() for row in rows)
-
-
-@counted()
-def intents_with_several_longest_formulations(data: Data) -> int:
-    """Reviewed intents with more than one formulation of the greatest length."""
-    sizes = [list(map(len, row["formulations"])) for row in data.rows("intent_labels", "curated")]
-    return sum(found.count(max(found)) > 1 for found in sizes)
-
-
-@counted()
-def messages_of_chats(data: Data) -> dict[str, int]:
-    """Messages of the chats in `messages`, crowd and curated."""
-    return per_part(lambda part: sum(len(r["messages"]) for r in data.rows("messages", part)))
 
 
 @counted()

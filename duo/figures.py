@@ -346,17 +346,21 @@ def example(data: Data) -> dict[str, Any]:
 
 
 @counted()
-def number_of_dialogues(data: Data) -> dict[str, int]:
-    """Dialogues: all, those of a language, and those that others rated, too."""
+def numbers(data: Data) -> dict[str, int]:
+    """Dialogues: all, those of a language, and those that others rated, too; and other numbers.
+
+    Distinct `emotion` over both languages; the most dialogues of one `user_id` within a setting and
+    language; messages that hold the placeholder <name>.
+    """
     found = everything(data)
-    languages = Counter(dialogue["language"] for dialogue in found)
-    return {"all": len(found), **languages, "rated_by_others": len(rated(found))}
-
-
-@counted()
-def emotions(data: Data) -> int:
-    """Distinct `emotion` over both languages."""
-    return len({dialogue["emotion"] for dialogue in everything(data)} - {None})
+    return {
+        "dialogues": len(found),
+        **Counter(dialogue["language"] for dialogue in found),
+        "rated_by_others": len(rated(found)),
+        "emotions": len({dialogue["emotion"] for dialogue in found} - {None}),
+        "most_of_a_person": max(max(participants(dialogues(data, c)).values()) for c in COLUMNS),
+        "names_replaced": sum("<name>" in message["message"] for message in messages(found)),
+    }
 
 
 @counted()
@@ -430,18 +434,6 @@ def correlations(data: Data) -> dict[str, dict[str, float]]:
 
     pairs = combinations(RATINGS, 2)
     return {".".join(pair): {c: correlated(c, *pair) for c in COLUMNS} for pair in pairs}
-
-
-@counted()
-def names_replaced(data: Data) -> int:
-    """Messages that hold the placeholder <name>."""
-    return sum("<name>" in message["message"] for message in messages(everything(data)))
-
-
-@counted()
-def most_dialogues_of_a_person(data: Data) -> int:
-    """The most dialogues of one `user_id` within a setting and language."""
-    return max(max(participants(dialogues(data, column)).values()) for column in COLUMNS)
 
 
 @counted()
