@@ -7,7 +7,6 @@ A module a dataset, of its name, declares
     UNGUARDED  place -> changes that only the digests and the source can tell
     RECORDS    (file, place, change, message): what a build refuses of an upstream file, and how
     OPTIONAL   what a record may lack, or have null for, and
-    FREE       what may be any value of its type, and
     LOOSE      what may have other keys, or be of another type: patterns of places
     SAMPLE     each config of the sample, and the first eight digits of each split's digest
 
@@ -77,13 +76,13 @@ def inner(value, way):
     return value
 
 
-def another(value, names=(), far=1):
+def another(value, names=()):
     """Return another value of the same type; of a label, another that it can be."""
     if names:
         return (value + 1) % len(names)
     if isinstance(value, bool):
         return not value
-    return f"{value}." if isinstance(value, str) else value + far
+    return f"{value}." if isinstance(value, str) else value + 1
 
 
 def swap(first, second):

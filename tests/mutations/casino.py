@@ -55,10 +55,6 @@ RECORDS = [
 ]
 
 OPTIONAL = r"chat_logs\[\]\.task_data\.data|\d+"
-FREE = (
-    r"dialogue_id|annotations\[\]\[\]|chat_logs\[\]\.text|seeds\[\]|cvs\.\d\.\w+\[\]"
-    r"|participant_info\.\w+\.(\w+\.(age|points_scored|big-five\.[a-z-]+)|value2reason\.\w+)"
-)
 
 SAMPLE = (
     "dialogues 52892566 official_split 59592c31 d50c9e4b 234e66cc utterances d782092b "

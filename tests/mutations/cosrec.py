@@ -87,10 +87,6 @@ RECORDS = [
 ]
 
 OPTIONAL = r"CoSRec-\w+(\.A\w+)?"  # what a file holds is named by ids
-FREE = (
-    r"CoSRec-\w+(\.A\w+(\[\])?)?|CoSRec-\w+\[\]\.(utterance|intent_annotations\[\]\[\]\.query)"
-    r"|CoSRec-\w+\[\]\.intents\[\]\.(id|product|query_variants\[\])"
-)
 
 SAMPLE = (
     "dialogues 1d044f3a e603cb5a e2a898f4 crowd df5704f3 curated 2cb0bed9 qrels 54b17811 "

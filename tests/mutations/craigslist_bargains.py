@@ -54,12 +54,6 @@ OPTIONAL = (
     r"outcome\.offer|outcome\.offer\.price|scenario\.(intersection|kbs\[\]\.item\.Price)"
     r"|events\[\]\.(start_time|data\.price|metadata|metadata\.price)"
 )
-FREE = (
-    r"uuid|scenario_uuid|agents\.[01]|outcome\.offer\.(price|sides)"
-    r"|scenario\.(uuid|post_id|intersection|kbs\[\]\.personal\.Target)"
-    r"|scenario\.kbs\[\]\.item\.(Title|Price|Images\[\]|Description\[\])"
-    r"|events\[\]\.(data|data\.price|data\.sides|metadata\.price)"
-)
 
 LOOSE = r"scenario\.(intersection|kbs\[\]\.(personal\.Target|item\.Price))|.*\.price"
 

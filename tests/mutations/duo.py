@@ -48,10 +48,6 @@ RECORDS = [
 ]
 
 OPTIONAL = "objective_evaluation"
-FREE = (
-    r"dialogue_id|episode|topic|dialogue\[\]\.(message|message_id|user_id|system_id)"
-    r"|objective_evaluation\.(preference|stylistic_similarity|consistency|empathy|engagingness)"
-)
 
 SAMPLE = (
     "dialogues b85b9ab0 2699f77d ed 2165cf1d c6038fc8 wow 9128a416 7cb38051 utterances "
