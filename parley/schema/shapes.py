@@ -81,18 +81,6 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
     return parse(shape).problems(value, path)
 
 
-def requiring(node: Node, what: str) -> Callable[[Any], Any]:
-    """Return a function that returns a value which fits a node; else ValueError says `what`."""
-
-    def require(value: Any) -> Any:
-        if not node.fits(value):
-            found = "; ".join(map(str, islice(node.problems(value), MOST_PROBLEMS)))
-            raise ValueError(f"{what}{found}")
-        return value
-
-    return require
-
-
 class Around(Node):
     """A node around another shape, which scripts write by its name.
 
@@ -235,8 +223,15 @@ class Converted(Around):
 
     def conversion(self, path: str = "") -> Conversion:
         inner = self._column.conversion(path)
-        due = chain(self.to_row, requiring(self._column, f"to_row gives {path}"))
-        forth, back = chain(due, inner.to_row), chain(inner.to_record, self.to_record)
+
+        def to_row(value: Any) -> Any:
+            found = self.to_row(value)
+            if not self._column.fits(found):
+                wrong = "; ".join(map(str, islice(self._column.problems(found), MOST_PROBLEMS)))
+                raise ValueError(f"to_row gives {path}{wrong}")
+            return found
+
+        forth, back = chain(to_row, inner.to_row), chain(inner.to_record, self.to_record)
         return Conversion(inner.feature, forth, back, self.to_columns)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:

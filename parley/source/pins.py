@@ -47,14 +47,10 @@ def alone(pin: Pin) -> dict[str, Any]:
 
 
 def compare(path: Path, pin: Pin) -> tuple[Pin | None, str | None]:
-    """Return the first of a pin and its mirrors that matches `path`, or None and the difference.
-
-    A file is read once for each kind of hash.
-    """
-    hashes: dict[str, str] = {}
-    differs: str | None = None
+    """Return the first of a pin and its mirrors that matches `path`, or None and the difference."""
+    differs = None
     for place in places(pin):
-        if (found := _problem(path, place, hashes)) is None:
+        if (found := _problem(path, place)) is None:
             return place, None
         differs = differs or found
     return None, differs
@@ -65,8 +61,8 @@ def problem(path: Path, pin: Pin) -> str | None:
     return compare(path, pin)[1]
 
 
-def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
-    """Return how what is at `path` differs from one pin; `hashes` are those of it by kind."""
+def _problem(path: Path, pin: Pin) -> str | None:
+    """Return how what is at `path` differs from one pin."""
     try:
         try:
             state = path.stat()
@@ -79,9 +75,7 @@ def _problem(path: Path, pin: Pin, hashes: dict[str, str]) -> str | None:
         if state.st_size != pin.get("size", state.st_size):  # no need to read it
             return f"size expected {pin['size']:,} bytes, found {state.st_size:,}"
         kind = "sha256" if "sha256" in pin else "git_blob"
-        if kind not in hashes:
-            hashes[kind] = hash_file(path, kind)
-        found = hashes[kind]
+        found = hash_file(path, kind)
         return None if found == pin[kind] else f"{kind} expected {pin[kind]}, found {found}"
     except OSError as error:
         return f"{UNREADABLE}: {error.strerror or error}"
