@@ -9,12 +9,17 @@ from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError, RowError, ScriptError, few
 from parley.base.extras import extra_of
 from parley.base.modules import module_path
+from parley.building.configs import Config, View
 from parley.building.figures import Value
 from parley.building.measurements import FILE, Measured, every_split, measured, text_of
 from parley.building.registry import Dataset
+from parley.building.rows.split import split_plan
 from parley.building.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
+from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
 from parley.reading.export.export import export
+from parley.schema.alternatives import Alternatives
 from parley.schema.fields import columns_of
+from parley.schema.nodes import Node
 from parley.tasks.evaluate import score
 from parley.tasks.formats import JSON_LINES, UNREADABLE
 from parley.tasks.games import Playing
@@ -105,22 +110,15 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
 
     On a sample that is too small, a function may raise ValueError or divide by zero.
     """
-    unexplained = [
-        each
-        for each in figures(folder.dataset.figures, folder.built)
-        if each.verdict == UNEXPLAINED
-    ]
-    failed = [(each.name, each.reason) for each in unexplained if each.reason.startswith(FAILED)]
-    counts = every_count(folder.dataset.figures, folder.built)
+    data = folder.built
+    found = [each for each in figures(folder.dataset.figures, data) if each.verdict == UNEXPLAINED]
+    failed = [(each.name, each.reason) for each in found if each.reason.startswith(FAILED)]
+    counts = every_count(folder.dataset.figures, data)
     failed += [(each.name, each.reason) for each in counts if each.failed]
     for name, reason in failed:
         said = reason.removeprefix(f"{FAILED}: ")
         if not re.match(_TOO_FEW, said):
             yield one_line(f"figures.py: {name} fails: {said}; fix its function")
-    for each in unexplained:
-        if each.documented == "nothing":
-            said = "the function computes it, but the table lacks it; add or remove it"
-            yield f"figures.py: {each.name}: {said}"
 
 
 def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
@@ -200,3 +198,82 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
         cause = type(error.__cause__ or error).__name__
         said = f"it has the fields {', '.join(lost)} alone; see docs/tasks.md"
         yield f"score: fails on an unreadable prediction ({cause}): {said}"
+
+
+def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
+    """The sample has a value for each alternative of each shape, such as a null for (str, None).
+
+    A shape that several fields share needs each alternative once.
+    """
+    lacking: dict[tuple[int, int], str] = {}
+    shown: set[tuple[int, int]] = set()
+    for config, declared in folder.dataset.configs.items():
+        if isinstance(declared, Config):
+            plans = (split_plan(folder.source, config, s) for s in folder.dataset.splits[config])
+            records = [record for each in plans for record in each.records()]
+            for node, values, place in _alternatives(declared.node, records, config):
+                for number, (option, fitting, _) in enumerate(node.parts(values, place)):
+                    key = id(node.shape), number
+                    if fitting:
+                        shown.add(key)
+                    said = f"no record of the sample has {option.described()} here"
+                    lacking.setdefault(key, f"{place}: {said}")
+    for key, lacks in lacking.items():
+        if key not in shown:
+            yield f"{lacks}; add one, or narrow the shape if upstream has none"
+
+
+def _alternatives(
+    node: Node, values: list[Any], path: str
+) -> Iterator[tuple[Alternatives, list[Any], str]]:
+    """Yield each node of alternatives with the values there."""
+    if isinstance(node, Alternatives):
+        yield node, values, path
+    for part in node.parts(values, path):
+        yield from _alternatives(*part)
+
+
+def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
+    """`transcript.py` gives facets and a transcript with each turn for the rows of CONFIGS."""
+    dataset, declared = folder.dataset, folder.dataset.configs
+    configs = getattr(dataset.transcript, "CONFIGS", ())
+    for config in configs:
+        if config not in declared:
+            yield f"transcript.py: CONFIGS: no config {config}; name one"
+    for name in ("BESIDE", "TABLES"):
+        for config, column in getattr(dataset.transcript, name, {}).items():
+            if config not in declared or column not in declared[config].features:
+                yield f"transcript.py: {name}: no column {config}.{column}; name one"
+    for config, split in folder.built.declared:
+        if config not in configs:
+            continue
+        beside = related_by_dialogue(folder.built, split)
+        for number, row in enumerate(folder.built.rows(config, split)):
+            place = config, split
+            id = as_id(next(iter(row.values())), dataset, place, number)
+            dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
+            where = f"transcript.py: {config}/{split}[{number}]"
+            try:
+                shown = len(dialogue.transcript.turns)
+                holds = getattr(declared[config], "holds", None)
+                if not shown or (holds and shown != holds(row)[0]):
+                    due = f"{holds(row)[0]} turns" if holds else "turns"
+                    yield f"{where}: expected {due}, found {shown}; show each turn"
+                dialogue.facets  # noqa: B018 - computes them
+            except ParleyError as error:
+                cause = error.__cause__ or error
+                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
+
+
+def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
+    """Each view says whose dialogues it shows, and their config what a dialogue holds."""
+    configs = folder.dataset.configs
+    script = f"{folder.dataset.name}.py"
+    for name, declared in configs.items():
+        if isinstance(declared, View) and not declared.of and declared.shows != {}:
+            said = "name the config of its dialogues, of=, or say shows={}"
+            yield f"{script}: View({name!r}) is of no config; {said}"
+        config = configs.get(getattr(declared, "of", ""))
+        if isinstance(config, Config) and config.holds is None:
+            said = "give holds=, a function of a row: its number of turns, and its participants"
+            yield f"{script}: Config({config.name!r}) says not what a dialogue holds; {said}"

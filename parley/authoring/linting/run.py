@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from parley.authoring.linting import card_rules, folder_rules, sample_rules
+from parley.authoring.linting import card_rules, folder_rules
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.temporary import temporary_folder
 from parley.building.registry import Dataset
@@ -13,7 +13,7 @@ Rule = Callable[[DatasetFolder], Iterator[str]]
 RULES: tuple[Rule, ...] = (
     folder_rules.modules_load,
     folder_rules.every_field_has_a_meaning,
-    sample_rules.views_are_of_dialogues,
+    folder_rules.views_are_of_dialogues,
     folder_rules.measured_is_up_to_date,
     card_rules.card_can_be_read,
     card_rules.card_has_its_parts,
@@ -21,18 +21,15 @@ RULES: tuple[Rule, ...] = (
     card_rules.card_has_the_form_of_the_hub,
     card_rules.card_is_up_to_date,
     folder_rules.sample_builds,
-    sample_rules.sample_shows_each_alternative,
+    folder_rules.sample_shows_each_alternative,
     folder_rules.sample_verifies,
     folder_rules.figures_compute,
-    sample_rules.transcript_lays_out_every_row,
+    folder_rules.transcript_lays_out_every_row,
     folder_rules.exports_write_the_sample,
     folder_rules.tasks_score_the_sample,
 )
-_NEEDED = {  # by all rules after them
-    folder_rules.modules_load,
-    card_rules.card_can_be_read,
-    folder_rules.sample_builds,
-}
+# by all rules after them
+_NEEDED = {folder_rules.modules_load, card_rules.card_can_be_read, folder_rules.sample_builds}
 
 
 def check_folder(dataset: Dataset, on_step: OnStep = lambda dataset, step: None) -> list[Check]:
