@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from functools import partial
+from contextlib import nullcontext
 from pathlib import Path
 
 import datasets
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from hub import contents
 from test_asking import allowed
 
 from parley.authoring.starting.new import write_skeleton
@@ -29,86 +30,66 @@ from parley.tasks.task import task_id
 from parley.verifying.verify import verify
 
 
-def copy_of(name, tmp_path):
-    return Path(shutil.copytree(get(name).sample, tmp_path / "source" / name))
-
-
 @pytest.fixture
 def casino(tmp_path):
-    """A copy of the casino sample to damage."""
-    return copy_of("casino", tmp_path)
-
-
-def build_copy(name, folder):
-    build(Sources(get(name), folder, sample=True), folder.parent.parent / "build")
-
-
-def edit(path, change):
-    records = json.loads(path.read_text(encoding="utf-8"))
-    change(records)
-    path.write_text(json.dumps(records), encoding="utf-8")
+    """The folder of builds, and a copy of the casino sample to damage."""
+    folder = Path(shutil.copytree(get("casino").sample, tmp_path / "source" / "casino"))
+    return tmp_path / "build", Sources(get("casino"), folder, sample=True)
 
 
 def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino):
-    def change(records):
-        for number, record in enumerate(records):
-            record["mood"] = number
-        records[1]["chat_logs"][0]["text"] = None
-
-    edit(casino / "data/casino.json", change)
+    output, source = casino
+    records = json.loads((source.folder / "data/casino.json").read_text(encoding="utf-8"))
+    for number, record in enumerate(records):
+        record["mood"] = number
+    records[1]["chat_logs"][0]["text"] = None
+    (source.folder / "data/casino.json").write_text(json.dumps(records), encoding="utf-8")
     with pytest.raises(RecordError) as error:
-        build_copy("casino", casino)
-    assert not list((casino.parent.parent / "build").iterdir())  # nothing half-written
-    assert str(casino) in error.value.remedy
-    more = len(json.loads((casino / "data/casino.json").read_text(encoding="utf-8"))) - 3
+        build(source, output)
+    assert not list(output.iterdir())  # nothing half-written
+    assert str(source.folder) in error.value.remedy
     assert [problem.place for problem in error.value.problems] == [
-        f"data/casino.json[0]; [1]; [2] and {more} more: mood",
+        f"data/casino.json[0]; [1]; [2] and {len(records) - 3} more: mood",
         "data/casino.json[1].chat_logs[0].text",
     ]
 
 
 def test_a_source_that_cannot_be_read(casino):
-    (casino / "data/casino.json").unlink()
-    (casino / "data/casino.json").mkdir()
+    output, source = casino
+    (file := source.folder / "data/casino.json").unlink()
+    file.mkdir()
     with pytest.raises(SourceError) as error:
-        build_copy("casino", casino)
-    assert [each.place for each in error.value.problems] == [str(casino / "data/casino.json")]
+        build(source, output)
+    assert [each.place for each in error.value.problems] == [str(file)]
 
 
 def test_an_output_folder_behind_a_link(casino, tmp_path):
+    output, source = casino
+    output.mkdir()
+    (output / "casino").symlink_to(tmp_path / "elsewhere" / "casino")
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build" / "casino").symlink_to(tmp_path / "elsewhere" / "casino")
-    build_copy("casino", casino)  # the link dangles
-    build_copy("casino", casino)
-    assert (tmp_path / "build" / "casino").is_symlink()
+    for _ in range(2):  # at first the link dangles
+        build(source, output)
+    assert (output / "casino").is_symlink()
     assert (tmp_path / "elsewhere" / "casino" / "provenance.json").is_file()
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["casino"]
-
-
-def snapshot(folder):
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, monkeypatch):
     """They load like any config, and the next build leaves them out again."""
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    source, plain = open_source(dataset, None, sample=True), snapshot(sample_build / dataset.name)
+    source, plain = open_source(dataset, None, sample=True), contents(sample_build / dataset.name)
     made = build(source, tmp_path, questions=write_questions)
     built = open_folder(tmp_path / dataset.name)
     assert not verify(built).failed
-    found = snapshot(built.path)
-    own = {Path(PROVENANCE), Path(CARD)}
-    more = [str(path) for path in found.keys() - plain.keys()]
-    assert {path: found[path] for path in plain.keys() - own} == {
-        path: plain[path] for path in plain.keys() - own
-    }
+    found = contents(built.path)
+    changed = {path for path in found if found[path] != plain.get(path)}
     asked = {each.config: each.rows for each in made if each.config not in dataset.configs}
     comparable = asked.keys() - {"questions-deal"}  # whose answers are probabilities
-    texts = [EVAL] if comparable else []
-    assert sorted(more) == sorted([*texts, *(f"{c}/test-00000-of-00001.parquet" for c in asked)])
-    tasks = yaml.safe_load((built.path / EVAL).read_text())["tasks"] if texts else []
+    texts = {PROVENANCE, CARD, *([EVAL] if comparable else [])}
+    assert changed == texts | {f"{config}/test-00000-of-00001.parquet" for config in asked}
+    assert found.keys() >= plain.keys()
+    tasks = yaml.safe_load((built.path / EVAL).read_text())["tasks"] if comparable else []
     assert {(each["config"], each["split"]) for each in tasks} == {(c, "test") for c in comparable}
     config = next(iter(asked))
     loaded = datasets.load_dataset(str(built.path), config, split="test")
@@ -116,7 +97,7 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
     for config, count in asked.items():
         assert sorted(r["pilot"] for r in built.rows(config, "test")) == list(range(count))
     build(source, tmp_path)
-    assert snapshot(built.path) == plain
+    assert contents(built.path) == plain
 
 
 def test_targets_of_questions_are_right_answers_of_the_form_that_prompts_ask_for(
@@ -238,20 +219,13 @@ def test_shards_hold_the_same_rows(tmp_path, monkeypatch):
 @pytest.mark.parametrize("copied", [True, False])
 def test_a_sample_with_texts_of_upstream_is_not_measured(tmp_path, copied):
     dataset = Dataset("tea", write_skeleton("tea", tmp_path))
-    sample = dataset.sample / "dialogues.jsonl"
-    text = sample.read_text(encoding="utf-8")
-    long = text.replace("Is the kettle still there?", "A sentence that nobody else invents, ever.")
-    (tmp_path / "upstream").mkdir()
-    (tmp_path / "upstream" / sample.name).write_text(long, encoding="utf-8")
-    sample.write_text(long if copied else text, encoding="utf-8")
-    measure = partial(
-        build, Sources(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True
-    )
-    if copied:
-        with pytest.raises(ScriptError):
-            measure()
-    else:
-        measure()
+    shutil.copytree(dataset.sample, tmp_path / "upstream")
+    for folder in (tmp_path / "upstream", *([dataset.sample] if copied else [])):
+        text = (folder / "dialogues.jsonl").read_text(encoding="utf-8")
+        long = text.replace("Is the kettle still there?", "A sentence that nobody else invents.")
+        (folder / "dialogues.jsonl").write_text(long, encoding="utf-8")
+    with pytest.raises(ScriptError) if copied else nullcontext():
+        build(Sources(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True)
     assert (tmp_path / "out" / "tea").exists() != copied
 
 
