@@ -5,6 +5,7 @@ import hashlib
 from hub import contents
 
 from parley.building.folder import BuiltFolder
+from parley.cli import main
 from parley.hub import publish
 
 
@@ -13,13 +14,14 @@ def held(folder):
     return {name: hashlib.sha256(data).hexdigest() for name, data in contents(folder).items()}
 
 
-def main():
-    from parley.cli import main
-
-    BuiltFolder.hashes = lambda built: held(built.path)
-    publish.verify_for_upload = lambda built, source, permitted: None
-    main()
+def take_any():
+    """Let this process publish any build, without the hidden files beside it."""
+    publish.verify_for_upload = lambda *_: None
+    BuiltFolder.hashes = lambda built: {
+        name: sha256 for name, sha256 in held(built.path).items() if not name.startswith(".")
+    }
 
 
 if __name__ == "__main__":
+    take_any()
     main()

@@ -65,11 +65,8 @@ import parley.reading.export.export, parley.reading.site.serve
 import parley.hub.publish, parley.tasks.evaluate, parley.building.leaderboard
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main
-from unverified import held
-parley.hub.publish.verify_for_upload = lambda *_: None  # accepts a sample
-parley.building.folder.BuiltFolder.hashes = lambda built: {{
-    name: sha256 for name, sha256 in held(built.path).items() if not name.startswith(".")
-}}
+import unverified
+unverified.take_any()
 
 def command(work, said, *arguments):
     os.setsid()
