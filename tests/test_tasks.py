@@ -13,8 +13,8 @@ import pytest
 from parley.base.errors import OutputError, Problem
 from parley.base.marks import with_parts
 from parley.base.nested import flat
+from parley.building.card_parts import overview
 from parley.building.folder import open_folder
-from parley.building.leaderboard import overview
 from parley.building.registry import Dataset, discover
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.formats import TREC_RUN, UNREADABLE

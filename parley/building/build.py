@@ -1,14 +1,15 @@
 """Builds a dataset: checked rows in Parquet, a card and a provenance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from parley.base.errors import Problem, ScriptError
 from parley.base.replace import replacing, write_whole
 from parley.building.card import built_card
+from parley.building.configs import Config
 from parley.building.folder import BuiltFolder, files_of
-from parley.building.invented import require_invented
 from parley.building.measurements import FILE, Scores, measured, measured_anew, measured_in
 from parley.building.provenance import (
     CARD,
@@ -21,9 +22,11 @@ from parley.building.provenance import (
     tools,
 )
 from parley.building.registry import Dataset
-from parley.building.rows.split import BuiltSplit, paused_garbage_collection, plan
+from parley.building.rows.split import BuiltSplit, generate, paused_garbage_collection, plan
 from parley.building.rows.write import write_split
-from parley.building.upstream import Sources
+from parley.building.upstream import Sources, open_source
+
+_LEAST = 40  # characters of a text that nobody invents twice
 
 
 def build(
@@ -77,7 +80,7 @@ def build(
         made = by_config(splits, lambda split: split.measured)
         if measure:
             if source.folder != dataset.sample:  # else the sample is what was built
-                require_invented(built)
+                _require_invented(built)
             text = measured_anew(built, made, scores(built))
             known = measured_in(text.encode(), dataset.folder / FILE)
         (folder / CARD).write_text(built_card(built, made, known), encoding="utf-8")
@@ -91,3 +94,35 @@ def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], shown: Path)
     """Write the provenance of a build, and open it."""
     (folder / PROVENANCE).write_text(text_of(stated), encoding="utf-8")
     return BuiltFolder(folder, dataset, read_provenance(folder), shown)
+
+
+def _require_invented(built: BuiltFolder) -> None:
+    """Raise ScriptError if the sample has long texts that a build of upstream's files has too.
+
+    A text of fewer than 40 characters may be equal by chance. Views may put texts of their own
+    around upstream's, so only the texts of a `Config` count.
+    """
+    dataset = built.dataset
+    given = open_source(dataset, None, sample=True)
+    lossless = [each for each in plan(given) if isinstance(each.config, Config)]
+    configs = {each.config.name for each in lossless}
+    texts = {text for each in lossless for row in generate(each) for text in _long(row)}
+    held = (
+        text
+        for config, split in built.declared
+        if config in configs
+        for row in built.each_row(config, split)
+        for text in _long(row)
+    )
+    if found := sorted(texts.intersection(held)):
+        said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
+        raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
+
+
+def _long(value: Any) -> Iterator[str]:
+    """Yield the long texts in a row."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _long(inner)
+    elif isinstance(value, str) and len(value) >= _LEAST:
+        yield value

@@ -56,7 +56,7 @@ def tasks(
     """List the tasks of each dataset, with their metrics and baselines."""
     from parley.base.marks import with_parts
     from parley.base.replace import write_whole
-    from parley.building.leaderboard import overview
+    from parley.building.card_parts import overview
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
 
     found, attempt = [], Attempts()

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 
 from parley.base.console import safe
 from parley.base.nested import flat
-from parley.building.leaderboard import leaderboard
+from parley.building.card_parts import leaderboard
 from parley.cli.tables import first, interval, labelled, number, table
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result

@@ -62,7 +62,7 @@ for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without 
 import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.table
 import parley.authoring.starting.new, parley.authoring.linting.run, parley.verifying.diff
 import parley.reading.export.export, parley.reading.site.serve
-import parley.hub.publish, parley.tasks.evaluate, parley.building.leaderboard
+import parley.hub.publish, parley.tasks.evaluate, parley.building.card_parts
 import parley.reading.site.serve, parley.reading.site.write, parley.cli.report
 from parley.cli import main
 import unverified
