@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import json
+import re
 from contextlib import suppress
 
 import pyarrow as pa
@@ -20,6 +21,12 @@ def in_memory(build, dataset):
     folder = open_folder(build / dataset.name, dataset)
     rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
     return InMemory(folder, copy.deepcopy(rows))
+
+
+def parts_of(card):
+    """Return name -> text of the parts of a card that commands write."""
+    form = re.compile(r"<!-- parley: (\w+) from here -->\n(.*?)<!-- parley: \1 to here -->", re.S)
+    return {name: text.strip("\n") for name, text in form.findall(card)}
 
 
 def parquet(folder, config, split):

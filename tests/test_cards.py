@@ -7,11 +7,12 @@ import types
 
 import datasets
 import pytest
+from folders import parts_of
 
 from parley import Builder, Config, Field, File, View
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError
-from parley.base.marks import marks, parts_of
+from parley.base.marks import marks
 from parley.building import card
 from parley.building.card import parse, prose, renewed_card
 from parley.building.card_parts import figures_part, row_part, splits_part

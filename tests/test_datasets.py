@@ -4,10 +4,10 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
+from folders import parts_of
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import RULES
-from parley.base.marks import parts_of
 from parley.building.card import parse
 from parley.building.folder import open_folder
 from parley.building.registry import discover

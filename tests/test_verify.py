@@ -640,12 +640,14 @@ def test_a_changed_schema_is_named_and_not_in_every_row(difference, place, chang
     assert not found.added + found.removed
 
 
-def test_figures_that_moved_are_named(sample_build):
-    built = open_folder(sample_build / "casino")
-    built.provenance["sample"] = False  # so that its figures are computed
+def test_figures_that_moved_are_named(tmp_path):
+    """The files are those of the sample, under a name of their own: a sample has no figures."""
+    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+    build_files(Sources(dataset, dataset.sample), tmp_path / "out")
+    built = open_folder(tmp_path / "out/tea", dataset)
     fewer = {"dialogues/train": built.rows("dialogues", "train")[1:]}
     found = compare(in_memory(built, {}), in_memory(built, fewer))
-    assert ("number_of_dialogues", 5, 4) in found.figures
+    assert ("size.dialogues", 2, 1) in found.figures
 
 
 def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, monkeypatch):

@@ -42,14 +42,6 @@ def with_parts(text: str, where: str, parts: Mapping[str, str]) -> str:
     )
 
 
-def parts_of(text: str) -> dict[str, str]:
-    """Return name -> Markdown of the parts of a text."""
-    return {
-        match[2]: text[match.end(1) : match.start(3)].strip(_LINES)
-        for match in _PART.finditer(text)
-    }
-
-
 def without_parts(text: str, keep: Collection[str] = ()) -> str:
     """Return a text without its parts, but those to keep, and without their marks."""
     text = _PART.sub(lambda match: match[0] if match[2] in keep else "", text)

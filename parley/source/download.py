@@ -34,9 +34,10 @@ _NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very
 _REDIRECTS = 5  # in a row
 _BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
 
-_LATER = "Try again later."
-_LASTS = "Try again later. If it lasts, check the proxy (HTTPS_PROXY, NO_PROXY), or report it."
-_RESUME = "Fetch again to resume."
+_LATER = (
+    "Fetch again later, which resumes. If it lasts, check the proxy (HTTPS_PROXY, NO_PROXY), or "
+    "report it."
+)
 _ELSEWHERE = "report it, or get the file elsewhere and build with --source."
 _GONE = f"Upstream moved or removed the file: {_ELSEWHERE}"
 _REFUSED = f"The server refuses the request: {_ELSEWHERE}"
@@ -163,7 +164,7 @@ class Downloader:
             broken = "ended"
         if broken:
             what = f"the connection {broken} after {done:,} bytes"
-            raise _TroubleError(what, _RESUME if done else _LATER, True)
+            raise _TroubleError(what, _LATER, True)
         return start > 0
 
     def _refuse(self, part: BinaryIO, what: str) -> None:
@@ -208,7 +209,7 @@ def _no_answer(error: Exception) -> _TroubleError:
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError):
         return _TroubleError(what, _ODD)
     lasting = isinstance(cause, socket.gaierror | ssl.SSLCertVerificationError)
-    return _TroubleError(what, _OFFLINE if lasting else _LASTS, passing=not lasting)
+    return _TroubleError(what, _OFFLINE if lasting else _LATER, passing=not lasting)
 
 
 def _bad_answer(response: httpx2.Response) -> _TroubleError:
