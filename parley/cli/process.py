@@ -91,15 +91,13 @@ def as_failure(error: BaseException) -> ParleyError:
 def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
     """Return how to install a missing package that one of parley's extras contains."""
     from parley.base.extras import extra_of
-    from parley.building.registry import IN_WHEEL, collection_folder
 
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):
         return None
-    if collection_folder().name == IN_WHEEL:
-        remedy = f'Run `pip install "parley-datasets[{extra}]"`.'
-    else:
-        remedy = f'Run `pip install ".[{extra}]"` in the folder of Parley\'s own files.'
+    remedy = (
+        f'Run `pip install "parley-datasets[{extra}]"`, or `".[{extra}]"` in Parley\'s own folder.'
+    )
     return ParleyError(f"the package {package} is not installed", remedy=remedy)
 
 

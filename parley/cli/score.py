@@ -155,7 +155,7 @@ def compare(
 ) -> None:
     """Compare models by their logs or predictions: scores with intervals, differences, tokens."""
     from parley.base.console import print_message, progress
-    from parley.cli.compare_tables import comparison_as_dicts, lay_out_comparison
+    from parley.cli.task_tables import comparison_as_dicts, lay_out_comparison
     from parley.models.compare import compare as compare_logs
 
     for path in logs:

@@ -1,13 +1,14 @@
-"""Lay out tasks, templates of prediction files, and scores."""
+"""Lay out tasks, templates of prediction files, scores and comparisons."""
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe
-from parley.base.nested import flat
+from parley.base.nested import flat, tree
 from parley.building.card_parts import leaderboard
 from parley.cli.tables import first, interval, labelled, number, table
 from parley.tasks.asking import Asking
@@ -15,6 +16,9 @@ from parley.tasks.evaluate import DROP, WRONG, Result
 from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.gold import ALL
 from parley.tasks.task import Task, Undefined
+
+if TYPE_CHECKING:
+    from parley.models.compare import Compared, Table
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 
@@ -165,3 +169,121 @@ def _fact(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.12}" if isinstance(value, str) else f"{value:,}"
+
+
+def lay_out_comparison(tables: "Sequence[Table]") -> RenderableType:
+    """Return the scores of models by task and metric, their differences, and their logs."""
+    models = list(dict.fromkeys(log.label for each in tables for log in each.logs))
+    notes: list[str] = []
+    scores: list[list[str]] = []
+    differences: list[list[str]] = []
+    costs: list[list[str]] = []
+    for each in tables:
+        task, decimals = _task_of(each), each.task.decimals
+        scores += _scores(each, models, notes)
+        for log in each.logs:
+            tokens = (log.facts.get(f"{kind}_tokens") for kind in ("input", "output", "reasoning"))
+            counts = (number(count, 0) for count in (log.asked, log.unreadable, *tokens))
+            costs.append([log.label, task, *counts, number(log.facts.get("cost"), 4)])
+            for name, by in log.differences.items():
+                of = "" if by.rows is None else f", {by.rows:,} rows of both"
+                value = "undefined" if by.value is None else f"{by.value:+.{decimals}f}"
+                against = each.first.label if each.first else ""
+                spread = interval(by.interval, decimals), number(by.p, 3), number(by.p_holm, 3)
+                differences.append([task, " ".join(name) + of, log.label, against, value, *spread])
+    columns = ["task", "metric", *(f">{model}" for model in models)]
+    parts: list[RenderableType] = [table(columns, scores, "scores"), safe()]
+    if differences:
+        columns = ["task", "metric", "log", "against", ">difference", ">95%", ">p", ">p, Holm"]
+        parts += [table(columns, differences, "differences"), safe()]
+    columns = ["model", "task", ">answers", ">unreadable", ">read", ">written", ">reasoning"]
+    parts += [table([*columns, ">cost"], costs, "tokens and cost"), safe()]
+    return Group(*parts, *map(safe, [*notes, *_how(tables)]))
+
+
+def _task_of(found: "Table") -> str:
+    options = "".join(f" --set {name}={value}" for name, value in found.options.items())
+    return f"{found.dataset} {found.name}{options}"
+
+
+def _scores(found: "Table", models: Sequence[str], notes: list[str]) -> Iterator[list[str]]:
+    """Yield a row for each metric, and note where logs differ."""
+    marks = dict.fromkeys(models, "")
+    for log in found.logs:
+        kinds = (("no difference computed", log.differs), ("other settings", log.settings))
+        for kind, problems in kinds:
+            if problems:
+                said = "; ".join(map(str, problems))
+                notes.append(f"[{len(notes) + 1}] {log.path}: {kind}: {said}")
+                marks[log.label] += f" [{len(notes)}]"
+    logs = {log.label: log for log in found.logs}
+    task, decimals = _task_of(found), found.task.decimals
+    for name in dict.fromkeys(name for log in found.logs for name in log.metrics) or [()]:
+        row = [task, " ".join(name)]
+        for model in models:
+            own = logs.get(model)
+            cell = number(own.metrics.get(name), decimals) if own else ""
+            if own and name in own.intervals:
+                cell += f" ({interval(own.intervals[name], decimals)})"
+            row.append(cell + marks[model])
+        yield row
+    if any(log.unreadable for log in found.logs):
+        shown = (logs[each].coverage if each in logs else None for each in models)
+        yield [task, "coverage", *("" if each is None else f"{each:.1%}" for each in shown)]
+
+
+def comparison_as_dicts(tables: "Sequence[Table]") -> list[dict[str, Any]]:
+    """Return a comparison for JSON; a number that is undefined is null."""
+    return [
+        {
+            "dataset": each.dataset,
+            "task": each.name,
+            "options": dict(each.options),
+            "unit": each.task.unit,
+            "drawn": each.task.key[0],
+            "policy": each.policy,
+            "first": each.first and str(each.first.path),
+            "logs": [_as_dict(log) for log in each.logs],
+        }
+        for each in tables
+    ]
+
+
+def _as_dict(log: "Compared") -> dict[str, Any]:
+    metrics = {n: None if math.isnan(value) else value for n, value in log.metrics.items()}
+    differences = {
+        names: vars(found) | {"interval": found.interval and vars(found.interval)}
+        for names, found in log.differences.items()
+    }
+    return {
+        "log": str(log.path),
+        "label": log.label,
+        "differs": list(map(str, log.differs)),
+        "settings": list(map(str, log.settings)),
+        "units": log.units,
+        "metrics": tree(metrics),
+        "intervals": tree({names: vars(found) for names, found in log.intervals.items()}),
+        "differences": tree(differences),
+        "asked": log.asked,
+        "unreadable": log.unreadable,
+        "coverage": log.coverage,
+        "run": dict(log.facts),
+    }
+
+
+def _how(tables: "Sequence[Table]") -> Iterator[str]:
+    """Yield what the intervals and p-values are of; docs/tasks.md says how they are computed."""
+    if any(each.policy == DROP and log.unreadable for each in tables for log in each.logs):
+        yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
+    units = [
+        f"{_task_of(each)}: {each.first.units:,} by {each.task.key[0]}"
+        for each in tables
+        if each.first
+    ]
+    if units:
+        yield f"(low…high): a 95% interval over whole dialogues ({'; '.join(units)})"
+    differences = [by for each in tables for log in each.logs for by in log.differences.values()]
+    if any(by.rows is not None for by in differences):
+        yield "rows of both: those where both logs have a readable answer, or a deal"
+    if differences:
+        yield "p: paired permutation test of whole dialogues; Holm's correction in each task"
