@@ -21,7 +21,13 @@ OUTPUT = ROOT / "build" / "pages"
 SKILL = ROOT / "parley/.agents/skills/parley/SKILL.md"  # stands for AGENTS.md, which leads to it
 USER = ["list", "load", "open", "fetch", "build", "verify", "score", "connect", "browse"]
 MODULES = {  # page and title -> modules
-    ("tasks", "Tasks"): ["tasks"],
+    ("tasks", "Tasks"): ["tasks.task", "tasks.formats"],
+    ("questions", "Questions and games"): [
+        "tasks.asking",
+        "tasks.answers",
+        "tasks.games",
+        "tasks.game_scores",
+    ],
     ("figures", "Figures and checks"): ["building.figures"],
     ("views", "Transcripts and charts"): ["reading.transcript", "reading.charts"],
     ("jobs", "Jobs and exports"): [

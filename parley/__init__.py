@@ -4,7 +4,7 @@ For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `connect
 `browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
 The other files of a dataset take theirs from the modules that have `__all__`, such as
-`parley.tasks`, `parley.building.figures` and `parley.reading.transcript`.
+`parley.tasks.task`, `parley.building.figures` and `parley.reading.transcript`.
 `parley.base.errors` has the exceptions.
 """
 

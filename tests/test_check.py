@@ -48,7 +48,7 @@ def ids_are_short(data):
 SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: [][0]}\n"
-TASK = """from parley.tasks import Score, Task
+TASK = """from parley.tasks.task import Score, Task
 
 
 def gold(data):

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from parley import Checked
 from parley.building.figures import Data
-from parley.tasks import Prediction
+from parley.tasks.formats import Prediction
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import PARTNER

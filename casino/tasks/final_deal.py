@@ -6,21 +6,10 @@ from typing import Any
 
 from parley import problems
 from parley.building.figures import Data
-from parley.tasks import (
-    UNREADABLE,
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Unreadable,
-    chat,
-    object_schema,
-    one_of,
-    reader,
-)
+from parley.tasks.answers import one_of, reader
+from parley.tasks.asking import Asking, Question, Unreadable, chat, object_schema
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.task import Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from parley.building.figures import Data
-from parley.tasks import spoken
+from parley.tasks.asking import spoken
 
 SETTING = (
     "Two campsite neighbours negotiate over three packages each of Food, Water and Firewood. Each "

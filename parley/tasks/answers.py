@@ -27,6 +27,8 @@ from parley.tasks.asking import (
     final_text,
 )
 
+__all__ = ["number_from", "one_of", "order_of", "reader", "some_of"]
+
 Parser = Callable[[Any], Any]
 """Takes what a place holds, a JSON value or a text; returns a field's value, or Unreadable."""
 

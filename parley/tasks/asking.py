@@ -11,6 +11,8 @@ from typing import Any
 
 from parley.tasks.formats import UNREADABLE, Key
 
+__all__ = ["Asking", "Question", "Unreadable", "chat", "object_schema", "spoken"]
+
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 
 # Reasons of unreadable answers

@@ -16,6 +16,8 @@ from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.games import TURN_LIMIT
 from parley.tasks.task import Score, Undefined
 
+__all__ = ["GAME_FIELDS", "GAME_METRICS", "game_shape", "score_games"]
+
 GAME_FIELDS = {
     "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
     "field",

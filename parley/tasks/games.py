@@ -19,6 +19,8 @@ from parley.tasks.answers import written
 from parley.tasks.asking import EMPTY, TRUNCATED, Message
 from parley.tasks.formats import Key
 
+__all__ = ["NegotiationState", "Playing"]
+
 DEAL, WALK_AWAY, TURN_LIMIT = "deal", "walk_away", "turn_limit"
 LIMIT = 20  # turns, unless others are asked for
 WARNINGS = 3  # of a side, at the last of which it walks away

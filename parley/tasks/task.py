@@ -26,6 +26,8 @@ from parley.tasks.asking import Asking
 from parley.tasks.formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.games import Playing
 
+__all__ = ["Reference", "Score", "Subset", "Task", "Undefined"]
+
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
 
