@@ -2,17 +2,14 @@
 
 import hashlib
 import json
-import os
-import subprocess
 import sys
-import time
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import permutations
 from pathlib import Path
 
 import pytest
-from model_server import serving
+from click.testing import CliRunner
 
 import parley
 from parley.base.errors import UsageError
@@ -376,22 +373,14 @@ def test_what_no_log_can_be_scored_as_is_named(outcomes_log, scored, tmp_path, m
     assert 'pip install "parley-datasets[models]"' in said
 
 
-@pytest.mark.slow
 def test_inspect_scores_a_log_again(outcomes_log):
+    from inspect_ai._cli.main import inspect
+
     again = outcomes_log.with_name("again.eval")
-    inspect("score", outcomes_log, "--action", "overwrite", "--output-file", again)
+    args = ["score", str(outcomes_log), "--action", "overwrite", "--output-file", str(again)]
+    done = CliRunner().invoke(inspect, [*args, "--display", "none"])
+    assert done.exit_code == 0, done.output
     assert printed(again) == printed(outcomes_log)
-
-
-def inspect(*command, **environ):
-    """Run a command of inspect in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "inspect_ai", *map(str, command)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"INSPECT_DISPLAY": "none"} | environ,
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
 
 
 # Answers that are none -------------------------------------------------------------------
@@ -414,12 +403,10 @@ def test_a_refusal_is_no_answer_and_no_turn(asked, scored, of):
 
 def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
     bad = "No such thing."
-    texts = [
-        each.messages[-1]["content"] for each in of("casino outcomes", limit=5).by_key.values()
-    ]
+    third = [*of("casino outcomes", limit=5).by_key.values()][2].messages[-1]["content"]
 
     def reply(messages, schema):
-        if messages[-1]["content"] == texts[2]:
+        if messages[-1]["content"] == third:
             raise ValueError(f"status 400: {bad}")
         return json.dumps(made(schema))
 
@@ -580,38 +567,23 @@ def test_a_game_of_no_such_agent_or_side_says_which_there_are(asked):
         assert there in read_log(log).samples[0].error.message
 
 
-# Killed runs -----------------------------------------------------------------------------
+def test_a_run_that_failed_goes_on(asked, scored, monkeypatch, tmp_path):
+    from inspect_ai import eval_retry
 
+    name, game = "casino deals", ASKED["casino deals"][2].asking
+    joint, played = game.agents["joint"], []
 
-@pytest.mark.slow
-def test_a_killed_run_goes_on_with_its_answers(sample_build, scored, tmp_path):
-    pytest.importorskip("evals", reason="needs the extra models")
-    task, count = "casino outcomes", 10
+    def one_fails(state, role):
+        played.append(state.scenario["dialogue_id"])
+        if played[-1] != played[0]:
+            raise ValueError("status 500")
+        return joint(state, role)
 
-    def answer(request):
-        time.sleep(0.2)
-        schema = request["response_format"]["json_schema"]["schema"]
-        return json.dumps(made(schema)) if len(str(request)) % 7 else "?"
-
-    with serving(answer) as server:
-        home = {"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "none"}
-        asked = ["eval", "parley/casino_outcomes", "--model", "openai-api/local/m"]
-        asked += ["-T", f"build={sample_build}", "--max-connections", "1", "--log-dir"]
-        command = [sys.executable, "-m", "inspect_ai", *asked, tmp_path / "killed"]
-        environ = os.environ | home | {"INSPECT_DISPLAY": "none"}
-        with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as killed:
-            while len(server.requests) < count / 2:
-                time.sleep(0.05)
-            killed.kill()
-        (log,) = (tmp_path / "killed").iterdir()
-        assert "recover" in scored(task, log, status=1)
-        inspect("log", "recover", log, **home)
-        (recovered,) = (tmp_path / "killed").glob("*-recovered.eval")
-        inspect("eval-retry", recovered, "--log-dir", tmp_path / "whole", **home)
-        (whole,) = (tmp_path / "whole").iterdir()
-        assert count <= len(server.requests) < count + 3  # answers that were given are kept
-        inspect(*asked, tmp_path / "other", **home)
-    (other,) = (tmp_path / "other").iterdir()
-    found = [scored(task, each) for each in (whole, other)]
-    for name in ("metrics", "unreadable"):
-        assert found[0][name] == found[1][name]
+    how = {"roles": dict.fromkeys(game.roles, "parley/joint"), "limit": 2}
+    whole = asked(name, by_schema, **how)
+    monkeypatch.setitem(game.agents, "joint", one_fails)
+    failed = asked(name, by_schema, fails={"error"}, **how)
+    assert "eval-retry" in scored(name, failed, status=1)
+    monkeypatch.undo()
+    (again,) = eval_retry(str(failed), log_dir=str(tmp_path / "again"), display="log")
+    assert scored(name, again.location)["metrics"] == scored(name, whole)["metrics"]

@@ -1,9 +1,8 @@
-"""A tiny model to train in tests: tokenizer from the samples, random weights.
+"""A tiny model to train in tests: tokenizer from the cards, random weights.
 
 python tests/tiny_model.py FOLDER    save it for `from_pretrained`
 """
 
-import json
 import sys
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -34,24 +33,6 @@ TEMPLATE = """\
 """
 
 
-def sample_texts():
-    """Yield every text of every sample."""
-    for dataset in discover().values():
-        for path in sorted(dataset.sample.rglob("*.json*")):
-            text = path.read_text(encoding="utf-8")
-            for record in text.splitlines() if path.suffix == ".jsonl" else [text]:
-                yield from strings(json.loads(record))
-
-
-def strings(value):
-    """Yield the strings of a JSON value, without keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from strings(part)
-
-
 def byte_tokens(special):
     """Train byte tokens, which can encode any text."""
     tokens = Tokenizer(models.BPE())
@@ -59,7 +40,8 @@ def byte_tokens(special):
     tokens.decoder = decoders.ByteLevel()
     alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "show_progress": False}
     trainer = trainers.BpeTrainer(vocab_size=1024, special_tokens=special, **alphabet)
-    tokens.train_from_iterator(sample_texts(), trainer)
+    cards = (each.folder / "README.md" for each in discover().values())
+    tokens.train_from_iterator((card.read_text(encoding="utf-8") for card in cards), trainer)
     return tokens
 
 
