@@ -131,128 +131,130 @@ def test_holm_closes_the_tests_of_bonferroni():
 
 # The command ---------------------------------------------------------------------------------
 
+CAMP = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
 
-@pytest.fixture
-def logged(sample_build, tmp_path):
-    """Return a function that asks a model which gives one answer, and returns its log."""
+
+@pytest.fixture(scope="module")
+def logs(sample_build, tmp_path_factory):
+    """Name of a model -> its log; `half` answers some questions, `twice` in one of two epochs."""
     evals = pytest.importorskip("evals", reason="needs the extra models")
+    turns = itertools.count()
+    outcomes, folder = "casino outcomes", tmp_path_factory.mktemp("logs")
+    asked = {  # task, answer, settings
+        "one": (outcomes, lambda *_: CAMP, {}),
+        "half": (outcomes, lambda chat, _: CAMP if len(chat[-1]["content"]) % 2 == 0 else "?", {}),
+        "part": (outcomes, lambda *_: CAMP, {"limit": 3}),
+        "twice": (outcomes, lambda *_: CAMP if next(turns) % 3 else "?", {"epochs": 2}),
+        "none": (outcomes, lambda *_: "", {}),
+        "game": ("casino deals", lambda *_: "[Walk-Away]", {}),
+        "duo": ("duo agreement", lambda *_: '{"score": 3}', {}),
+    }
+    return {
+        name: Path(evals.ask(task, reply, sample_build, folder / name, name=name, **given))
+        for name, (task, reply, given) in asked.items()
+    }
 
-    def logged(task, model, answer, name="", **given):
-        reply = answer if callable(answer) else lambda messages, schema: answer
-        log = evals.ask(task, reply, sample_build, tmp_path / "asked", name=model, **given)
-        path = tmp_path / f"{name or model}.{task.split()[1]}.eval"
-        return Path(log).rename(path)
 
-    return logged
+def changed(log, path, change):
+    """Write a changed copy of a log."""
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    change(opened := read_eval_log(str(log)))
+    write_eval_log(opened, str(path))
+    return path
 
 
 @pytest.fixture
 def compared(sample_build, run):
     """Return a function that compares logs by the command; returns its tables."""
 
-    def compared(*logs, **given):
-        more = [part for name, value in given.items() for part in (f"--{name}", value)]
-        status, out, err = run("compare", *logs, *more, "--build", sample_build, "--json")
+    def compared(*args):
+        status, out, err = run("compare", *args, "--build", sample_build, "--json")
         assert not status, err
         return json.loads(out)
 
     return compared
 
 
-def test_logs_are_compared_by_task(logged, compared, sample_build, run):
-    camp = {"satisfaction": "Slightly satisfied", "likeness": "Extremely like"}
-    logs = [
-        logged("casino outcomes", "one", json.dumps(camp)),
-        logged("casino outcomes", "two", json.dumps(camp | {"likeness": "Extremely dislike"})),
-        logged("casino deals", "one", "[Walk-Away]"),
-    ]
-    outcomes, deals = compared(*logs)
-    first, second = outcomes["logs"]
-    assert second["metrics"]["satisfaction"] == first["metrics"]["satisfaction"] > 0
-    assert second["differences"]["satisfaction"] | {"interval": None} == {
-        "value": 0,
-        "interval": None,
-        "p": 1,
-        "p_holm": 1,
-        "rows": None,
-    }
-    by = second["differences"]["likeness"]
-    assert by["value"] == second["metrics"]["likeness"] - first["metrics"]["likeness"] < 0
-    assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
-    assert by["p_holm"] == min(1, 2 * by["p"])
+def names(problems):
+    return [each.partition(":")[0] for each in problems]
+
+
+def test_logs_are_compared_by_task(logs, compared, sample_build, run):
+    outcomes, deals = compared(*(logs[name] for name in ("one", "half", "twice", "game")))
+    first, half, twice = outcomes["logs"]
     assert (first["differences"], first["unreadable"], first["coverage"]) == ({}, 0, 1)
-    asked = second["run"]["asked"]
-    assert (second["run"]["input_tokens"], second["run"]["output_tokens"]) == (7 * asked, 3 * asked)
-    assert second["run"]["cost"] is None  # as inspect knows no price of it
+    for other in (half, twice):
+        by = other["differences"]["likeness"]
+        due = other["metrics"]["likeness"] - first["metrics"]["likeness"]
+        assert by["value"] == pytest.approx(due)
+        assert by["value"] < 0
+        assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
+        assert 0 < by["p"] <= by["p_holm"] <= 1
+        asked, run_of = other["asked"], other["run"]
+        assert (run_of["input_tokens"], run_of["output_tokens"]) == (7 * asked, 3 * asked)
+        assert run_of["cost"] is None  # as inspect knows no price of it
+        assert 0 < other["unreadable"] < asked
+    assert (half["settings"], names(twice["settings"])) == ([], ["epochs"])
+    assert twice["asked"] == 2 * half["asked"]
     (walked,) = deals["logs"]
-    assert walked["label"] == "mturk_agent_1=mockllm/one, mturk_agent_2=mockllm/one"
+    assert walked["label"] == "mturk_agent_1=mockllm/game, mturk_agent_2=mockllm/game"
     assert "unreadable" not in walked["metrics"]
     assert walked["metrics"]["points"] == {"mturk_agent_1": 5, "mturk_agent_2": 5}
-    shown = run("compare", *logs[::2], "--metric", "points", "--build", sample_build).stdout
+    shown = run("compare", logs["game"], "--metric", "points", "--build", sample_build).stdout
     assert "points mturk_agent_1" in shown
 
 
-def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logged, compared, run):
-    from inspect_ai.log import read_eval_log, write_eval_log
+def test_logs_of_other_parts_or_rows_are_marked_and_not_compared(logs, compared, tmp_path):
+    other = changed(
+        logs["one"], tmp_path / "other.eval", lambda log: log.eval.metadata.update(rows="0" * 64)
+    )
+    (table,) = compared(other, logs["one"], logs["part"])
+    rows, first, part = table["logs"]
+    assert table["first"] == str(logs["one"])
+    assert (rows["metrics"], names(rows["differs"])) == ({}, ["rows"])
+    assert part["metrics"].keys() == first["metrics"].keys() == {"satisfaction", "likeness"}
+    assert (first["differs"], names(part["differs"])) == ([], ["part"])
+    assert rows["differences"] == first["differences"] == part["differences"] == {}
 
-    whole = logged("casino outcomes", "one", "", name="all")
-    part = logged("casino outcomes", "two", "", limit=4, name="part")
-    log = read_eval_log(str(whole))
-    log.eval.metadata["rows"] = "0" * 64
-    write_eval_log(log, str(other := whole.with_name("other.eval")))
-    (table,) = compared(other, whole, part)
-    rows, first, limit = table["logs"]
-    assert table["first"] == str(whole)
-    assert (rows["metrics"], rows["differs"][0].partition(":")[0]) == ({}, "rows")
-    assert first["metrics"] == limit["metrics"] == {"satisfaction": 0, "likeness": 0}
-    assert (first["differs"], limit["differs"][0].partition(":")[0]) == ([], "part")
-    assert rows["differences"] == first["differences"] == limit["differences"] == {}
-    (whole.parent / "empty").mkdir()
-    for given in (
-        [whole.parent / "empty"],
-        [whole, "--metric", "f1"],
-        [whole, "--unreadable", "drop"],  # has no readable answer
-        [whole, "--unreadable", "right"],
-        [whole.parent / "none.eval"],
-        [__file__],
+
+def test_what_cannot_be_compared_is_refused(logs, sample_build, run, tmp_path):
+    log, file = logs["one"], tmp_path / "mine.jsonl"
+    file.write_text("{}")
+    for status, *given in (
+        (2, tmp_path),  # without a log
+        (2, log, "--metric", "f1"),
+        (2, logs["none"], "--unreadable", "drop"),  # which leaves no answer
+        (2, log, "--unreadable", "right"),
+        (2, tmp_path / "none.eval"),
+        (2, file),  # of which task?
+        (2, log, logs["duo"], file),
+        (2, file, "--task", "casino/nothing"),
+        (1, logs["duo"], file),  # of another task
     ):
-        assert run("compare", *given, "--build", whole.parent)[0] == 2, given
+        assert run("compare", *given, "--build", sample_build)[0] == status, given
 
 
 def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_readable_ones(
-    logged, compared, sample_build, run
+    logs, compared, sample_build, run
 ):
-    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
-
-    def partly(messages, schema):
-        return camp if len(messages[-1]["content"]) % 2 == 0 else "?"
-
-    logs = [logged("casino outcomes", "one", camp), logged("casino outcomes", "two", partly)]
-    of_scale = ["likeness", "mae.likeness"]
-    more = [part for name in of_scale for part in ("--metric", name)]
-    first, second = compared(*logs, *more)[0]["logs"]
-    rows = second["run"]["asked"]
+    given = (logs["one"], logs["half"], "--metric", "likeness", "--metric", "mae.likeness")
+    first, second = compared(*given)[0]["logs"]
+    rows = second["asked"]
     read = rows - second["unreadable"]
-    assert 0 < read < rows
     assert second["coverage"] == read / rows
-    values = [each["metrics"] for each in (first, second)]
-    errors = [each["mae"]["likeness"] for each in values]
+    assert first["metrics"]["mae"] != second["metrics"]["mae"]
     by = second["differences"]
-    assert errors[0] != errors[1]
-    assert by["mae"]["likeness"]["value"] == 0
-    assert by["mae"]["likeness"]["rows"] == read
+    assert (by["mae"]["likeness"]["value"], by["mae"]["likeness"]["rows"]) == (0, read)
     assert by["likeness"]["rows"] is None
-    assert by["likeness"]["value"] == values[1]["likeness"] - values[0]["likeness"] < 0
-    shown = run("compare", *logs, *more, "--build", sample_build).stdout
-    assert f"{read / rows:.1%}" in shown
-
-    more += ["--unreadable", "drop"]
-    table = compared(*logs, *more)[0]
-    first, second = table["logs"]
-    assert (table["policy"], second["coverage"]) == ("drop", read / rows)
-    assert first["metrics"] == values[0]
-    given = ["--unreadable", "drop", "--build", sample_build, "--json"]
-    alone = json.loads(run("score", "casino", "outcomes", logs[1], *given).stdout)["metrics"]
+    assert f"{read / rows:.1%}" in run("compare", *given, "--build", sample_build).stdout
+    drop = "--unreadable", "drop"
+    (table,) = compared(*given, *drop)
+    assert (table["policy"], table["logs"][0]["metrics"]) == ("drop", first["metrics"])
+    second = table["logs"][1]
+    args = "casino", "outcomes", logs["half"], *drop, "--build", sample_build, "--json"
+    alone = json.loads(run("score", *args).stdout)["metrics"]
+    assert second["coverage"] == read / rows
     assert second["metrics"]["mae"]["likeness"] == pytest.approx(alone["mae"]["likeness"])
     assert second["metrics"]["likeness"] == pytest.approx(alone["likeness"])
     by = second["differences"]["likeness"]
@@ -260,67 +262,34 @@ def test_answers_that_one_log_lacks_are_in_the_differences_of_no_mean_over_reada
 
 
 def test_an_unfinished_log_of_a_folder_is_marked_and_one_by_name_is_an_error(
-    logged, compared, sample_build, run
+    logs, compared, sample_build, run, tmp_path
 ):
-    from inspect_ai.log import read_eval_log, write_eval_log
+    def cut(log):
+        log.status, log.samples = "cancelled", log.samples[:2]
 
-    whole = logged("casino outcomes", "one", "", name="all")
-    log = read_eval_log(str(whole))
-    log.status, log.samples = "cancelled", log.samples[:2]
-    write_eval_log(log, str(whole.with_name("part.eval")))
-    whole.with_name("damaged.eval").write_bytes(whole.read_bytes()[:-2000])
-    done, unfinished = sorted(
-        compared(whole.parent)[0]["logs"], key=lambda each: not each["metrics"]
-    )
+    (tmp_path / "all.eval").write_bytes(whole := logs["one"].read_bytes())
+    (tmp_path / "damaged.eval").write_bytes(whole[:-2000])
+    changed(logs["one"], tmp_path / "part.eval", cut)
+    done, unfinished = compared(tmp_path)[0]["logs"]
     assert (done["label"], done["differs"]) == ("mockllm/one", [])
     assert unfinished["metrics"] == {}
     assert "cancelled" in unfinished["differs"][0]
-    assert "damaged.eval" in run("compare", whole.parent, "--build", sample_build).stderr
+    assert "damaged.eval" in run("compare", tmp_path, "--build", sample_build).stderr
     for name in ("part", "damaged"):
-        given = [whole.parent, whole.with_name(f"{name}.eval")]
+        given = [tmp_path, tmp_path / f"{name}.eval"]
         assert run("compare", *given, "--build", sample_build)[0] == 1
 
 
-def test_files_of_predictions_are_compared_with_logs(logged, compared, sample_build, run, tmp_path):
-    camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
-    log = logged("casino outcomes", "one", camp)
-    part = logged("casino outcomes", "two", camp, limit=3)
+def test_files_of_predictions_are_compared_with_logs(logs, compared, sample_build, run, tmp_path):
     file, given = tmp_path / "mine.jsonl", ("--build", sample_build)
     save = "--baseline", "commonest", "--save-predictions", file
     assert run("score", "casino", "outcomes", *save, *given).returncode == 0
-    for logs, limit in (([log], 0), ([part], 3)):
-        one, mine = compared(*logs, file)[0]["logs"]
+    for name, limit in (("one", 0), ("part", 3)):
+        one, mine = compared(logs[name], file)[0]["logs"]
         assert (mine["label"], mine["differs"], mine["run"]) == ("mine", [], {})
         alone = run("score", "casino", "outcomes", file, "--limit", limit, "--json", *given)
         due = json.loads(alone.stdout)["metrics"]
         assert mine["metrics"] == {name: due[name] for name in mine["metrics"]}
         by = mine["differences"]["likeness"]["value"]
         assert by == pytest.approx(mine["metrics"]["likeness"] - one["metrics"]["likeness"])
-    _, three = compared(log, part, file)[0]["logs"][:2]
-    assert [each.partition(":")[0] for each in three["differs"]] == ["part"]
-    assert compared(file, task="casino/outcomes")[0]["first"] == str(file)
-    other = logged("duo agreement", "one", '{"score": 3}')
-    for paths in ([file], [log, other, file], [file, "--task", "casino/nothing"]):
-        assert run("compare", *paths, *given).returncode == 2
-    assert run("compare", other, file, *given).returncode == 1  # of another task
-
-
-def test_epochs_are_compared_as_means(logged, compared):
-    camp = {"satisfaction": "Undecided", "likeness": "Slightly like"}
-    turns = itertools.count()
-
-    def at_times(messages, schema):
-        return json.dumps(camp) if next(turns) % 3 else "?"
-
-    logs = [
-        logged("casino outcomes", "one", json.dumps(camp)),
-        logged("casino outcomes", "two", at_times, epochs=2),
-    ]
-    one, two = compared(*logs)[0]["logs"]
-    assert two["asked"] == 2 * one["asked"]
-    assert 0 < two["unreadable"] < two["asked"]
-    assert [each.partition(":")[0] for each in two["settings"]] == ["epochs"]
-    by = two["differences"]["likeness"]
-    assert by["value"] == pytest.approx(two["metrics"]["likeness"] - one["metrics"]["likeness"])
-    assert by["interval"]["low"] <= by["value"] <= by["interval"]["high"]
-    assert 0 < by["p"] <= 1
+    assert compared(file, "--task", "casino/outcomes")[0]["first"] == str(file)
