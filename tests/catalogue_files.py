@@ -1,6 +1,7 @@
 """Hostile files for the catalogue: every type at every field, and all that `json` takes."""
 
 import gzip
+import itertools
 import json
 import random
 import sys
@@ -92,6 +93,23 @@ REVIEWS = {
 }
 
 
+EDGES = [
+    0.99, 1.01, 5.01, "\u0100a", "\u0100\u0100a", "\u00ff", ["12345678"], ["123456789"],
+    ["\u0100\u0100 234567"], ["\u0100\u0100\u0100 34567"], "\u0100\u0100 34567890",
+    "\u0100\u0100\u010034567890", "12", "-1", {"B": "x"},
+]  # fmt: skip
+
+
+def variants(record):
+    """Yield a record, then each with another value in one field, and with two fields null."""
+    yield record
+    fields = [key for key in record if key != "bought_together"]
+    for number, (key, value) in enumerate(itertools.product(fields, [*ODD, *TEXTS, *EDGES])):
+        own = {"parent_asin": f"V{number}"} if "price" in record else {}  # else the product's
+        yield record | own | {key: value}
+    yield from (record | dict.fromkeys(keys) for keys in itertools.combinations(fields, 2))
+
+
 def product(draw, odd):
     texts = {"features": 3, "description": 2}
     lists = {name: draw.choices(TEXTS, k=draw.randint(0, most)) for name, most in texts.items()}
@@ -124,7 +142,10 @@ def line(draw, record):
 
 
 def hostile(folder, seed, records=400, odd=0.5, padded=True):
-    """Write a folder of hostile files, plain and gzip; two categories lack a file."""
+    """Write a folder of hostile files, plain and gzip; two categories lack a file.
+
+    One has every value in every field, so that each rule is tried at its edges.
+    """
     draw = random.Random(seed)
     for name in ("meta_categories", "review_categories"):
         (folder / name).mkdir(parents=True)
@@ -136,9 +157,11 @@ def hostile(folder, seed, records=400, odd=0.5, padded=True):
                 product(draw, odd if kept else 0) | ({} if kept else {"price": None})
                 for _ in range(records)
             ]
+            made += variants(PRODUCT) if category == "alpha" else ()
             put(folder / "meta_categories" / f"meta_{category}{suffix}", draw, made, padded)
         if category != "Only_products":
             made = [drawn(draw, REVIEWS, odd) for _ in range(4 * records)]
+            made += variants(REVIEW) if category == "alpha" else ()
             put(folder / "review_categories" / f"{category}{suffix}", draw, made, padded)
     (folder / "meta_categories" / "notes.txt").write_text("none")
     return folder

@@ -23,9 +23,8 @@ pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
 
 catalogue = get("cosrec").jobs["catalogue"].run
 HOME = "parley_datasets.cosrec.catalogue"
-sift = importlib.import_module(f"{HOME}.sift")
-engine = importlib.import_module(f"{HOME}.duckdb_engine")
 files = importlib.import_module(f"{HOME}.files")
+sources = importlib.import_module(f"{HOME}.sources")
 PARLEY = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue"]
 
 
@@ -208,6 +207,14 @@ def test_input_that_is_not_there_or_a_line_without_end(raw, tmp_path, monkeypatc
     path.with_name("meta_C.jsonl.gz").rename(path.with_name("meta_D.jsonl.gz"))
     with pytest.raises(UsageError):
         run(folder, tmp_path / "out")
+
+
+def test_pins_of_the_raw_files():
+    found = {file: pin for files in sources.SOURCES.values() for file, pin in files.items()}
+    assert (len(sources.SOURCES), len(found)) == (34, 68)
+    assert sum(pin["size"] for pin in found.values()) == 376_799_050_396
+    assert all(len(bytes.fromhex(pin["sha256"])) == 32 for pin in found.values())
+    assert all(pin["url"].endswith(f"/{file}") for file, pin in found.items())
 
 
 # What may happen to the output --------------------------------------------------------------

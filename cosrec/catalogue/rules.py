@@ -140,7 +140,7 @@ def clean_product(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "parent_asin": record["parent_asin"],
         "title": clean(record["title"]),
-        "description": clean_all(record["description"] + record["features"]),
+        "description": [*map(clean, record["description"] + record["features"])],
         "details": _dumps(record["details"]),
         "categories": record["categories"],
         "store": record["store"],
@@ -214,29 +214,12 @@ def clean_review(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def clean(text: str) -> str:
     """Delete `<br />`, make each run of Unicode whitespace one space, and strip."""
-    if "  " not in text and "<" not in text and text.isprintable():  # _is_plain, without a call
-        return text.strip(" ")
     # split() knows the same whitespace as `\s` and strip()
     return " ".join(text.replace("<br />", "").split())
 
 
-def clean_all(texts: list[str]) -> list[str]:
-    """Return the texts, each cleaned."""
-    if _is_plain(f" {' '.join(texts)} "):  # as most are; quicker than each by itself
-        return texts
-    return list(map(clean, texts))
-
-
-def _is_plain(text: str) -> bool:
-    """Tell whether a text has no tag, no two spaces in a row and no other whitespace."""
-    # of whitespace only the space is printable
-    return "  " not in text and "<" not in text and text.isprintable()
-
-
 def latin_share(text: str) -> float:
     """Return the share of characters up to U+00FF; the text is not empty."""
-    if text.isascii():
-        return 1.0
     return len(text.encode("latin-1", "ignore")) / len(text)
 
 
