@@ -11,7 +11,6 @@ never gives rows of this one, where docs/using.md says so. If PARLEY_SOURCE is s
 loads the real builds, too.
 """
 
-import importlib
 import json
 import os
 import shutil
@@ -23,6 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import planted
+
+import parley
 
 VERSIONS = os.environ.get("VERSIONS", "2.21.0 3.6.0 4.0.0 newest").split()
 HOME = Path(__file__).resolve().parent.parent
@@ -181,15 +182,7 @@ def ways(datasets, file, cache):
         options = data | {"streaming": True, "trust_remote_code": True}
         yield "its script", load(datasets, script, file, cache, **options)
         return
-    module = importlib.import_module(f"{script.name}.{script.name}")
-    (found,) = (
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, datasets.GeneratorBasedBuilder)
-        and value.__module__ == module.__name__
-    )
-    builder = found(config_name=config, cache_dir=cache, **data)
+    builder = parley.dataset(folder.name).builder(config_name=config, cache_dir=cache, **data)
     yield "its class", builder.as_streaming_dataset(split)
 
 

@@ -20,16 +20,6 @@ from parley.verifying.check import run_check
 _numbers = itertools.count()
 
 
-def test_a_dataset_without_tasks_is_reported(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert "PARLEY_DATASETS='a b' parley check tea" in run("new", "tea", "a b")[1]
-    monkeypatch.setenv("PARLEY_DATASETS", "a b")
-    for command in (("tasks", "tea"), ("score", "tea", "rating")):
-        status, out, err = run(*command)
-        assert (status, out) == (2, "")
-        assert re.match(r"tea(:| has) no task", err)
-
-
 # A broken one -------------------------------------------------------------------------------
 
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
@@ -274,19 +264,22 @@ def test_a_script_or_folder_with_another_name_is_no_dataset(more):
         get("Green-Tea")
 
 
-def test_documented_rows_of_another_form_are_named(more, run):
+def test_two_datasets_of_one_name_are_refused(more):
+    (more / "casino").mkdir()
+    (more / "casino/casino.py").touch()
+    with pytest.raises(UsageError, match="casino"):
+        get("tea")
+
+
+def test_what_a_dataset_lacks_is_named(more, run):
+    for command in ("tasks tea", "score tea rating"):
+        status, out, err = run(*command.split())
+        assert (status, out) == (2, "")
+        assert re.match(r"tea(:| has) no task", err)
     with (more / "tea" / "figures.py").open("a") as module:
         module.write("ROWS = {'dialogues': {'train': 'few'}}\n")
     status, out, err = run("list", "tea")
     assert (status, "ROWS.dialogues.train: " in out + err) == (1, True)
-
-
-def test_two_datasets_of_one_name_are_refused(more, run):
-    write_skeleton("coffee", more)
-    (more / "coffee" / "coffee.py").rename(more / "coffee" / "casino.py")
-    (more / "coffee").rename(more / "casino")
-    status, _, err = run("list")
-    assert (status, "casino" in err) == (2, True)
 
 
 def test_a_module_of_the_folder_is_executed_once(more):
