@@ -72,7 +72,10 @@ def test_the_card_of_a_build_is_its_own_one_completed(tea):
 def test_the_table_of_splits_tells_counted_documented_and_null():
     splits = {"a": {"train": TRAIN, "test": {"documented": 5247}, "raw": {}}}
     configs = {"a": types.SimpleNamespace(use="read")}
-    part = splits_part(types.SimpleNamespace(splits=splits, configs=configs), splits)
+    dataset = types.SimpleNamespace(splits=splits, configs=configs)
+    assert "invented" in splits_part(dataset, splits, sample=True)
+    part = splits_part(dataset, splits)
+    assert "invented" not in part
     assert part.splitlines()[2:5] == [
         "| `a` | `train` | 1,234 | read |",
         "| `a` | `test` | 5,247 documented, not built: its source is missing | read |",

@@ -4,11 +4,9 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
-from folders import parts_of
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.authoring.linting.run import RULES
-from parley.building.card import parse
 from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.verifying.check import run_check
@@ -51,12 +49,3 @@ def test_parquet_suits_streaming(dataset, sample_build):
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
             assert group.num_rows < 1500 or group.total_byte_size < 2 << 20
-
-
-def test_a_built_card_states_sample_and_size(dataset, sample_build):
-    folder = sample_build / dataset.name
-    front, body = parse((folder / "README.md").read_text(encoding="utf-8"), "README.md")
-    assert "invented records" in parts_of(body)["splits"]
-    for info in front["dataset_info"]:
-        size = sum(p.stat().st_size for p in (folder / info["config_name"]).iterdir())
-        assert info["download_size"] == size

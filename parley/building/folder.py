@@ -190,18 +190,17 @@ class BuiltFolder:
             (config, split) for config in asked for split in self.splits(config)
         ]
 
-    def tables(self, config: str, split: str) -> "Iterator[pa.Table]":
-        """Yield the table of each file of a split; files are read once."""
-        import pyarrow.parquet as pq
+    def tables(self, config: str, split: str, *, keep: bool = True) -> "Iterator[pa.Table]":
+        """Yield the table of each file of a split, kept for the next call unless told not to."""
+        from pyarrow.parquet import ParquetFile
 
         for path in self._there(config, split):
-            if path not in self._tables:
-                with (
-                    _readable(path),
-                    pq.ParquetFile(path, page_checksum_verification=True) as file,
-                ):
-                    self._tables[path] = file.read()
-            yield self._tables[path]
+            if (table := self._tables.get(path)) is None:
+                with _readable(path), ParquetFile(path, page_checksum_verification=True) as file:
+                    table = file.read()
+            if keep:
+                self._tables[path] = table
+            yield table
 
     def _there(self, config: str, split: str) -> list[Path]:
         """Return the files of a split as `files` does; an error as in `rows` if it has none."""
@@ -215,7 +214,7 @@ class BuiltFolder:
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few as Python objects at once; errors as in `rows`."""
-        for table in self.tables(config, split):
+        for table in self.tables(config, split, keep=False):
             for batch in table.to_batches(_AT_ONCE):
                 with _readable(self.path / config):  # Python lacks some values, as late dates
                     found = batch.to_pylist()
@@ -223,7 +222,7 @@ class BuiltFolder:
 
     def ids(self, config: str, split: str) -> Iterator[Any]:
         """Yield the first column of a split, which names its rows."""
-        for table in self.tables(config, split):
+        for table in self.tables(config, split, keep=False):
             with _readable(self.path / config):
                 if not table.num_columns:
                     raise ValueError("it has no columns")
