@@ -190,11 +190,8 @@ class Dataset:
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""
-        return load_module(self.name, self.folder, name) if self.has_module(name) else None
-
-    def has_module(self, name: str) -> bool:
-        """Return whether the folder holds this module, a file or a package."""
-        return module_path(self.folder, name).exists()
+        found = module_path(self.folder, name).exists()
+        return load_module(self.name, self.folder, name) if found else None
 
     @property
     def figures(self) -> ModuleType | None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +59,9 @@ def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], Non
 
     if convert := to_columns(plan):
         keys = set[Any]()
-        try:
-            with closing(_column_batches(plan, convert, keys)) as batches:
-                made = write(batches)
-        except Unsure:
-            pass  # row by row, what is wrong can be named
-        else:
+        # row by row, what is wrong can be named
+        with suppress(Unsure), closing(_column_batches(plan, convert, keys)) as batches:
+            made = write(batches)
             if len(keys) == made.rows > 0:
                 return made
     return write(to_batches(generate(plan), plan.schema, plan.where))
