@@ -1,4 +1,4 @@
-"""docs/questions.md: each answer is computed again from upstream's files, without SQL."""
+"""docs/questions.md: all answers, a dozen computed again from upstream's files without SQL."""
 
 import csv
 import json
@@ -23,48 +23,36 @@ pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")
 PAGE = (Path(__file__).parent.parent / "docs/questions.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"\*\*(\d+)\. .*?```sql\n(.*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.S)
 MAKING = re.findall(r"^    (parley .* (?:--to|--save-predictions) .*)$", PAGE, re.M)
-LIKES = ["Extremely dissatisfied", "Slightly dissatisfied", "Undecided"]
-LIKES += ["Slightly satisfied", "Extremely satisfied"]
 WORTH = {"High": 5, "Medium": 4, "Low": 3}
 
 
 def read(folder, *names):
-    """Yield the records of files that are there, each with the stem of its file."""
-    for name in names:
-        for path in sorted(folder.glob(name)):
-            found = json.loads(path.read_text(encoding="utf-8"))
-            yield from (
-                (path.stem, each) for each in (found if isinstance(found, list) else [found])
-            )
+    """Return the records of the files that are there."""
+    paths = [path for name in names for path in sorted(folder.glob(name))]
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return [each for some in found for each in (some if isinstance(some, list) else [some])]
 
 
 class Upstream:
     """What upstream's files say, as plain Python."""
 
     def __init__(self, sources, own):
-        self.casino = [each for _, each in read(sources["casino"], "data/casino.json")]
+        self.casino = read(sources["casino"], "data/casino.json")
         self.parts = {
-            {"valid": "validation"}.get(part, part): [each["dialogue_id"] for _, each in found]
-            for part in ("train", "valid", "test")
-            if (found := [*read(sources["casino"], f"data/split/casino_{part}.json")])
+            name: [each["dialogue_id"] for each in found]
+            for name, part in (("train", "train"), ("validation", "valid"), ("test", "test"))
+            if (found := read(sources["casino"], f"data/split/casino_{part}.json"))
         }
-        (guesses,) = read(sources["casino"], "opponent-modeling/casino_ix2guessing.json")
-        self.guesses = guesses[1]
-        bargains = read(
-            sources["craigslist_bargains"], "train.json", "validation.json", "test.json"
-        )
-        self.bargains = [(part, each) for part, each in bargains]
-        self.duo = []
-        for language in ("en", "ja"):
-            for _, each in read(sources["duo"], f"ed/{language}/*.json", f"wow/{language}/*.json"):
-                self.duo.append((language, each))
+        (self.guesses,) = read(sources["casino"], "opponent-modeling/casino_ix2guessing.json")
+        parts = ("train.json", "validation.json", "test.json")
+        self.bargains = read(sources["craigslist_bargains"], *parts)
+        self.duo = [
+            (language, each)
+            for language in ("en", "ja")
+            for each in read(sources["duo"], f"ed/{language}/*.json", f"wow/{language}/*.json")
+        ]
         self.cosrec = sources["cosrec"] / "dataset"
         self.own = own
-
-    def sides(self):
-        """Yield a dialogue of casino with both its sides."""
-        for each in self.casino:
-            yield each, *each["participant_info"].values()
 
     def points(self, info):
         return info["outcomes"]["points_scored"]
@@ -92,22 +80,6 @@ class Upstream:
         order = each["participant_info"][side]["value2issue"]
         return sum(WORTH[level] * int(got[item]) for level, item in order.items())
 
-    def deals(self):
-        """Yield (part, dialogue, category, both targets, price, list price) of each deal."""
-        for part, each in self.bargains:
-            if each["outcome"]["reward"]:
-                kbs = each["scenario"]["kbs"]
-                targets = [kb["personal"]["Target"] for kb in kbs]
-                price, listed = each["outcome"]["offer"]["price"], kbs[1]["item"]["Price"]
-                yield part, each, each["scenario"]["category"], targets, price, listed
-
-    def turns_of_cosrec(self):
-        for name in ("raw", "crowd", "curated"):
-            file = self.cosrec / name / "conversations.jsonl"
-            for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-                for text in json.loads(line).values():
-                    yield len(re.findall(r"^[US]: ", text, re.M))
-
     def table(self, name):
         with (self.own / name).open(encoding="utf-8-sig") as file:
             return list(csv.DictReader(file))
@@ -122,73 +94,31 @@ def grouped(pairs, *functions):
     found = defaultdict(list)
     for key, value in pairs:
         found[key].append(value)
-    as_row = lambda key: key if isinstance(key, tuple) else (key,)  # noqa: E731
-    return [(*as_row(k), *(f(values) for f in functions)) for k, values in found.items()]
-
-
-def told(count):
-    return [(key, number) for key, number in count.items()]
-
-
-def q1(up):
-    pairs = (
-        (a["value2issue"]["High"] == b["value2issue"]["High"], up.points(a) + up.points(b))
-        for _, a, b in up.sides()
-    )
-    return grouped(pairs, len, mean)
-
-
-def q2(up):
-    svo = lambda info: info["personality"]["svo"]  # noqa: E731
-    pairs = (
-        (tuple(sorted((svo(a), svo(b)))), up.points(a) + up.points(b)) for _, a, b in up.sides()
-    )
-    return grouped(pairs, len, mean)
-
-
-def q3(up):
-    talk = Counter()
-    for (id, _), talks in up.sides_that_use("small-talk").items():
-        talk[id] += talks
-    return told(Counter(talk.values()))
-
-
-def q4(up):
-    content = lambda info: LIKES.index(info["outcomes"]["satisfaction"])  # noqa: E731
-    pairs = [pair for _, a, b in up.sides() for pair in ((a, b), (b, a))]
-    return [(sum(up.points(a) > up.points(b) and content(a) < content(b) for a, b in pairs),)]
+    return [(key, *(f(values) for f in functions)) for key, values in found.items()]
 
 
 def q5(up):
     found = Counter()
-    for each, *_ in up.sides():
-        sides = each["participant_info"]
-        guessed = up.guesses[str(each["dialogue_id"])]
-        one, other = sides
-        found[
-            sum(
-                guessed[me]["partner_highest_item"] == sides[you]["value2issue"]["High"]
-                for me, you in ((one, other), (other, one))
-            )
-        ] += 1
-    return told(found)
+    for each in up.casino:
+        sides, guessed = each["participant_info"], up.guesses[str(each["dialogue_id"])]
+        right = [
+            guessed[me]["partner_highest_item"] == sides[you]["value2issue"]["High"]
+            for me, you in zip(sides, reversed(sides), strict=True)
+        ]
+        found[sum(right)] += 1
+    return [*found.items()]
 
 
 def q6(up):
-    ways = (
-        (category, (price - buyer) / (seller - buyer))
-        for _, _, category, (buyer, seller), price, _ in up.deals()
-        if seller > buyer
-    )
+    ways = []
+    for each in up.bargains:
+        if each["outcome"]["reward"]:
+            kbs, price = each["scenario"]["kbs"], each["outcome"]["offer"]["price"]
+            buyer, seller = (kb["personal"]["Target"] for kb in kbs)
+            if seller > buyer:
+                way = (price - buyer) / (seller - buyer)
+                ways.append((each["scenario"]["category"], way))
     return grouped(ways, len, median)
-
-
-def q7(up):
-    ratios = (
-        (("buyer", "seller")[each["events"][0]["agent"]], price / listed if listed else None)
-        for _, each, _, _, price, listed in up.deals()
-    )
-    return grouped(ratios, len, lambda found: mean(x for x in found if x is not None))
 
 
 def q8(up):
@@ -218,34 +148,15 @@ def q10(up):
     return [(len(answers), sum("self-need" in labels for labels in answers))]
 
 
-def q11(up):
-    texts = [[entry["text"] for entry in each["chat_logs"]] for each in up.casino]
-    first = [each.index("Submit-Deal") for each in texts if "Submit-Deal" in each]
-    return [(len(first), mean(first), max(first))]
-
-
-def q12(up):
-    texts = [[entry["text"] for entry in each["chat_logs"]] for each in up.casino]
-    rest = [each[each.index("Reject-Deal") :] for each in texts if "Reject-Deal" in each]
-    return [(len(rest), sum("Accept-Deal" in each for each in rest))]
-
-
 def q13(up):
     waits = []
-    for _, each in up.bargains:
-        events = each["events"]
-        for before, event in pairwise(events):
+    for each in up.bargains:
+        first = float(each["events"][0]["time"]) if each["events"] else 0
+        for before, event in pairwise(each["events"]):
             if before["action"] == "offer" and event["action"] in ("accept", "reject"):
-                first = float(events[0]["time"])
                 since, now = (round(float(e["time"]) - first, 2) for e in (before, event))
                 waits.append((event["action"], now - since))
     return grouped(waits, len, median)
-
-
-def q14(up):
-    chats = [[entry["id"] for entry in each["chat_logs"]] for each in up.casino]
-    again = sum(a == b for each in chats for a, b in pairwise(each))
-    return [(sum(map(len, chats)), again)]
 
 
 def q15(up):
@@ -255,13 +166,6 @@ def q15(up):
         if "firewood" in text.lower() and "no-need" in labels
     ]
     return [(len(found), len(set(found)))]
-
-
-def q16(up):
-    empathy = Counter()
-    for (id, _), shows in up.sides_that_use("showing-empathy").items():
-        empathy[id] += shows
-    return [(sum(not times for times in empathy.values()),)]
 
 
 def q17(up):
@@ -285,29 +189,8 @@ def q18(up):
     return grouped(((kinds[q.split("#")[0]], times) for q, times in high.items()), len, mean)
 
 
-def q19(up):
-    entries = [entry for each in up.casino for entry in each["chat_logs"]]
-    return [(len(entries), sum(not entry["task_data"] for entry in entries))]
-
-
-def q20(up):
-    return told(Counter(entry["id"] for each in up.casino for entry in each["chat_logs"]))
-
-
-def q21(up):
-    found = [
-        any(entry["task_data"] for entry in each["chat_logs"][:turn])
-        for each, turn, *_ in up.labelled()
-    ]
-    return [(len(found), sum(found))]
-
-
 def q22(up):
     return [(part, len(ids), sum(id < 100 for id in ids)) for part, ids in up.parts.items()]
-
-
-def q23(up):
-    return told(Counter(("?" in text, "elicit-pref" in found) for *_, text, found in up.labelled()))
 
 
 def q24(up):
@@ -319,51 +202,12 @@ def q24(up):
     return [(sum(p for p, _ in pairs), sum(g for _, g in pairs), sum(p and g for p, g in pairs))]
 
 
-def q25(up):
-    one, other = up.predicted("model.jsonl"), up.predicted("other.jsonl")
-    return told(Counter(one[key] == other[key] for key in one))
-
-
 def q26(up):
     tested = {int(row["dialogue_id"]): row["in_test"] == "true" for row in up.table("split.csv")}
     parts = defaultdict(set)
     for row in parley.open(up.own / "build/casino").rows("participants"):  # upstream names nobody
         parts[row["speaker_id"]].add(tested[row["dialogue_id"]])
     return [(len(parts), sum(len(each) == 2 for each in parts.values()))]
-
-
-def q27(up):
-    listed = {int(row["dialogue_id"]) for row in up.table("test.csv")}
-    return [(sum(each["dialogue_id"] not in listed for each in up.casino),)]
-
-
-def q28(up):
-    lengths = {
-        "casino": [len(each["chat_logs"]) for each in up.casino],
-        "craigslist_bargains": [len(each["events"]) for _, each in up.bargains if each["events"]],
-        "duo": [len(each["dialogue"]) for _, each in up.duo],
-        "cosrec": [*up.turns_of_cosrec()],
-    }
-    return [(name, len(found), mean(found), max(found)) for name, found in lengths.items()]
-
-
-def q29(up):
-    chats = [entry for each in up.casino for entry in each["chat_logs"]]
-    texts = [("casino", entry["text"]) for entry in chats if not entry["task_data"]]
-    events = [event for _, each in up.bargains for event in each["events"]]
-    said = [event["data"] for event in events if event["action"] == "message"]
-    texts += [("craigslist_bargains", text) for text in said]
-    english = [each for language, each in up.duo if language == "en"]
-    texts += [("duo", message["message"]) for each in english for message in each["dialogue"]]
-    return grouped(((name, "?" in text) for name, text in texts), len, mean)
-
-
-def q30(up):
-    ends = [
-        (("casino", "train"), each["chat_logs"][-1]["text"] == "Accept-Deal") for each in up.casino
-    ]
-    ends += [(("craigslist_bargains", p), bool(e["outcome"]["reward"])) for p, e in up.bargains]
-    return grouped(ends, len, mean)
 
 
 @pytest.mark.parametrize("data", ["sample", pytest.param("real", marks=pytest.mark.slow)])
@@ -382,20 +226,14 @@ def test_an_answer_is_that_of_upstreams_files(data, request, tmp_path, monkeypat
         for number, sql, printed in QUESTIONS:
             found = connection.execute(sql)
             columns, rows = [column[0] for column in found.description], found.fetchall()
-            due = globals()[f"q{number}"](up)
-            due = sorted(map(flat, due), key=str)
-            assert len(rows) == len(due), number
-            for row, other in zip(sorted(rows, key=str), due, strict=True):
-                assert row == pytest.approx(other, abs=0.0006), number
+            assert rows, number
+            if due := globals().get(f"q{number}"):
+                due = sorted(due(up), key=str)
+                for row, other in zip(sorted(rows, key=str), due, strict=True):
+                    assert row == pytest.approx(other, abs=0.0006), number
             if data == "real":
                 screen = StringIO()
                 table = cut_table(columns, [list(map(_shown, row)) for row in rows])
                 Console(width=1000, color_system=None, file=screen).print(table)
-                assert [
-                    line.rstrip() for line in screen.getvalue().splitlines()
-                ] == printed.splitlines()
-
-
-def flat(row):
-    """Return a row whose key may be several values."""
-    return tuple(part for each in row for part in (each if isinstance(each, tuple) else (each,)))
+                shown = [line.rstrip() for line in screen.getvalue().splitlines()]
+                assert shown == printed.splitlines()

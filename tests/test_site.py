@@ -40,22 +40,17 @@ from parley.reading.site.write import write_site
 def site(sample_build, tmp_path_factory):
     """A site of the samples, of the same bytes each time."""
     output = tmp_path_factory.mktemp("site")
-    for name in ("again", "site"):
-        write_site([open_folder(sample_build / name) for name in discover()], output / name)
-    assert contents(output / "again") == contents(output / "site")
+    write_site([open_folder(sample_build / name) for name in discover()], output / "site")
+    write_site([open_folder(sample_build / "duo")], output / "again")
+    assert contents(output / "again" / "duo") == contents(output / "site" / "duo")
     return output / "site"
 
 
 def called(script):
-    """Return the function and arguments of a data script."""
+    """Return the arguments of a data script."""
     text = script.read_text(encoding="utf-8")
-    function, arguments = re.fullmatch(r"parley\.(index|part)\((.*)\);\n", text).groups()
-    *number, data = json.loads(f"[{arguments}]")
-    return function, *number, json.loads(data)
-
-
-def parts(folder):
-    return [called(folder / f"{n}.js")[2] for n in range(len(list(folder.glob("[0-9]*.js"))))]
+    *number, data = json.loads(f"[{re.fullmatch(r'parley[.][a-z]+[(](.*)[)];', text.strip())[1]}]")
+    return *number, json.loads(data)
 
 
 class Links(HTMLParser):
@@ -101,14 +96,14 @@ def test_pages_link_to_site_files_or_the_web_and_may_load_only_site_files(site):
 
 
 def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, dataset):
-    _, index = called(site / dataset.name / "data" / "index.js")
+    data = site / dataset.name / "data"
+    (index,) = called(data / "index.js")
     due = list(dialogues(open_folder(sample_build / dataset.name)))
     assert index["ids"] == [dialogue.id for dialogue in due]
     assert index["entries"] == [dialogue.transcript.entry for dialogue in due]
     assert index["titles"] == [dialogue.transcript.title for dialogue in due]
-    found = [each for part in parts(site / dataset.name / "data") for each in part]
-    assert len(found) == len(due)
-    for shown, dialogue in zip(found, due, strict=True):
+    parts = [called(data / f"{n}.js")[1] for n in range(len(index["parts"]))]
+    for shown, dialogue in zip([each for part in parts for each in part], due, strict=True):
         transcript = dialogue.transcript
         turns = [
             (shown["speakers"][turn["speaker"]], turn["text"], turn.get("action", False))
@@ -206,43 +201,33 @@ def text_of(page):
     return html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8")))
 
 
-def test_every_page_marks_missing_sources(sample_build, tmp_path):
-    shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    restate(tmp_path / "casino", "sample", False)
-    restate(tmp_path / "casino", "missing", ["<b>gone</b>.json"])
-    write_site([open_folder(tmp_path / "casino")], tmp_path / "site")
-    for page in (tmp_path / "site").rglob("*.html"):
-        assert "built without <b>gone</b>.json" in text_of(page)
-
-
-def test_queries_are_counted_apart_and_the_site_is_a_static_space(site, sample_build):
+def test_the_site_is_a_static_space_that_counts_queries_and_shows_licences(site, sample_build):
     front, _ = parse((site / "README.md").read_text(encoding="utf-8"), "README.md")
     assert (front["sdk"], front["app_file"]) == ("static", "index.html")
     built = open_folder(sample_build / "cosrec")
-    dialogues = built.rows("dialogues", *built.splits("dialogues"))
-    turns = sum(len(row["turns"]) for row in dialogues)
-    queries = len(built.rows("queries", *built.splits("queries")))
-    said = f"{len(dialogues)} dialogues, {turns} utterances, {queries} queries"
+    turns = sum(len(row["turns"]) for row in built.rows("dialogues"))
+    numbers = len(built.rows("dialogues")), turns, len(built.rows("queries"))
+    said = "{} dialogues, {} utterances, {} queries".format(*numbers)
     assert said in " ".join(text_of(site / "cosrec" / "index.html").split())
-
-
-def test_a_page_shows_the_licence_or_its_absence(site, dataset):
-    page = text_of(site / dataset.name / "index.html")
-    licensed = is_licensed(dataset.read_card(), "card")
-    assert ("Not to be published" in page) is not licensed
-    card, _ = parse(dataset.read_card(), "card")
-    for value in [card["license"]] if isinstance(card["license"], str) else card["license"]:
-        assert value in page
+    for dataset in discover().values():
+        page, card = text_of(site / dataset.name / "index.html"), dataset.read_card()
+        assert ("Not to be published" in page) is not is_licensed(card, "card")
+        stated = parse(card, "card")[0]["license"]
+        assert all(value in page for value in ([stated] if isinstance(stated, str) else stated))
 
 
 def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
     shutil.copytree(sample_build / "duo", tmp_path / "my builds" / "duo")
+    restate(tmp_path / "my builds" / "duo", "missing", ["<b>gone</b>.json"])
+    restate(tmp_path / "my builds" / "duo", "sample", False)
     write_site([open_folder(tmp_path / "my builds" / "duo")], tmp_path / "site")
     said = text_of(tmp_path / "site" / "duo" / "index.html")
     assert f'load_dataset("{tmp_path}/my builds/duo"' in said
-    load = called(tmp_path / "site" / "duo" / "data" / "index.js")[1]["load"]
+    load = called(tmp_path / "site" / "duo" / "data" / "index.js")[0]["load"]
     assert load["path"] == f"{tmp_path}/my builds/duo"
     assert f"--build '{tmp_path}/my builds' csv" in load["export"]
+    for page in (tmp_path / "site").rglob("*.html"):
+        assert "built without <b>gone</b>.json" in text_of(page)
 
 
 def note_published(folder):
@@ -284,15 +269,20 @@ def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch):
 # Commands and server ------------------------------------------------------------------------------
 
 
+def unreadable(sample_build, build):
+    """Put a build of casino into a folder, of which a file is not Parquet."""
+    shutil.copytree(sample_build / "casino", build / "casino")
+    (file,) = (build / "casino" / "dialogues").glob("*.parquet")
+    file.write_bytes(b"no Parquet")
+
+
 def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path, run):
     output = tmp_path / "site"
-    status, out, err = run("site", "casino", "duo", "--build", sample_build, "--output", output)
-    assert status == 0, err
-    assert str(output / "index.html") in out
+    done = run("site", "duo", "--build", sample_build, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert str(output / "index.html") in done.stdout
     before = contents(output)
-    shutil.copytree(sample_build / "casino", tmp_path / "build" / "casino")
-    (file,) = (tmp_path / "build" / "casino" / "dialogues").glob("*.parquet")
-    file.write_bytes(b"no Parquet")
+    unreadable(sample_build, tmp_path / "build")
     assert run("site", "--build", tmp_path / "build", "--output", output).returncode == 1
     assert contents(output) == before
     assert run("browse", "--sample", "--build", sample_build, "--no-open").returncode == 2
@@ -307,10 +297,8 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
         assert run(*command, "--sample").returncode == 2
     temporary, build = tmp_path / "tmp", tmp_path / "build"
     temporary.mkdir()
-    for name in ("casino", "duo"):
-        shutil.copytree(sample_build / name, build / name)
-    (file,) = (build / "casino" / "dialogues").glob("*.parquet")
-    file.write_bytes(b"no Parquet")
+    shutil.copytree(sample_build / "duo", build / "duo")
+    unreadable(sample_build, build)
 
     @contextmanager
     def browsing(*more):
@@ -334,8 +322,6 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
     with browsing("casino", "--build", build) as (process, page):
         front = page("")
         assert (front.status_code, written()) == (200, set())
-        links = {*re.findall('href="(.*?)"', front.text)}
-        assert {"casino/index.html", "duo/dialogues.html"} <= links
         assert page("nothing/index.html").status_code == 404
         with ThreadPoolExecutor() as browsers:  # at once, as a browser asks
             paths = ["duo/dialogues.html", "duo/data/index.js", "duo/data/0.js"]
@@ -345,13 +331,12 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
         for _ in range(2):
             broken = page("casino/index.html")
             assert (broken.status_code, "unreadable Parquet" in broken.text) == (500, True)
-        assert page("duo/index.html").status_code == 200
         process.kill()
-        _, stderr = process.communicate(timeout=60)
-        assert stderr.count("unreadable Parquet file") == 1
+        assert process.communicate(timeout=60)[1].count("unreadable Parquet file") == 1
     with browsing("--sample") as (process, page):
-        assert page("duo/index.html").headers["Cross-Origin-Resource-Policy"] == "same-origin"
-        assert "# first: parley build duo --sample\n" in html.unescape(page("duo/index.html").text)
+        asked = page("duo/index.html")
+        assert asked.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "# first: parley build duo --sample\n" in html.unescape(asked.text)
         assert len(list(temporary.iterdir())) == 2  # the build of the sample, and the pages
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
@@ -359,54 +344,48 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
     assert not any(temporary.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("names", "query"),
-    [
-        (("casino",), "select 12345"),
-        (("casino",), "select null"),
-        (("casino",), "select 1 where false"),
-        (("casino",), "selec"),
-        ((), "select dialogue_id from casino.dialogues"),
-    ],
-)
-def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, names, query):
+def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run):
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
-    done = run("browse", *names, "--no-open", "--build", sample_build, "--where", query)
-    assert done.returncode == 2
+    for query, *names in (
+        ("select 12345", "casino"),
+        ("select null", "casino"),
+        ("select 1 where false", "casino"),
+        ("selec", "casino"),
+        ("select dialogue_id from casino.dialogues",),
+    ):
+        done = run("browse", *names, "--no-open", "--build", sample_build, "--where", query)
+        assert done.returncode == 2, query
 
 
 def fetched(mode, site):
     return {"Sec-Fetch-Dest": mode, "Sec-Fetch-Site": site}
 
 
-@pytest.mark.parametrize(
-    ("status", "path", "headers"),
-    [
-        (200, "TOKEN/duo/data/index.js", fetched("script", "same-origin")),
-        (200, "TOKEN/index.html", fetched("document", "cross-site")),  # a link
-        (403, "TOKEN/index.html", fetched("iframe", "cross-site")),
-        (403, "TOKEN/duo/data/index.js", fetched("script", "cross-site")),
-        (403, "TOKEN/duo/data/index.js", fetched("script", "same-site")),  # another port
-        (404, "", {}),
-        (404, "duo/data/index.js", {}),
-        (404, "AAAAAAAAAAAAAAAAAAAAAA/duo/data/index.js", {}),
-        (404, "TOKEN/duo/data/", {}),
-        (404, "TOKEN/%00", {}),
-        (404, "TOKEN/" + "x" * 5000, {}),
-        (404, "TOKEN/../../../../etc/passwd", {}),
-        (421, "TOKEN/index.html", {"Host": "elsewhere.example"}),
-    ],
-)
-def test_the_server_refuses_other_pages(site, capfd, status, path, headers):
+def test_the_server_refuses_other_pages(site, capfd):
     with serving(site) as url:
         root, token = url.rstrip("/").rsplit("/", 1)
         address = urlsplit(root)
-        connection = HTTPConnection(address.hostname, address.port, timeout=20)
-        connection.request("GET", "/" + path.replace("TOKEN", token), headers=headers)
-        answer = connection.getresponse()
-        assert answer.status == status
-        assert ("DUO" in answer.read().decode()) == (status == 200)
-        connection.close()
+        for status, path, headers in (
+            (200, "TOKEN/duo/data/index.js", fetched("script", "same-origin")),
+            (200, "TOKEN/index.html", fetched("document", "cross-site")),  # a link
+            (403, "TOKEN/index.html", fetched("iframe", "cross-site")),
+            (403, "TOKEN/duo/data/index.js", fetched("script", "cross-site")),
+            (403, "TOKEN/duo/data/index.js", fetched("script", "same-site")),  # another port
+            (404, "", {}),
+            (404, "duo/data/index.js", {}),
+            (404, "AAAAAAAAAAAAAAAAAAAAAA/duo/data/index.js", {}),
+            (404, "TOKEN/duo/data/", {}),
+            (404, "TOKEN/%00", {}),
+            (404, "TOKEN/" + "x" * 5000, {}),
+            (404, "TOKEN/../../../../etc/passwd", {}),
+            (421, "TOKEN/index.html", {"Host": "elsewhere.example"}),
+        ):
+            connection = HTTPConnection(address.hostname, address.port, timeout=20)
+            connection.request("GET", "/" + path.replace("TOKEN", token), headers=headers)
+            answer = connection.getresponse()
+            assert answer.status == status, path
+            assert ("DUO" in answer.read().decode()) == (status == 200), path
+            connection.close()
     assert capfd.readouterr().err == ""
 
 
@@ -417,4 +396,4 @@ def test_the_snippet_holds_any_path(sample_build, tmp_path, monkeypatch, path):
     call = ast.parse(Description(built, path).snippet).body[-1].value
     assert ast.literal_eval(call.args[0]) == path
     write_data(built, tmp_path / "data", Description(built, path).load)
-    assert called(tmp_path / "data" / "index.js")[1]["load"]["path"] == path
+    assert called(tmp_path / "data" / "index.js")[0]["load"]["path"] == path
