@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -235,16 +235,18 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
 def _around(transcript: Transcript) -> Iterator[str]:
     """Yield reasons, descriptions, actions and labels."""
     yield from transcript.speakers
-    yield from _strings(asdict(replace(transcript, turns=[], language="", entry="")))
+    yield from _strings(replace(transcript, turns=[], language="", entry=""))
     for turn in transcript.turns:
         yield from [turn.text] if turn.action else []
-        yield from _strings([asdict(note) for note in turn.notes])
+        yield from _strings(turn.notes)
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the texts inside lists and values of dicts."""
+    """Yield the texts within a value."""
     if isinstance(value, str):
         yield value
+    elif is_dataclass(value):
+        yield from _strings(list(vars(value).values()))
     elif isinstance(value, dict | list | tuple):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _strings(each)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import NamedTuple
 
 from parley.base.console import plain
 from parley.reading.charts import Bars, Chart, Heatmap, Range, Where
@@ -35,20 +34,8 @@ STYLE = """\
 
 Link = Callable[[Where], str]
 """The address of the dialogues of a mark, or ""."""
-
-
-class Cell(NamedTuple):
-    """A cell of a table: its text, and the dialogues that it counts."""
-
-    text: str
-    where: Where = {}
-
-
-class Numbers(NamedTuple):
-    """The numbers of a chart."""
-
-    columns: list[str]
-    rows: list[list[Cell]]
+Cell = tuple[str, Where]
+"""A cell of a table: its text, and the dialogues that it counts."""
 
 
 def shown(value: object, longest: int = 200) -> str:
@@ -193,21 +180,18 @@ def _heatmap(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
     return foot + 38, parts
 
 
-def table(chart: Chart) -> Numbers:
-    """Return the numbers of a chart."""
+def table(chart: Chart) -> tuple[list[str], list[list[Cell]]]:
+    """Return the headings of the columns and the rows of the numbers of a chart."""
     if isinstance(chart, Bars):
-        bars = [
-            [Cell(shown(bar.label), bar.where), *(Cell(shown(value)) for value in bar.values)]
+        return [chart.of, *chart.series], [
+            [(shown(bar.label), bar.where), *((shown(value), {}) for value in bar.values)]
             for bar in chart.bars
         ]
-        return Numbers([chart.of, *chart.series], bars)
     columns, rows = _axes(chart)
 
     def cell(x: Value | Range, y: Value | Range) -> Cell:
         count = chart.cells.get((x, y), 0)
-        return Cell(shown(count), {chart.x: x, chart.y: y}) if count else Cell("")
+        return (shown(count), {chart.x: x, chart.y: y}) if count else ("", {})
 
-    return Numbers(
-        [f"{chart.y}, by {chart.x}", *map(shown, columns)],
-        [[Cell(shown(y)), *(cell(x, y) for x in columns)] for y in rows],
-    )
+    heads = [f"{chart.y}, by {chart.x}", *map(shown, columns)]
+    return heads, [[(shown(y), {}), *(cell(x, y) for x in columns)] for y in rows]

@@ -71,14 +71,15 @@ class Own:
             for file in dict.fromkeys(files):
                 try:
                     name = file.stem if stems.count(file.stem) == 1 else str(file)
-                    rows = self._take(self._described(file, name, keys), known)
+                    mine = self._described(file, name, keys)
+                    self._keep(mine, known[mine.of])
                     for other in beside:
-                        if other.of == rows.of:
-                            self._compare(rows, other)
+                        if other.of == mine.of:
+                            self._compare(mine, other)
                 except ParleyError as error:
                     error.message = f"{file}: {cut(error.message)}"
                     raise
-                beside.append(rows)
+                beside.append(mine)
 
     def beside(self, id: str) -> tuple[dict[str, Any], list[str]]:
         """Return what to show beside a dialogue, and each difference in it."""
@@ -108,46 +109,42 @@ class Own:
         columns = self._rows(name, source, "", ()).kinds.keys()
         if odd := [each for each in (str(file), *columns) if plain(each) != each]:
             raise UsageError(f"expected names without control characters, found {odd[0]}")
-        if len(ids := {id for id, *_ in known} & columns) != 1:
-            expected = " or ".join(sorted({id for id, *_ in known}))
+        every = {id for id, *_ in known}
+        if len(ids := every & columns) != 1:
             found = " and ".join(sorted(ids) or columns)
-            raise UsageError(f"expected one column of {expected}, found {found}")
+            raise UsageError(f"expected one column of {' or '.join(sorted(every))}, found {found}")
         keys = next(keys for keys in known if columns >= {*keys})
         return self._rows(name, source, known[keys], keys)
 
-    def _take(self, rows: _Rows, known: Known) -> _Rows:
-        """Keep the values of a file; return it without texts, which are compared with ours."""
-        is_said = rows.of == "turns" and "text" in rows.kinds
-        kinds = {c: kind for c, kind in rows.kinds.items() if not is_said or c != "text"}
-        if not kinds:
+    def _keep(self, rows: _Rows, known: dict[Keys, str | None]) -> None:
+        """Keep the values of a file, but its texts, which are compared with ours."""
+        is_said = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
+        if not rows.kinds:
             raise UsageError(f"has no column beside {' and '.join(rows.keys)}")
-        values = [f"m.{quoted(column)}::varchar" for column in (*kinds, *["text"] * is_said)]
-        cells = ", ".join([*rows.key("m"), *values])
+        columns = [*rows.kinds, *["text"] * is_said]
+        cells = ", ".join([*rows.key("m"), *(f"m.{quoted(each)}::varchar" for each in columns)])
         found = self._ask(f"select {cells} from {rows.source} m")  # noqa: S608
         causes, first = Causes(), dict[Keys, int]()
         for number, row in enumerate(found, 1):
-            key = row[: len(rows.keys)]
-            if key not in known[rows.of]:
+            key, values = row[: len(rows.keys)], row[len(rows.keys) :]
+            if key not in known:
                 what = f"no such {' and '.join(rows.keys)}"
             elif key in first:
                 what = f"repeated, first in row {first[key]}"
-            elif is_said and (ours := known[rows.of][key]) and row[-1] not in (ours, cell(ours)):
+            elif is_said and (ours := known[key]) and values[-1] not in (ours, cell(ours)):
                 what = "its text differs from ours"
             else:
                 first[key] = number
-                names = [f"{rows.name}: {column}" for column in kinds]
-                texts = ["null" if value is None else value for value in row[len(key) :]]
-                self._told.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), []).extend(
-                    Note(text, name, by=name) for name, text in zip(names, texts, strict=False)
-                )
+                told = self._told.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), [])
+                for column, value in zip(rows.kinds, values, strict=False):
+                    name = f"{rows.name}: {column}"
+                    told.append(Note("null" if value is None else value, name, by=name))
                 continue
             causes.add(f"row {number} ({', '.join(map(str, key))})", Problem("", what=what))
         if causes or not found:
             wrong = len(found) - len(first)
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
-        there = f"{len(found):,} of {len(known[rows.of]):,}"
-        self.notes.append(f"{rows.name}: {there} {rows.of} have a row")
-        return rows._replace(kinds=kinds)
+        self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
 
     def _differing(self, join: str, keys: list[str], values: list[str]) -> tuple[list[Any], str]:
         where = f"{join} where {' is distinct from '.join(values)}"
