@@ -6,7 +6,7 @@ hold the text of the dialogues. The tables are configs as CSV, loaded only when 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.export.export import csv_lines, explained
 from parley.reading.site.pictures import Counts
-from parley.reading.transcript import Transcript, Turn
+from parley.reading.transcript import Transcript
 
 if TYPE_CHECKING:
     from parley.reading.site.own import Own
@@ -35,14 +35,6 @@ class Asked:
     query: str = ""
     ids: list[str] | None = None
     own: "Own | None" = None
-
-    def of(self, built: BuiltFolder) -> Iterator[Dialogue]:
-        """Yield the dialogues in the order of the query, or all."""
-        if self.ids is None:
-            return dialogues(built)
-        wanted = set(self.ids)
-        found = {each.id: each for each in dialogues(built) if each.id in wanted}
-        return map(found.__getitem__, self.ids)
 
 
 ALL = Asked()
@@ -81,7 +73,12 @@ def write_data(
         part.clear()
         on_dialogues(name, len(entries))
 
-    for dialogue in asked.of(built):
+    every: Iterable[Dialogue] = dialogues(built)
+    if asked.ids is not None:
+        wanted = set(asked.ids)
+        found = {each.id: each for each in every if each.id in wanted}
+        every = map(found.__getitem__, asked.ids)
+    for dialogue in every:
         transcript = dialogue.transcript
         own, differs = asked.own.beside(dialogue.id) if asked.own else ({}, [])
         counts.add(dialogue, differs)
@@ -176,22 +173,18 @@ def _laid_out(transcript: Transcript) -> dict[str, Any]:
         "speakers": list(speakers),
         "before": transcript.before,
         "sides": list(transcript.sides.items()),
-        "turns": [_turn(turn, speakers[turn.speaker]) for turn in transcript.turns],
+        "turns": [
+            {"speaker": speakers[turn.speaker], "text": turn.text}
+            | ({"notes": turn.notes} if turn.notes else {})
+            | ({"action": True, "terms": turn.terms} if turn.action else {})
+            for turn in transcript.turns
+        ],
         "after": transcript.after,
         "tables": transcript.tables,
         "judged": transcript.judged,
         "partOf": transcript.part_of,
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _turn(turn: Turn, speaker: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"speaker": speaker, "text": turn.text}
-    if turn.notes:
-        found["notes"] = turn.notes
-    if turn.action:
-        found |= {"action": True, "terms": turn.terms}
-    return found
 
 
 def write_script(path: Path, call: str, data: bytes) -> None:
