@@ -132,17 +132,13 @@ def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
 
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
     dataset, name, task = case
-    for module in [*sys.modules]:
-        if module.split(".")[0] in NEEDED:
-            monkeypatch.delitem(sys.modules, module)
-    for package in NEEDED:
-        monkeypatch.setitem(sys.modules, package, None)
+    for module in {*(m for m in sys.modules if m.split(".")[0] in NEEDED), *NEEDED}:
+        monkeypatch.setitem(sys.modules, module, None)
     for baseline in task.baselines:
         arguments = (dataset.name, name, "--baseline", baseline, "--build", sample_build)
         status, _, said = run("score", *arguments)
         if status:
-            assert said.count("\n") == 1
-            assert 'is not installed. Run `pip install ".[tasks]"` in' in said
+            assert (said.count("\n"), "[tasks]" in said) == (1, True)
 
 
 def test_listing_tasks_needs_no_package_of_theirs():
@@ -172,28 +168,27 @@ def test_a_measured_reference_is_measured_again(case, real_build):
             assert found.moved == [], reference.name
 
 
-def test_a_baseline_that_misses_its_reference_is_told(built, case, capsys):
+def test_a_baseline_that_misses_its_reference_is_told(built, case):
     _, name, task = case
     reference = next((each for each in task.references if each.place == MEASURED), None)
     if reference is None:
         pytest.skip("no baseline was measured")
-    found = score(built, name, reference.options, baseline=reference.name)
-    assert found.as_dict()["moved"] == []  # of a sample other numbers are due
-    moved = replace(found, is_sample=False).as_dict()["moved"]
-    assert moved
-    assert all(each.startswith(reference.name) for each in moved)
-    for option, values in task.options.items():
-        for value in values:  # it may leave out groups of the reference
-            found = score(built, name, {option: value}, baseline=reference.name)
-            for each in replace(found, is_sample=False).moved:
-                assert each.found != "None"
+    for options in task.choices:
+        found = score(built, name, options, baseline=reference.name)
+        assert found.as_dict()["moved"] == []  # of a sample other numbers are due
+        moved = replace(found, is_sample=False).moved
+        assert all(reference.name in each.place for each in moved)
+        if options == task.chosen(reference.options):
+            assert moved
+        else:  # it may leave out groups of the reference
+            assert all(each.found != "None" for each in moved)
 
 
 def test_score_fails_if_a_baseline_misses_its_reference(sample_build, monkeypatch, run):
-    command = ("score", "duo", "agreement", "--baseline", "length", "--build", sample_build)
-    assert run(*command).returncode == 0
     monkeypatch.setattr(Result, "moved", [Problem("a length", "0.5", "0.4")])
-    status, out, _ = run(*command)
+    status, out, _ = run(
+        "score", "duo", "agreement", "--baseline", "length", "--build", sample_build
+    )
     assert (status, "a length" in out) == (1, True)
 
 

@@ -7,7 +7,7 @@ dialogue depend on each other, so they stay together.
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -98,38 +98,30 @@ class Rows:
     def measure(
         self, predictions: Predictions, advance: Advance = quiet
     ) -> tuple[Score, dict[Names, Metric]]:
-        """Return the score of predictions, and its metrics with their spread."""
-        given = [self._run(fold, predictions) for fold in self._folds]
-        score = self._numbers(given)
-        metrics = self._means(given)
-        others = [
-            names
-            for names, value in flat(score.metrics).items()
-            if names not in metrics and not isinstance(value, Undefined)
-        ]
-        if others:
-            metrics |= self._left_out(given, predictions, others, advance)
-        return score, metrics
+        """Return the score of predictions, and its metrics with their spread.
 
-    def _means(self, given: Sequence[Score]) -> dict[Names, Metric]:
-        """Return the metrics of what `Task.score` gave by fold that are means over rows.
-
-        Also those that are undefined or can have no interval.
+        The metrics that are means over rows stand first.
         """
         import numpy as np
 
-        found, none = dict[Names, Metric](), (np.zeros(0), np.zeros(0))
-        for names, number in flat(self._numbers(given).metrics).items():
+        given = [self._run(fold, predictions) for fold in self._folds]
+        score, none = self._numbers(given), (np.zeros(0), np.zeros(0))
+        metrics, others = dict[Names, Metric](), dict[Names, float]()
+        for names, number in flat(score.metrics).items():
             values = [flat(each.metrics)[names] for each in given]
             if isinstance(number, Undefined):
-                found[names] = Metric(math.nan, *none)
+                metrics[names] = Metric(math.nan, *none)
             elif names[0] in given[0].without_interval:
-                found[names] = Metric(number, *none)
+                metrics[names] = Metric(number, *none)
             elif is_values(values[0]):
                 is_share = all(np.asarray(each).dtype == bool for each in values)
                 mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
-                found[names] = replace(mean, value=number)
-        return found
+                metrics[names] = replace(mean, value=number)
+            else:
+                others[names] = number
+        if others:
+            metrics |= self._left_out(given, predictions, others, advance)
+        return score, metrics
 
     def mean(self, row: "Array", is_share: bool = False) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
@@ -148,8 +140,8 @@ class Rows:
         means = sums.sum(axis=0) / of_folds
         with np.errstate(invalid="ignore", divide="ignore"):  # without a unit, a fold may have none
             shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
-        bounds = self._largest(is_share), self._least
-        return Metric(float(means.mean()), shifts, counts.sum(axis=1), row, is_share, *bounds)
+        value, sizes = float(means.mean()), counts.sum(axis=1)
+        return Metric(value, shifts, sizes, row, is_share, *self._bounds(is_share))
 
     @cached_property
     def _places(self) -> "Array":
@@ -168,7 +160,7 @@ class Rows:
         self,
         given: Sequence[Score],
         predictions: Predictions,
-        names: Collection[Names],
+        numbers: Mapping[Names, float],
         advance: Advance,
     ) -> dict[Names, Metric]:
         """Return metrics that are no means over rows, computed anew without each block of units."""
@@ -176,9 +168,8 @@ class Rows:
 
         count = min(BLOCKS, len(self.units))
         blocks = np.array_split(np.arange(len(self.units)), count)
-        whole = flat(self._numbers(given).metrics)
-        rows = np.array([sum(len(self.units[unit]) for unit in block) for block in blocks])
-        shifts = np.full((count, len(names)), math.nan)
+        sizes = np.array([sum(len(self.units[unit]) for unit in block) for block in blocks])
+        shifts = {names: np.full(count, math.nan) for names in numbers}
         for number, block in enumerate(blocks):
             out, rest = {key for unit in block for key in self.units[unit]}, [*given]
             for place, fold in enumerate(self._folds):
@@ -186,19 +177,14 @@ class Rows:
                     kept = {key: answer for key, answer in fold.items() if key not in out}
                     rest[place] = self._run(kept, predictions) if kept else Score({})
             found = flat(self._numbers(rest).metrics)
-            for column, name in enumerate(names):
-                if not isinstance(value := found.get(name), Undefined | None):
-                    shifts[number, column] = value - whole[name]
+            for names, moved in shifts.items():
+                if not isinstance(value := found.get(names), Undefined | None):
+                    moved[number] = value - numbers[names]
             advance("intervals", number + 1, count)
+        bounds = self._bounds()
         return {
-            name: Metric(
-                whole[name],
-                moved,
-                rows * (moved != 0),
-                largest=self._largest(),
-                least=self._least,
-            )
-            for name, moved in zip(names, shifts.T, strict=True)
+            names: Metric(numbers[names], moved, sizes * (moved != 0), None, False, *bounds)
+            for names, moved in shifts.items()
         }
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
@@ -241,16 +227,13 @@ class Rows:
         import numpy as np
 
         found = np.asarray(values)
-        return found * self._largest(True) if found.dtype == bool else found.astype(float)
+        return found * self._bounds(True)[0] if found.dtype == bool else found.astype(float)
 
-    @property
-    def _least(self) -> float:
+    def _bounds(self, is_share: bool = False) -> tuple[float, float]:
+        """Return the largest and the least number of a metric."""
         if self.task.unit not in MOST:
-            return -math.inf
-        return -1.0 if self.task.unit == "correlation" else 0.0
-
-    def _largest(self, is_share: bool = False) -> float:
-        return MOST.get(self.task.unit, 1.0 if is_share else math.inf)
+            return 1.0 if is_share else math.inf, -math.inf
+        return MOST[self.task.unit], -1.0 if self.task.unit == "correlation" else 0.0
 
 
 class Measured:
