@@ -202,25 +202,6 @@ def test_a_draft_builds_from_its_files(tmp_path, upstream, files, stated, due):
     assert named >= {" ".join(file.split("/")[0].split()) for file in files} or len(files) > 5
 
 
-# The content of the folder ------------------------------------------------------------------------
-
-
-def test_the_sample_shows_each_branch(tmp_path, upstream):
-    values = [{"id": n, "b": n % 2 > 0, "of": [{"x": 1}, {"x": None, "y": 2}] * (n % 3),
-               "n": n / 2 if n % 2 else None} for n in range(40)]  # fmt: skip
-    values[3]["some"] = {"p": [1]}
-    folder = upstream("tea", {"all.jsonl": jsonl(*values)})
-    dataset, _, _ = drafted(tmp_path, "tea", [folder])
-    sample = list(map(json.loads, (dataset.sample / "all.jsonl").read_text().splitlines()))
-    assert len(sample) <= 3
-    turns = [turn for each in sample for turn in each["of"]]
-    assert {("y" in turn, turn["x"] is None) for turn in turns} >= {(True, False), (False, True)}
-    assert {("some" in each, each["n"] is None) for each in sample} == {
-        (True, False),
-        (False, True),
-    }
-
-
 def test_a_printed_pin_is_that_of_the_file_or_folder(tmp_path, upstream, run):
     folder = upstream("tea", {"it's.json": "[1]", "en/0.json": "{}"})
     for name, url in (("it's.json", "https://example.org/a b"), ("en", "")):
