@@ -13,7 +13,6 @@ from typing import Any
 from parley.base.errors import Problem, ScriptError
 from parley.schema.alternatives import Alternatives
 from parley.schema.conversion import Conversion
-from parley.schema.features import feature_of
 from parley.schema.nodes import Node
 from parley.schema.shapes import parse
 from parley.source.files import File, Folder, Opened, Source, require
@@ -134,7 +133,7 @@ class Config(_Config):
     @cached_property
     def features(self) -> dict[str, Any]:
         """The features of its rows (`parley.schema.features`)."""
-        return dict(feature_of(self.conversion.feature))
+        return dict(self.conversion.feature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +176,7 @@ class View(_Config):
     def __post_init__(self) -> None:
         require(self, self.name, list(self._problems()))
         # what was declared stays as `node`
-        object.__setattr__(self, "features", feature_of(self.conversion.feature))
+        object.__setattr__(self, "features", self.conversion.feature)
 
     @cached_property
     def node(self) -> Node:

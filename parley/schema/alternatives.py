@@ -8,6 +8,7 @@ from typing import Any
 from parley.base.errors import MOST_PROBLEMS, Problem
 from parley.schema.containers import Object
 from parley.schema.conversion import (
+    FLOAT,
     Conversion,
     narrower,
     or_null,
@@ -132,7 +133,7 @@ def _of_several(options: list[Node], path: str) -> Conversion:
     if not isinstance(feature, dict | list):
         if any(way.to_row for way in made):
             raise refusal(path, "a converted value or another: their rows could be the same")
-        return Conversion(feature, to_float(path)) if feature == "float64" else Conversion(feature)
+        return Conversion(feature, to_float(path)) if feature == FLOAT else Conversion(feature)
     _require_told_apart(options, path)
     ways = [
         (

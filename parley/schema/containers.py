@@ -7,6 +7,7 @@ from typing import Any
 
 from parley.base.errors import Problem
 from parley.schema.conversion import Conversion, each, refusal, same
+from parley.schema.features import Value
 from parley.schema.nodes import Column, Node, Part, held, show
 
 KEY = "upstream's key"  # the meaning of the keys of an object with any keys
@@ -79,7 +80,7 @@ class Mapping(Node):
         inner = self.item.conversion(f"{path}.*")
         to_value, to_item = inner.to_row or same, inner.to_record or same
         return Conversion(
-            [{"key": "string", "value": inner.feature}],
+            [{"key": Value("string"), "value": inner.feature}],
             lambda found: [{"key": key, "value": to_value(value)} for key, value in found.items()],
             lambda row: {entry["key"]: to_item(entry["value"]) for entry in row},
         )

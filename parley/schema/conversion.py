@@ -1,6 +1,6 @@
 """Conversion of values to a column and back, and the operations on conversions.
 
-A feature is a dtype's name, a feature of `datasets`, [feature], or {field: feature}.
+A feature is one of Parley or `datasets`, [feature], or {field: feature}.
 """
 
 import math
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError
+from parley.schema.features import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,7 +18,8 @@ Convert = Callable[[Any], Any]
 ToColumns = Callable[[list[Any]], "dict[str, pa.Array] | None"]
 
 INSTEAD = "use Converted(shape, into, to_row, to_record) for this part"
-_NUMBER = {"int64", "float64"}
+FLOAT = Value("float64")
+_NUMBER = {Value("int64"), FLOAT}
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ def union(one: Any, other: Any, path: str) -> Any:
         return both
     if isinstance(one, list) and isinstance(other, list):
         return [union(one[0], other[0], f"{path}[]")]
-    if type(one) is type(other) is str and {one, other} == _NUMBER:
-        return "float64"
+    if isinstance(one, Value) and isinstance(other, Value) and {one, other} == _NUMBER:
+        return FLOAT
     if type(one) is type(other) and one == other:
         return one
     raise refusal(path, f"{_word(one)} or {_word(other)}: no column fits both")
@@ -95,7 +97,7 @@ def union(one: Any, other: Any, path: str) -> Any:
 def _word(feature: Any) -> str:
     if isinstance(feature, dict):
         return "an object"
-    return "a list" if isinstance(feature, list) else f"{feature}"
+    return "a list" if isinstance(feature, list) else str(feature.dtype)
 
 
 def widener(part: Any, whole: Any, path: str) -> Convert | None:

@@ -45,17 +45,6 @@ class ClassLabel:
             )
 
 
-def feature_of(feature: Any) -> Any:
-    """Return a column's feature with each name of a type as a `Value`."""
-    if isinstance(feature, str):
-        return Value(feature)
-    if isinstance(feature, list):
-        return [feature_of(feature[0])]
-    if type(feature) is dict:
-        return {name: feature_of(inner) for name, inner in feature.items()}
-    return feature
-
-
 def datasets_features(features: Mapping[str, Any]) -> "datasets.Features":
     """Return the features as those of `datasets`."""
     import datasets

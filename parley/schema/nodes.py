@@ -14,11 +14,13 @@ from typing import Any
 
 from parley.base.errors import Problem, ScriptError
 from parley.schema.conversion import Conversion, refusal
+from parley.schema.features import Value
 
 Fits = Callable[[Any], bool]
 
 _FEW = 8  # an error lists this many values; of more it names the nearest one
 _DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
+_FEATURES = {kind: Value(dtype) for kind, dtype in _DTYPES.items()}
 SCALARS = {
     str: "a string",
     int: "an integer",
@@ -130,9 +132,9 @@ class Scalar(Node):
         return SCALARS[self.kind]
 
     def conversion(self, path: str = "") -> Conversion:
-        if self.kind not in _DTYPES:
+        if self.kind not in _FEATURES:
             raise refusal(path, f"{self.kind!r} has no feature")
-        return Conversion(_DTYPES[self.kind])
+        return Conversion(_FEATURES[self.kind])
 
 
 class Choice(Node):
@@ -159,9 +161,9 @@ class Choice(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         kinds = set(map(type, self.values))
-        if len(kinds) != 1 or (dtype := _DTYPES.get(*kinds)) is None:
+        if len(kinds) != 1 or (feature := _FEATURES.get(*kinds)) is None:
             raise refusal(path, f"{set(self.values)!r:.60} has no feature")
-        return Conversion(dtype)
+        return Conversion(feature)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         (found,) = super().columns(path, null)
@@ -261,6 +263,4 @@ def type_of(feature: Any) -> str:
     """Return the name of a feature's type for readers."""
     if isinstance(feature, list):
         return f"list of {type_of(feature[0])}"
-    if isinstance(feature, str):
-        return feature
     return "struct" if isinstance(feature, dict) else str(getattr(feature, "dtype", feature))
