@@ -16,11 +16,11 @@ from parley.building.provenance import text_of
 from parley.building.rows.digest import Digest
 
 
-def in_memory(build, dataset):
-    """Open a dataset's build, its rows in memory, where a test may change them."""
-    folder = open_folder(build / dataset.name, dataset)
-    rows = {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared}
-    return InMemory(folder, copy.deepcopy(rows))
+def in_memory(folder, rows=()):
+    """Open a build with rows in memory, which a test may change; of some splits they are others."""
+    built = open_folder(folder)
+    found = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared}
+    return InMemory(built, copy.deepcopy(found) | dict(rows))
 
 
 def parts_of(card):

@@ -423,10 +423,6 @@ class Hub(Local):
         with self.lock:
             self.faults.append(Fault(method, pattern, how, times, skip))
 
-    def cut_at(self, n, done=False, forever=False):
-        """Cut the connection at the n-th request from now, the next being 1, or from there on."""
-        self.fail("*", "", "drop-after" if done else "drop", -1 if forever else 1, n - 1)
-
     def fault(self, method, path):
         """Count a request, and return what is to happen to it."""
         with self.lock:

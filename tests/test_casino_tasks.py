@@ -10,7 +10,6 @@ from folders import in_memory
 
 from parley.base.errors import RecordError
 from parley.building.folder import open_folder
-from parley.building.registry import get
 from parley.tasks.evaluate import score
 
 metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
@@ -78,7 +77,7 @@ def test_strategies(built, scored, much):
 
 
 def test_a_label_that_never_occurs_is_not_predicted(sample_build):
-    built = in_memory(sample_build, get("casino"))
+    built = in_memory(sample_build / "casino")
     rows = built.held["strategies/train"]
     for row in rows:
         row["labels"] = []

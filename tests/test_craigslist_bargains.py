@@ -189,7 +189,7 @@ def test_actions_in_words_and_briefings_without_what_is_missing(sample):
 
 @pytest.fixture
 def built(sample_build):
-    return in_memory(sample_build, DATASET)
+    return in_memory(sample_build / DATASET.name)
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_the_turn_is_the_place_and_not_the_number_upstream():
 
 @pytest.fixture
 def built(sample_build):
-    return in_memory(sample_build, dataset)
+    return in_memory(sample_build / dataset.name)
 
 
 def agreement(built, scores, **options):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from folders import parquet, reseal, restate, retable, rewrite
-from mutations import DROP, InMemory, found_by, swap
+from folders import in_memory, parquet, reseal, restate, retable, rewrite
+from mutations import DROP, found_by, swap
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, UsageError
@@ -49,11 +49,6 @@ def renamed(made, old, new):
 
 def failed(found):
     return {check.name for check in found.checks if check.failed}
-
-
-def in_memory(folder, rows):
-    """Return a built folder with other rows in some splits."""
-    return InMemory(folder, {f"{c}/{s}": folder.rows(c, s) for c, s in folder.declared} | rows)
 
 
 # Sound folders ----------------------------------------------------------------------------
@@ -398,7 +393,7 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     row = built.rows("official_split", "train")[0]
     declared = built.dataset.configs["official_split"]
     monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
-    twice = in_memory(built, {"official_split/test": [row]})
+    twice = in_memory(built.path, {"official_split/test": [row]})
     found = list(row_checks.keys(twice))
     named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
@@ -640,13 +635,14 @@ def test_a_changed_schema_is_named_and_not_in_every_row(difference, place, chang
     assert not found.added + found.removed
 
 
-def test_figures_that_moved_are_named(tmp_path):
+def test_figures_that_moved_are_named(tmp_path, monkeypatch):
     """The files are those of the sample, under a name of their own: a sample has no figures."""
+    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path))
     dataset = Dataset("tea", write_skeleton("tea", tmp_path))
     build_files(Sources(dataset, dataset.sample), tmp_path / "out")
-    built = open_folder(tmp_path / "out/tea", dataset)
-    fewer = {"dialogues/train": built.rows("dialogues", "train")[1:]}
-    found = compare(in_memory(built, {}), in_memory(built, fewer))
+    before = in_memory(tmp_path / "out/tea")
+    fewer = {"dialogues/train": before.rows("dialogues", "train")[1:]}
+    found = compare(before, in_memory(before.path, fewer))
     assert ("size.dialogues", 2, 1) in found.figures
 
 
