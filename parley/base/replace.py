@@ -19,13 +19,9 @@ __all__ = ["beside", "write_whole", "writing"]
 _MOVE = "Move it away, or choose another folder."
 
 
-def _no_files(folder: Path) -> Collection[str]:
-    return ()
-
-
 @contextmanager
 def replacing(
-    target: Path, files_of: Callable[[Path], Collection[str]] = _no_files
+    target: Path, files_of: Callable[[Path], Collection[str]] = lambda folder: ()
 ) -> Iterator[Path]:
     """Yield an empty folder beside `target` to fill, and replace `target` with it at the end.
 
@@ -50,25 +46,16 @@ def replacing(
         _require_only(target, files_of)
         (new := place / "new").mkdir()
         yield new
-        while not _moved(new, target, files_of, place / EARLIER):
-            pass
-
-
-def _moved(
-    new: Path, target: Path, files_of: Callable[[Path], Collection[str]], earlier: Path
-) -> bool:
-    """Move a folder to its target; return False if another process has just done so."""
-    _require_only(target, files_of)  # a file may have been added meanwhile
-    shutil.rmtree(earlier, ignore_errors=True)
-    with suppress(FileNotFoundError):
-        target.rename(earlier)
-    try:
-        new.rename(target)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        return False
-    return True
+        while new.exists():
+            _require_only(target, files_of)  # a file may have been added meanwhile
+            shutil.rmtree(place / EARLIER, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                target.rename(place / EARLIER)
+            try:
+                new.rename(target)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise  # else another process has just moved its own there
 
 
 @contextmanager
