@@ -9,7 +9,6 @@ from parley.building.registry import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")
-scenarios = casino.load_module("scenarios")
 SAMPLE = json.loads((casino.sample / "data/casino.json").read_bytes())
 GUESSES = json.loads((casino.sample / "opponent-modeling/casino_ix2guessing.json").read_bytes())
 
@@ -127,30 +126,3 @@ def test_folds_are_those_of_scikit_learn(sample, dialogues):
     annotated = [n for n in many if many[n]["annotations"]]
     parts = [test for _, test in model_selection.KFold(5).split(annotated)]
     assert list(found) == [(annotated[n], fold) for fold, part in enumerate(parts) for n in part]
-
-
-# Scenarios and points -----------------------------------------------------------------------
-
-
-ORDER = {"High": "Water", "Medium": "Food", "Low": "Firewood"}
-OTHER = {"High": "Firewood", "Medium": "Food", "Low": "Water"}
-
-
-ALIKE = {"High": "Water", "Medium": "Firewood", "Low": "Food"}
-
-
-@pytest.mark.parametrize(
-    ("other", "reached", "optimal"),
-    [
-        (OTHER, (27, 15), True),  # all water and food for one, firewood for the other
-        (OTHER, (36, 0), True),
-        (OTHER, (23, 19), True),
-        (OTHER, (22, 18), False),
-        (OTHER, (5, 5), False),  # as after walking away
-        (ALIKE, (19, 18), False),  # 19 and 19 is better for one side alone
-        (ALIKE, (19, 19), True),
-    ],
-)
-def test_a_deal_is_pareto_optimal(other, reached, optimal):
-    sides = dict(zip(scenarios.SIDES, (ORDER, other), strict=True))
-    assert scenarios.is_pareto_optimal(sides, reached) == optimal
