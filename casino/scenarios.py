@@ -42,7 +42,7 @@ def most_joint_points(sides: Mapping[str, Priorities]) -> int:
     return sum(PACKAGES * max(side[issue] for side in worth) for issue in ISSUES)
 
 
-def is_pareto_optimal(sides: Mapping[str, Priorities], reached: tuple[int, int]) -> bool:
+def is_pareto_optimal(sides: Mapping[str, Priorities], reached: tuple[float, ...]) -> bool:
     """Tell whether no deal is better for one side and no worse for the other."""
     for shares in allocations():
         both = tuple(points_of(sides[side], shares[side]) for side in SIDES)

@@ -25,7 +25,7 @@ from ..scenarios import (
 )
 from ..subsets import SUBSETS
 from ..views import PARTNER, briefing
-from .allocations import ALLOCATION, EXAMPLE, people
+from .shared import ALLOCATION, EXAMPLE, people
 
 # Game --------------------------------------------------------------------------------------
 
@@ -88,15 +88,13 @@ def points(scenario: Scenario, deal: Deal) -> dict[str, float]:
 # Scripted agents ---------------------------------------------------------------------------
 
 
-def worth(state: NegotiationState, side: str, shares: Mapping[str, Items]) -> int:
-    """Return a side's points in an allocation."""
-    return points_of(state.scenario[side]["value2issue"], shares[side])
-
-
 def settle(state: NegotiationState, side: str, wanted: Mapping[str, Items]) -> str:
     """Accept an offer that is worth at least `wanted` to this side, else offer `wanted`."""
     is_theirs = state.offered_by == PARTNER[side]
-    if is_theirs and worth(state, side, state.offer) >= worth(state, side, wanted):
+    if (
+        is_theirs
+        and points(state.scenario, state.offer)[side] >= points(state.scenario, wanted)[side]
+    ):
         return "I agree.\n[Accept]"
     terms = " ".join(f"{issue}={wanted[side][issue]}" for issue in ISSUES)
     return f"This is my offer.\n[Offer: {terms}]"
@@ -107,8 +105,8 @@ def best(state: NegotiationState, side: str, least: int) -> Mapping[str, Items]:
 
     Of equal ones it is the first of `allocations`.
     """
-    enough = [each for each in allocations() if worth(state, side, each) >= least]
-    return min(enough, key=lambda shares: worth(state, side, shares))
+    worth = ((points(state.scenario, each)[side], each) for each in allocations())
+    return min((pair for pair in worth if pair[0] >= least), key=lambda pair: pair[0])[1]
 
 
 def firm(state: NegotiationState, side: str) -> str:
@@ -127,13 +125,12 @@ def joint(state: NegotiationState, side: str) -> str:
 
     It knows both sides' priorities, which a model does not.
     """
-    most = most_joint_points(orders(state.scenario))
-    points = [([worth(state, s, shares) for s in SIDES], shares) for shares in allocations()]
-    _, wanted = max(
-        ((both, shares) for both, shares in points if sum(both) == most),
-        key=lambda each: min(each[0]),
-    )
-    return settle(state, side, wanted)
+
+    def rank(shares: Mapping[str, Items]) -> tuple[float, float]:
+        both = points(state.scenario, shares).values()
+        return sum(both), min(both)
+
+    return settle(state, side, max(allocations(), key=rank))
 
 
 GAME = Playing(
@@ -155,35 +152,26 @@ def joint_points(scenario: Scenario, deal: Deal) -> float:
     return sum(points(scenario, deal).values())
 
 
-def pareto_optimal(scenario: Scenario, deal: Deal) -> float:
-    """Return 1 if no other deal is better for one side and no worse for the other, else 0."""
-    first, second = (int(each) for each in points(scenario, deal).values())
-    return is_pareto_optimal(orders(scenario), (first, second))
-
-
-def share_of_most(scenario: Scenario, deal: Deal) -> float:
-    """Return the joint points over the most that the sides can reach together."""
-    return joint_points(scenario, deal) / most_joint_points(orders(scenario))
-
-
-def fairness(scenario: Scenario, deal: Deal) -> float:
-    """Return the smaller side's share of the joint points."""
-    return min(points(scenario, deal).values()) / joint_points(scenario, deal)
-
-
 def deals_score(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
     """Score allocations.
 
     Without a deal each side has 5 points; that is never Pareto-optimal.
     """
-    return score_games(
-        gold,
-        predictions,
-        "allocation",
-        points,
-        {"joint_points": joint_points, "pareto_optimal": pareto_optimal},
-        {"share_of_most": share_of_most, "fairness": fairness},
-    )
+    of_games = {
+        "joint_points": joint_points,
+        "pareto_optimal": lambda scenario, deal: is_pareto_optimal(
+            orders(scenario), (*points(scenario, deal).values(),)
+        ),
+    }
+    of_deals = {
+        "share_of_most": lambda scenario, deal: (
+            joint_points(scenario, deal) / most_joint_points(orders(scenario))
+        ),
+        "fairness": lambda scenario, deal: (
+            min(points(scenario, deal).values()) / joint_points(scenario, deal)
+        ),
+    }
+    return score_games(gold, predictions, "allocation", points, of_games, of_deals)
 
 
 def negotiated(data: Data) -> Iterator[Prediction]:

@@ -13,8 +13,7 @@ from parley.tasks.task import Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
-from .allocations import ALLOCATION, EXAMPLE, people
-from .talks import SETTING, dialogues, seen
+from .shared import ALLOCATION, EXAMPLE, SETTING, dialogues, people, seen
 
 # Question ----------------------------------------------------------------------------------
 

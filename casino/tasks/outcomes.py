@@ -13,7 +13,7 @@ from parley.tasks.task import Reference, Score, Task, Undefined
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
 from ..views import LIKENESS, SATISFACTION
-from .talks import SETTING, dialogues, heard
+from .shared import SETTING, dialogues, heard
 
 # Question ----------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import permutations
-from typing import Any
 
+from parley import Checked
 from parley.building.figures import Data
 from parley.tasks.answers import order_of, reader
 from parley.tasks.asking import Asking, Question, chat, object_schema
@@ -14,8 +14,7 @@ from parley.tasks.task import Reference, Score, Task
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
 from ..views import PARTNER
-from .regression import regressed, word_pairs
-from .talks import SETTING, dialogues, heard
+from .shared import SETTING, dialogues, heard, regressed, word_pairs
 
 # Question ----------------------------------------------------------------------------------
 
@@ -41,12 +40,10 @@ def priorities(data: Data) -> Iterator[Question]:
 # Score -------------------------------------------------------------------------------------
 
 
-def an_order(value: Any) -> None:
-    """Check an order: three places, each an item or null, no item twice."""
-    ranked = [item for item in value if item is not None] if isinstance(value, list) else []
-    if not isinstance(value, list) or len(value) != len(ISSUES):
-        raise ValueError(f"a list of {len(ISSUES)}")
-    if any(item not in ISSUES or ranked.count(item) > 1 for item in ranked):
+def an_order(order: list[str | None]) -> None:
+    """Check an order: three places, no item twice, null for a place left open."""
+    items = [item for item in order if item]
+    if len(order) != len(ISSUES) or len(set(items)) < len(items):
         raise ValueError(f"each of {', '.join(ISSUES)} once, or null for a place left open")
 
 
@@ -156,7 +153,11 @@ PRIORITIES = Task(
         "order": "its partner's items from high to low priority: Food, Water and Firewood, each "
         "once; null for a place left open, which is never right",
     },
-    shape={"dialogue_id": int, "speaker": set(SIDES), "order": an_order},
+    shape={
+        "dialogue_id": int,
+        "speaker": set(SIDES),
+        "order": Checked([(set(ISSUES), None)], an_order),
+    },
     key=("dialogue_id", "speaker"),
     example={"dialogue_id": 7, "speaker": "mturk_agent_1", "order": ["Water", "Firewood", "Food"]},
     metrics={

@@ -12,8 +12,7 @@ from parley.tasks.task import Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import PARTNER
-from .regression import regressed, word_pairs
-from .talks import SETTING
+from .shared import SETTING, regressed, word_pairs
 
 # After the paper's section 3, in our own words
 DEFINITIONS = {

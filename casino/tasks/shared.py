@@ -1,0 +1,104 @@
+"""What several tasks of CaSiNo share: talks for prompts, allocations, a regression on words."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from parley import Checked
+from parley.building.figures import Data
+from parley.tasks.asking import spoken
+from parley.tasks.formats import Prediction
+
+from ..scenarios import ISSUES, PACKAGES, SIDES, Items
+from ..views import PARTNER
+
+# Talks as the prompts show them: without deal actions -----------------------------------------
+
+SETTING = (
+    "Two campsite neighbours negotiate over three packages each of Food, Water and Firewood. Each "
+    "neighbour has a private order of priorities: a package of the high, medium and low priority "
+    "is worth 5, 4 and 3 points."
+)
+
+
+def dialogues(data: Data) -> dict[int, list[dict[str, Any]]]:
+    """Return the utterances of each dialogue, without deal actions."""
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in data.rows("utterances", "train"):
+        if row["data"] is None and row["issue2youget"] is None:
+            found[row["dialogue_id"]].append(row)
+    return found
+
+
+def heard(rows: list[dict[str, Any]], side: str) -> str:
+    """Return a dialogue as lines, as one side hears it."""
+    return spoken(("You" if row["speaker"] == side else "Partner", row["text"]) for row in rows)
+
+
+def seen(rows: list[dict[str, Any]]) -> str:
+    """Return a dialogue as lines, from outside."""
+    return spoken((row["speaker"], row["text"]) for row in rows)
+
+
+# How a dialogue ends: each side's packages, or none after walking away ------------------------
+
+EXAMPLE = {
+    "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
+    "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
+}
+
+
+def all_packages(shares: Mapping[str, Items]) -> None:
+    """Check that the sides share out all packages of each item."""
+    for issue in ISSUES:
+        one, other = (each[issue] for each in shares.values())
+        if one + other != PACKAGES:
+            raise ValueError(f"{PACKAGES} packages of {issue} in all, not {one} + {other}")
+
+
+SHARES = {side: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for side in SIDES}
+ALLOCATION = (Checked(SHARES, all_packages), None)
+
+
+def people(data: Data) -> Iterator[Prediction]:
+    """Predict the participants' own deal: the last submitted, if accepted."""
+    chats = groupby(data.rows("utterances", "train"), key=lambda row: row["dialogue_id"])
+    for number, chat in chats:
+        *before, last = (row for row in chat if row["issue2youget"] or row["data"])
+        allocation: dict[str, Items] | None = None
+        if last["data"] == "accept_deal":
+            deal = before[-1]
+            mine, theirs = deal["issue2youget"], deal["issue2theyget"]
+            allocation = {deal["speaker"]: mine, PARTNER[deal["speaker"]]: theirs}
+        yield {"dialogue_id": number, "allocation": allocation}
+
+
+# Logistic regression on words, for the baselines ----------------------------------------------
+
+
+def word_pairs() -> Any:
+    """Return tf-idf of the words, and of two in a row, that two texts have; 1 + log of counts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+
+
+def regressed(
+    vectors: Any, texts: list[str], truth: Any, unseen: list[str], **settings: Any
+) -> Any:
+    """Return what logistic regression predicts, a model for each column of `truth`."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    known, new = vectors.fit_transform(texts), vectors.transform(unseen)
+    predicted = np.empty((len(unseen), truth.shape[1]), dtype=truth.dtype)
+    with threadpool_limits(1):  # more threads take longer on matrices of this size
+        for number, column in enumerate(truth.T):
+            if len(set(column)) == 1:  # as in a sample
+                predicted[:, number] = column[0]
+            else:
+                model = LogisticRegression(max_iter=1000, **settings).fit(known, column)
+                predicted[:, number] = model.predict(new)
+    return predicted
