@@ -131,7 +131,7 @@ ERRORS = [
     ("verify build/casino", 2, "Did you mean casino? Give the name alone"),
     ("show casino --build out/casino", 2, "--build takes the folder above it"),
     ("show casino 99999 --sample", 2, "no dialogue '99999' in the sample (invented); the first "),
-    ("show casino 12", 2, "No build in build/: run `parley build casino` for the dataset."),
+    ("show casino 12", 2, "run `parley build casino` for the dataset"),
     ("show casino --build nowhere", 2, "Run `parley build casino --build nowhere` first."),
     ("export casino convokit new --build nowhere", 2, "nowhere/casino: no such folder"),
     ("diff out/casino out/duo", 2, "not the same dataset"),

@@ -65,7 +65,6 @@ def show(
         )
         return
     place: BuiltFolder | Sources
-    is_fallback = False
     usual = Path("build")
     if folder or (not (sample or source) and (usual / name).is_dir()):
         place = find_folder(folder or usual, dataset)
@@ -75,13 +74,9 @@ def show(
         origin = str(place.folder)
     else:
         place, origin = open_source(dataset, None, sample=True), "the sample (invented)"
-        is_fallback = not sample
-    try:
-        found = find_dialogue(dataset, id, place, origin)
-    except UsageError as error:
-        if is_fallback:
-            error.remedy = f"No build in build/: run `parley build {name}` for the dataset."
-        raise
+        if not sample:
+            origin += f", as build/ has no build: run `parley build {name}` for the dataset"
+    found = find_dialogue(dataset, id, place, origin)
     common.print_result(as_json, lambda: found.row, lambda: lay_out(found, origin))
 
 

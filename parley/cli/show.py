@@ -32,12 +32,9 @@ def find_dialogue(
                 return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
             if len(some) < 5:
                 some.append(str(key))
-    if id is None:
-        raise UsageError(f"{dataset.name}: no dialogue in {origin}")
-    raise UsageError(
-        f"{dataset.name}: no dialogue {id!r} in {origin}; "
-        + (f"the first are {', '.join(some)}" if some else "there is none at all")
-    )
+    wanted = "" if id is None else f" {id!r}"
+    there = f"; the first are {', '.join(some)}" if some else ""
+    raise UsageError(f"{dataset.name}: no dialogue{wanted} in {origin}{there}")
 
 
 def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
