@@ -21,6 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from threading import Event
 from typing import Any, Protocol
 
 from parley import __version__
@@ -118,10 +119,14 @@ def build(
 
 def _read(engine: Engine, table: str, path: Path, folder: Path) -> Read:
     """Read a raw file with an engine, and meanwhile hash it."""
-    before = state_of(path)
+    before, stop = state_of(path), Event()
     with ThreadPoolExecutor(1) as thread:
-        hashed = thread.submit(hash_file, path)
-        found = engine.read(table, path, folder)
+        hashed = thread.submit(hash_file, path, stop)
+        try:
+            found = engine.read(table, path, folder)
+        except BaseException:
+            stop.set()  # a large file would keep an error, or Ctrl-C, waiting
+            raise
     if state_of(path) != before:
         raise SourceError(f"{path}: was changed while it was read", remedy="Run it again.")
     found.path, found.pin = path, hashed.result()

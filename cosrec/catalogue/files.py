@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from parley.base.errors import Problem, SourceError, UsageError
@@ -105,15 +106,15 @@ def blocks(path: Path) -> Iterator[bytes]:
             yield block + rest
 
 
-def hash_file(path: Path) -> dict[str, Any]:
-    """Return size and sha256 of a file.
+def hash_file(path: Path, stop: Event | None = None) -> dict[str, Any]:
+    """Return size and sha256 of a file; once `stop` is set, of a part of it.
 
     Raises:
         SourceError: it cannot be read.
     """
     content = hashlib.sha256()
     with opened(path, inflated=False) as file:
-        while data := file.read(_CHUNK):
+        while not (stop and stop.is_set()) and (data := file.read(_CHUNK)):
             content.update(data)
         return {"size": file.tell(), "sha256": content.hexdigest()}
 

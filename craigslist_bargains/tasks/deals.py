@@ -4,7 +4,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from statistics import median
 from typing import Any
 
@@ -118,34 +117,19 @@ def joint(state: NegotiationState, side: str) -> str:
 # The score ------------------------------------------------------------------------------
 
 
-def margin(name: str, scenario: Scenario, price: float) -> float:
-    """Return how far a price is above that of a scenario, as a share of it."""
-    return float(price / scenario[name] - 1)
+MARGINS = ("list_price", "buyer_target", "seller_target")
+MEDIANS = (*(f"margin_to_{name}" for name in MARGINS), "sl")
 
 
-def sl(scenario: Scenario, price: float) -> float:
-    """Return the SL% of papers: the share of the way from the seller's target to the buyer's."""
+def measured(scenario: Scenario, price: float) -> dict[str, float]:
+    """Return how near a price is to what a scenario names.
+
+    `sl` is the SL% of papers: the share of the way from the seller's target to the buyer's.
+    """
     buyer, seller = (scenario[f"{side}_target"] for side in SIDES)
-    return float((price - seller) / (buyer - seller))
-
-
-def sl_with_0_without_deal(scenario: Scenario, price: float | None) -> float:
-    """Return `sl`, 0 without a deal."""
-    return 0.0 if price is None else sl(scenario, price)
-
-
-def fairness(scenario: Scenario, price: float) -> float:
-    """Return the smaller side's share of the distance between the targets, 0 beyond them."""
-    buyer = sl(scenario, price)
-    return max(min(buyer, 1 - buyer), 0.0)
-
-
-Measure = Callable[[Scenario, float], float]
-MARGINS: dict[str, Measure] = {
-    f"margin_to_{name}": partial(margin, name)
-    for name in ("list_price", "buyer_target", "seller_target")
-}
-MEDIANS: dict[str, Measure] = {**MARGINS, "sl": sl}
+    sl = (price - seller) / (buyer - seller)
+    margins = {f"margin_to_{name}": price / scenario[name] - 1 for name in MARGINS}
+    return {**margins, "sl": sl, "fairness": max(min(sl, 1 - sl), 0.0)}
 
 
 def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
@@ -155,21 +139,17 @@ def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Predicti
     `_margin_reward`): 1 to a side at its target, 0 halfway between the targets, and in a line
     through these, so that one side's are the other's negated; without a deal -0.5 to both.
     """
-    found = score_games(
-        gold,
-        predictions,
-        "price",
-        points,
-        {"sl_with_0_without_deal": sl_with_0_without_deal},
-        {**MEDIANS, "fairness": fairness},
-    )
-    values = defaultdict[str, list[float]](list)
-    for scenario, each in zip(gold.values(), predictions.values(), strict=True):
-        if (price := each.get("price")) is not None:
-            for name, of in MEDIANS.items():
-                values[name].append(of(scenario, price))
+
+    def of(name: str) -> Callable[[Scenario, float | None], float]:
+        return lambda scenario, price: 0.0 if price is None else measured(scenario, price)[name]
+
+    of_games = {"sl_with_0_without_deal": of("sl")}
+    of_deals = {name: of(name) for name in (*MEDIANS, "fairness")}
+    found = score_games(gold, predictions, "price", points, of_games, of_deals)
+    pairs = zip(gold.values(), predictions.values(), strict=True)
+    deals = [measured(row, each["price"]) for row, each in pairs if each.get("price") is not None]
     none = Undefined("no scenario has a deal")
-    medians = {name: median(values[name]) if values[name] else none for name in MEDIANS}
+    medians = {n: median(each[n] for each in deals) if deals else none for n in MEDIANS}
     metrics = {**found.metrics, "median": medians}
     return Score(metrics, found.counts, (*found.without_interval, "median"))
 
