@@ -76,10 +76,6 @@ def said(*texts):
     return {"context": [{"text": text} for text in texts[:-1]], "text": texts[-1], "turn": 0}
 
 
-def keys(rows):
-    return [(row["dialogue_id"], row["turn"]) for row in rows]
-
-
 # The input -----------------------------------------------------------------------------------
 
 
@@ -170,7 +166,8 @@ def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options
     from parley.tasks.evaluate import score
 
     printed, found = run("output", *options.split())
-    assert keys(found) == keys(table)
+    due, predicted = ([(row["dialogue_id"], row["turn"]) for row in of] for of in (table, found))
+    assert predicted == due
     assert {label for row in found for label in row["labels"]} <= set(LABELS)
     models = 7 if "ft" in options else 1
     assert printed.count("step 2 of 2") == models * len(set(table["fold"]))
