@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from folders import in_memory, parquet, reseal, restate, retable, rewrite
-from mutations import DROP, found_by, swap
+from mutations import DROP, changed, found_by, swap
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError, UsageError
@@ -646,15 +646,22 @@ def test_figures_that_moved_are_named(tmp_path, monkeypatch):
     assert ("size.dialogues", 2, 1) in found.figures
 
 
-def test_a_record_that_does_not_come_back_is_named_with_the_field(sample_build, monkeypatch):
-    declared = get("casino").configs["dialogues"]
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("emotion", "Odd"), ("dialogue[1].message_id", True)],  # which equals 1
+)
+def test_a_record_that_does_not_come_back_is_named(sample_build, monkeypatch, place, value):
+    declared = get("duo").configs["ed"]
     to_record = declared.to_record
-    wrong = {"annotations": []}
-    monkeypatch.setitem(vars(declared), "to_record", lambda row: to_record(row) | wrong)
-    found = verify(open_folder(sample_build / "casino"))
+
+    def damaged(row):
+        return changed(to_record(row), place, value)
+
+    monkeypatch.setitem(vars(declared), "to_record", damaged)
+    found = verify(open_folder(sample_build / "duo"))
     (problem,) = (check.problems[0] for check in found.checks if check.name == "source")
-    assert problem.startswith("dialogues/train[0]: ")
-    assert " annotations: " in problem
+    assert problem.startswith("ed/en[0]: ")
+    assert value is True or place in problem
 
 
 def test_a_check_or_a_figure_alone_fails_a_verification():
