@@ -12,15 +12,15 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from parley.base.errors import Problem, ScriptError
+from parley.base.errors import Problem
 from parley.schema.conversion import Conversion, refusal
 from parley.schema.features import Value
 
 Fits = Callable[[Any], bool]
 
 _FEW = 8  # an error lists this many values; of more it names the nearest one
-_DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
-_FEATURES = {kind: Value(dtype) for kind, dtype in _DTYPES.items()}
+DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
+_FEATURES = {kind: Value(dtype) for kind, dtype in DTYPES.items()}
 SCALARS = {
     str: "a string",
     int: "an integer",
@@ -206,41 +206,6 @@ class Function(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         raise refusal(path, f"{self.check!r:.60} has no feature")
-
-
-class Feature(Node):
-    """A feature of `parley` or `datasets` as a column; of a label, values are names."""
-
-    def __init__(self, feature: Any) -> None:
-        self.feature = feature
-        self.labels: list[str] = list(getattr(feature, "names", None) or ())
-        kind = feature.dtype.removeprefix("u").rstrip("0123456789")
-        of = {dtype.rstrip("64"): each for each, dtype in _DTYPES.items()}
-        if not self.labels and kind not in of:
-            raise ScriptError(f"{feature!r:.60} is no type of a column")
-        self._value = Choice(frozenset(self.labels)) if self.labels else Scalar(of[kind])
-
-    @property
-    def upstream(self) -> Node:
-        return self._value
-
-    def _test(self, value: str, names: dict[str, Any]) -> str:
-        return self._value._test(value, names)
-
-    def expected(self, value: Any) -> str:
-        return self._value.expected(value)
-
-    def conversion(self, path: str = "") -> Conversion:
-        if not self.labels:
-            return Conversion(self.feature)
-        numbers = {name: number for number, name in enumerate(self.labels)}
-        return Conversion(self.feature, numbers.__getitem__, self.labels.__getitem__)
-
-    def columns(self, path: str, null: bool = False) -> list[Column]:
-        (found,) = super().columns(path, null)
-        if self.labels:
-            found = replace(found, type="ClassLabel", values=tuple(self.labels))
-        return [found]
 
 
 def held(names: dict[str, Any], value: Any = None) -> str:

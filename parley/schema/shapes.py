@@ -18,18 +18,19 @@ from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.schema.alternatives import Alternatives
 from parley.schema.containers import List, Mapping, Object
 from parley.schema.conversion import Conversion, ToColumns, chain
-from parley.schema.features import ClassLabel, Value
+from parley.schema.features import ClassLabel, Value, labels_of
 from parley.schema.nodes import (
+    DTYPES,
     SCALARS,
     Choice,
     Column,
-    Feature,
     Function,
     Node,
     Null,
     Part,
     Scalar,
     held,
+    type_of,
 )
 
 
@@ -129,6 +130,29 @@ class Around(Node):
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         yield self.inner, values, path
+
+
+class Feature(Around):
+    """A feature of `parley` or `datasets` as a column; of a label, values are names."""
+
+    def __init__(self, feature: Any) -> None:
+        self.feature, self.labels = feature, labels_of(feature) or []
+        kind = feature.dtype.removeprefix("u").rstrip("0123456789")
+        of = {dtype.rstrip("64"): each for each, dtype in DTYPES.items()}
+        if not self.labels and kind not in of:
+            raise ScriptError(f"{feature!r:.60} is no type of a column")
+        super().__init__(set(self.labels) or of[kind])
+        self._take("")
+
+    def conversion(self, path: str = "") -> Conversion:
+        if not self.labels:
+            return Conversion(self.feature)
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        return Conversion(self.feature, numbers.__getitem__, self.labels.__getitem__)
+
+    def columns(self, path: str, null: bool = False) -> list[Column]:
+        kind = "ClassLabel" if self.labels else type_of(self.feature)
+        return [Column(path, kind, null, values=tuple(self.labels))]
 
 
 class Field(Around):
