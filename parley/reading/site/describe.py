@@ -14,16 +14,6 @@ from parley.building.provenance import CARD
 from parley.hub.published import Published, published
 from parley.reading.site.markdown import first_paragraph, sections, to_html
 
-# key in a card's front matter -> label on the page
-_FACTS = {
-    "license": "licence",
-    "language": "languages",
-    "size_categories": "size",
-    "task_categories": "tasks",
-    "annotations_creators": "annotated by",
-    "language_creators": "written by",
-    "tags": "tags",
-}
 # section of the page -> its sections of the card; the rest of the card goes to "sources"
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "overview": ("",),
@@ -84,12 +74,15 @@ class Description:
 
     @property
     def facts(self) -> dict[str, list[str]]:
-        """The facts of the card's front matter, by label."""
-        front = self._card[0]
+        """The languages and licences that the card's front matter states."""
+        stated = {
+            "languages": self._card[0].get("language"),
+            "licence": self._card[0].get("license"),
+        }
         return {
             label: [str(value) for value in (found if isinstance(found, list) else [found])]
-            for key, label in _FACTS.items()
-            if (found := front.get(key))
+            for label, found in stated.items()
+            if found
         }
 
     @cached_property
@@ -116,12 +109,9 @@ class Description:
         revision = f", revision={_python(load['revision'])}" if load["revision"] else ""
         splits = self.built.splits(self.built.dataset.default)
         chosen = f", split={_python(splits[0])}" if splits else ""
-        name = re.sub(r"\W", "_", self.name)
-        return (
-            (f"# first: {load['first']}\n" if "first" in load else "")
-            + "from datasets import load_dataset\n\n"
-            f"{name} = load_dataset({_python(load['path'])}{chosen}{revision})"
-        )
+        first = f"# first: {load['first']}\n" if "first" in load else ""
+        call = f"load_dataset({_python(load['path'])}{chosen}{revision})"
+        return f"{first}from datasets import load_dataset\n\nrows = {call}"
 
     @property
     def unlicensed(self) -> Markup | None:

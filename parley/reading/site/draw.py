@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from parley.base.console import plain
 from parley.reading.charts import Bars, Chart, Heatmap, Range, Where
@@ -15,22 +16,7 @@ _LONGEST = 26  # characters of a label in a chart
 _WHOLE = 52  # of a label with the whole width, as the name of an axis
 ABOUT = 600  # characters of the description of a chart
 _ROWS, _THIN = 30, 2  # more bars than this are thin, without a label each
-STYLE = """\
-.chart { font: 12px system-ui, sans-serif; }
-.chart text { fill: #1b2026; }
-.chart .soft { fill: #55606b; }
-.chart .heat, .chart .s0 { fill: #2f6fb3; }
-.chart .s1 { fill: #d98324; }
-.chart .s2 { fill: #8a94a0; }
-.chart .s3 { fill: #7a4b9a; }
-.chart a:hover > * { opacity: 0.7; }
-@media (prefers-color-scheme: dark) {
-  .chart text { fill: #e7eaed; }
-  .chart .soft { fill: #a6b0ba; }
-  .chart .heat { fill: #3d7cc0; }
-  .chart .s0 { fill: #5f9fe0; }
-}
-"""
+STYLE = (Path(__file__).parent / "assets" / "charts.css").read_text(encoding="utf-8")
 
 Link = Callable[[Where], str]
 """The address of the dialogues of a mark, or ""."""

@@ -33,9 +33,8 @@ class Counts:
         self._facets: list[Facets] = []
         self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
         self._numbers: Counter[str] = Counter()  # of each kind, of sides, utterances and actions
-        self._turns: Counter[str] = Counter()  # kind of note -> turns with one
-        # kind of note -> text -> the dialogue of each turn with it
-        self._labels: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        # kind of note -> text -> the dialogue and the number of each turn with it
+        self._labels: dict[str, dict[str, set[tuple[int, int]]]] = {}
 
     def add(self, dialogue: Dialogue, differs: Sequence[str] = ()) -> None:
         """Add a dialogue, or a row of a config beside the dialogues; `differs` is a facet of it.
@@ -51,11 +50,11 @@ class Counts:
                 remedy="Give the values of more sides without their names.",
             )
         is_beside = dialogue.config in getattr(dialogue.dataset.transcript, "BESIDE", {})
-        for turn in [] if is_beside else dialogue.transcript.turns:
+        for number, turn in enumerate([] if is_beside else dialogue.transcript.turns):
             self._numbers["deal actions" if turn.action else "utterances"] += 1
-            self._turns.update({note.kind for note in turn.notes})
-            for kind, text in dict.fromkeys((note.kind, note.text) for note in turn.notes):
-                self._labels[kind][text].append(len(self._facets))
+            for note in turn.notes:
+                turns = self._labels.setdefault(note.kind, {}).setdefault(note.text, set())
+                turns.add((len(self._facets), number))
         kind = dialogue.config if is_beside else "dialogues"
         self._facets.append(facets)
         self._kinds.append(kind)
@@ -113,9 +112,10 @@ class Counts:
         for kind, labels in self._labels.items():
             every = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
             bars = [
-                Bar(label, (len(found),), self._home(label, set(found))) for label, found in every
+                Bar(label, (len(found),), self._home(label, {row for row, _ in found}))
+                for label, found in every
             ]
-            turns = self._turns[kind]
+            turns = len(set().union(*labels.values()))
             yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (turns, turns), bars)
 
     def _home(self, label: str, found: set[int]) -> Where:

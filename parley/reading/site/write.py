@@ -18,7 +18,7 @@ from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
 from parley.reading.site.data import ALL, Asked, write_data
 from parley.reading.site.describe import described
-from parley.reading.site.draw import ABOUT, STYLE, is_broad, svg, table
+from parley.reading.site.draw import ABOUT, is_broad, svg, table
 from parley.reading.site.draw import shown as shorten
 
 _HERE = Path(__file__).parent
@@ -100,7 +100,6 @@ class Site:
     def write_assets(self, site: Path) -> None:
         """Write the files that all pages load."""
         shutil.copytree(_HERE / "assets", site / "assets")
-        (site / "assets" / "charts.css").write_text(STYLE, encoding="utf-8")
 
     def write_dataset(
         self, site: Path, name: str, on_dialogues: Callable[[str, int], None]
