@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,13 +139,12 @@ def compare(
         for path in sorted(of, key=lambda path: not given[path]):  # the logs, and then the files
             rows_of = given[path].get("rows", due)
             if rows_of != due:
-                problem = Problem("rows", due, rows_of, f"of other rows than {built.path}")
-                rows[path].differs = (problem,)
+                what = f"of other rows than {built.path}"
+                rows[path].differs = (Problem("rows", due, rows_of, what),)
                 continue
             try:
-                tell = partial(_tell, advance, path)
                 own = ALL if given[path] else part
-                result = score_file(built, name, dict(options), str(path), own, policy, tell)
+                result = score_file(built, name, dict(options), str(path), own, policy, advance)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
@@ -166,10 +165,6 @@ def compare(
     if unknown := [each for each in metrics if each not in shown_ones]:
         raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
     return tables, left_out
-
-
-def _tell(advance: Advance, path: Path, text: str, done: Any, total: int | None) -> None:
-    advance(f"{path.stem}: {text}", done, total)
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

@@ -138,11 +138,7 @@ def parley_answers(**which: Any) -> Any:
             },
             answer=None if reason else _text(prediction, questions.task.key),
             explanation=reason and f"{UNREADABLE}: {reason}",
-            metadata={
-                "epoch": state.epoch,
-                "key": list(key),
-                "prediction": prediction,
-            },
+            metadata={"epoch": state.epoch, "key": list(key), "prediction": prediction},
         )
 
     return read

@@ -15,7 +15,7 @@ from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
 from parley.building.verdicts import agrees
 from parley.tasks.formats import UNREADABLE
-from parley.tasks.gold import ALL, Part, arguments, load_gold, rows_digest, running, script_of
+from parley.tasks.gold import ALL, Part, load_gold, rows_digest, running, script_of
 from parley.tasks.intervals import Interval, Metric
 from parley.tasks.predictions import read, validate_predictions, write
 from parley.tasks.rows import Advance, Measured, Names, Predictions, Rows, quiet
@@ -175,7 +175,8 @@ def score(
         elif found is not None:
             predictions = validate_predictions(found, task, gold, "the predictions", others)
         else:
-            found = task.baselines[baseline](built, **options, **arguments(task, part))
+            arguments = task.subset(part.subset).arguments
+            found = task.baselines[baseline](built, **options, **arguments)
             made = f"the baseline {baseline} of {script_of(built)}"
             predictions = validate_predictions(found, task, gold, made, others)
     rows = Rows(built, name, options, gold, is_part=bool(others))
@@ -234,22 +235,18 @@ def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
 
 
 def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the metrics of the baselines that tasks have as references, as text.
+    """Return the metrics of the baselines that tasks have as references, as a table prints them.
 
     The keys are a task's name, then the baseline's with the options. Raises as `score`.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name, task in built.dataset.tasks.items():
         for key, each in task.measured().items():
-            metrics = score(built, name, each.options, baseline=each.name).score.metrics
-            found.setdefault(name, {})[key] = _as_text(metrics, task)
+            metrics = flat(score(built, name, each.options, baseline=each.name).score.metrics)
+            known = {p: v for p, v in metrics.items() if not isinstance(v, Undefined)}
+            texts = {path: f"{value:.{task.decimals}f}" for path, value in known.items()}
+            found.setdefault(name, {})[key] = tree(texts)
     return found
-
-
-def _as_text(metrics: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """Return metrics as a table prints them, without undefined ones."""
-    found = flat(metrics).items()
-    return tree({p: f"{v:.{task.decimals}f}" for p, v in found if not isinstance(v, Undefined)})
 
 
 def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[Rows, Predictions]:

@@ -49,7 +49,7 @@ def load_gold(
         )
     subset = task.subset(part.subset)
     with running(built):
-        gold = whole = task.gold(built, **options, **arguments(task, part))
+        gold = whole = task.gold(built, **options, **subset.arguments)
         fields = task.gold_key
         for key in gold:
             if not isinstance(key, tuple) or len(key) != len(fields):
@@ -57,9 +57,9 @@ def load_gold(
                     f"{script_of(built)}: {name}: gold: expected tuples of {', '.join(fields)} as "
                     f"keys, found {key!r:.60}"
                 )
-        if subset:
-            named = subset.ids
-            gold = {k: v for k, v in gold.items() if not named.isdisjoint(task.dialogues(k, v))}
+        if part.subset:
+            ids = subset.ids
+            gold = {k: v for k, v in gold.items() if not ids.isdisjoint(task.dialogues(k, v))}
         if part.ids:
             gold = _of_ids(task, gold, part)
     gold = pilot(built, name, gold, part)
@@ -90,12 +90,6 @@ def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
 def in_order_of_pilots(keys: Iterable[Key]) -> list[Key]:
     """Return keys by their sha256: the first N make a pilot of N."""
     return sorted(keys, key=lambda key: hashlib.sha256(repr(key).encode()).hexdigest())
-
-
-def arguments(task: Task, part: Part) -> dict[str, str]:
-    """Return the keyword arguments that a subset gives to the task's functions."""
-    subset = task.subset(part.subset)
-    return dict(subset.arguments) if subset else {}
 
 
 def rows_digest(built: BuiltFolder, task: Task) -> str:

@@ -23,7 +23,6 @@ from parley.tasks.games import LIMIT, NegotiationState, Playing
 from parley.tasks.gold import (
     ALL,
     Part,
-    arguments,
     in_order_of_pilots,
     load_gold,
     pilot,
@@ -96,7 +95,7 @@ class Questions:
         self.part = replace(part, limit=part.limit * (part.limit < len(whole)))
         self.gold = pilot(built, name, whole, self.part)
         self.is_part = bool(outside) or len(self.gold) < len(whole)
-        given = {**options, **arguments(task, part)}
+        given = {**options, **task.subset(part.subset).arguments}
         digest = hashlib.sha256()
         with running(built):
             found = self._games(given) if self.is_game else self._varied(given)

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from parley.base.errors import Problem, UsageError
+from parley.base.errors import Problem, UsageError, require_known
 from parley.base.exact import plain
 from parley.base.nested import flat, tree
 from parley.schema.nodes import Node
@@ -216,12 +216,11 @@ class Task:
         values = product(*self.options.values())
         return [dict(zip(self.options, each, strict=True)) for each in values]
 
-    def subset(self, name: str) -> Subset | None:
-        """Return the published subset of this name, None for ""; else raise UsageError."""
-        if name and name not in self.subsets:
-            there = ", ".join(self.subsets) or "none"
-            raise UsageError(f"subset {name}: no such subset; there are: {there}")
-        return self.subsets.get(name)
+    def subset(self, name: str) -> Subset:
+        """Return the published subset of this name, an empty one for ""; else raise UsageError."""
+        if name:
+            require_known("the task", "subset", name, self.subsets)
+        return self.subsets.get(name, Subset("", frozenset()))
 
     @cached_property
     def node(self) -> Node:
