@@ -92,24 +92,21 @@ class Dialogue:
             ) from error
         return found
 
-    def _odd(self) -> Iterator[Problem]:
-        """Yield where the row or related rows break the schema; else the null fields."""
+    def _odd(self) -> list[Problem]:
+        """Return where the row or related rows break the schema; else its null fields."""
         from parley.building.rows.arrow import (
             explain,  # not at the top: a sound row needs none of it
         )
 
-        every = {self.config: [self.row], **self.beside}
-        places = {config: f"{config}/{self.split}, rows of {self.id!r:.60}: " for config in every}
-        misfits = [
-            problem.at(places[config])
-            for config, rows in every.items()
+        found = [
+            problem.at(f"{config}/{self.split}, rows of {self.id!r:.60}: ")
+            for config, rows in {self.config: [self.row], **self.beside}.items()
             for problem in explain(rows, self.dataset.features(config).arrow_schema)
         ]
-        yield from misfits
-        for config, rows in every.items() if not misfits else ():
-            null = ", ".join(sorted({key for row in rows for key in row if row[key] is None}))
-            but = f", but {null} is null" if null else ""
-            yield Problem(places[config][:-2], what=f"every value has its type{but}")
+        null = ", ".join(key for key, value in self.row.items() if value is None)
+        but = f", but {null} is null" if null else ""
+        where = f"{self.config}/{self.split}, row {self.id!r:.60}"
+        return found or [Problem(where, what=f"every value has its type{but}")]
 
 
 def _lines(value: Any) -> Iterator[str]:

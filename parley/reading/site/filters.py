@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -61,15 +61,16 @@ def sides_of(facets: Facets) -> dict[str, int]:
 
 def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
     """Return each value once for each side."""
-
-    def each() -> Iterator[tuple[int, Value]]:
-        of = facet.items() if isinstance(facet, dict) else [("", facet)]
-        for side, values in of:
-            for value in values if isinstance(values, list) else [values]:
-                if value is not None:
-                    yield (sides[side] if isinstance(facet, dict) else -1), value
-
-    return list(dict.fromkeys(each()))
+    of = {-1: facet}
+    if isinstance(facet, dict):
+        of = {sides[side]: values for side, values in facet.items()}
+    found = [
+        (side, value)
+        for side, values in of.items()
+        for value in (values if isinstance(values, list) else [values])
+        if value is not None
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
