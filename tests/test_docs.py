@@ -331,7 +331,7 @@ BARE = re.compile(rf"\b(?:\d[\d,]+|four|five|six)(?: \w+)? {NOUNS}\b")
 @pytest.mark.parametrize("page", sorted(PAGES.keys() - {*CARDS, "benchmarks/README.md"}))
 def test_every_count_of_a_page_is_the_measured_one(page):
     """A number before `<!-- NAME -->` is that of NAME; a count without a name is none."""
-    text = re.sub(r"`[^`\n]*`|<!-- (?:parley|make faults): .*? -->", "", PAGES[page])
+    text = re.sub(r"`[^`\n]*`|<!-- parley: .*? -->", "", PAGES[page])
     assert with_numbers(text, counts(), page) == text
     prose = re.sub(r"^```.*?^```|^    .*?$", "", text, flags=re.M | re.S)
     assert BARE.findall(" ".join(prose.split())) == []
