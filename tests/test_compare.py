@@ -147,6 +147,7 @@ def logs(sample_build, tmp_path_factory):
         "twice": (outcomes, lambda *_: CAMP if next(turns) % 3 else "?", {"epochs": 2}),
         "none": (outcomes, lambda *_: "", {}),
         "game": ("casino deals", lambda *_: "[Walk-Away]", {}),
+        "swapped": ("casino deals", lambda *_: "[Walk-Away]", {"swap": True, "limit": 1}),
         "duo": ("duo agreement", lambda *_: '{"score": 3}', {}),
     }
     return {
@@ -181,7 +182,8 @@ def names(problems):
 
 
 def test_logs_are_compared_by_task(logs, compared, sample_build, run):
-    outcomes, deals = compared(*(logs[name] for name in ("one", "half", "twice", "game")))
+    given = ("one", "half", "twice", "game", "swapped")
+    outcomes, deals = compared(*(logs[name] for name in given))
     first, half, twice = outcomes["logs"]
     assert (first["differences"], first["unreadable"], first["coverage"]) == ({}, 0, 1)
     for other in (half, twice):
@@ -197,7 +199,8 @@ def test_logs_are_compared_by_task(logs, compared, sample_build, run):
         assert 0 < other["unreadable"] < asked
     assert (half["settings"], names(twice["settings"])) == ([], ["epochs"])
     assert twice["asked"] == 2 * half["asked"]
-    (walked,) = deals["logs"]
+    walked, swapped = deals["logs"]
+    assert (swapped["metrics"], names(swapped["differs"])) == ({}, ["swap"])
     assert walked["label"] == "mturk_agent_1=mockllm/game, mturk_agent_2=mockllm/game"
     assert "unreadable" not in walked["metrics"]
     assert walked["metrics"]["points"] == {"mturk_agent_1": 5, "mturk_agent_2": 5}

@@ -452,6 +452,7 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
     ("name", "given"),
     [
         ("casino outcomes", {"turns": 4}),
+        ("casino outcomes", {"swap": True}),
         ("casino outcomes", {"limit": -1}),
         ("casino outcomes", {"shots": 1000, "limit": 1}),
         ("casino outcomes", {"schema": "flase"}),
@@ -460,6 +461,7 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
         ("casino outcomes", {"subset": "nobody2030"}),
         ("casino deals", {"turns": 1}),
         ("casino deals", {"turns": 2.5}),
+        ("casino deals", {"swap": "flase"}),
         ("casino deals", {"shots": 1}),
         ("casino deals", {"schema": False}),
         ("duo agreement", {"aspect": "colour"}),
@@ -511,6 +513,37 @@ def test_two_models_play(name, asked, scored, of):
         faults = due["turns"] if text == "[Accept]" else {first: 0, second: 0}
         assert metrics["malformed"] == faults
         assert {*metrics["points"].values()} == {5.0 if name.startswith("casino") else -0.5}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_swapped_seats_judge_models_apart_from_sides(name, asked, scored, of):
+    first, second = of(name).asking.roles
+
+    def played(one, two, **how):
+        roles = {first: f"parley/{one}", second: f"parley/{two}"}
+        return asked(name, by_schema, roles=roles, turns=18, limit=2, **how)
+
+    of_seats = [
+        scored(name, played(*each))["metrics"] for each in permutations(("concede", "joint"))
+    ]
+    log = played("concede", "joint", swap=True)
+    found = scored(name, log)
+    for metric in ("points", "turns", "below_walk_away"):
+        own, by_model = ([each[metric] for each in of_seats], found["metrics"]["by_model"][metric])
+        for role in (first, second):
+            assert found["metrics"][metric][role] == near((own[0][role] + own[1][role]) / 2)
+        assert by_model["parley/concede"] == near((own[0][first] + own[1][second]) / 2)
+        assert by_model["parley/joint"] == near((own[0][second] + own[1][first]) / 2)
+    assert (
+        found["counts"]["games"] == 2 * found["counts"]["scenarios"] == len(read_log(log).samples)
+    )
+    due = printed(log)
+    for agent in ("parley/concede", "parley/joint"):
+        assert due[f"by_model.points.{agent}"] == found["metrics"]["by_model"]["points"][agent]
+
+
+def near(value):
+    return pytest.approx(value, abs=1e-9)
 
 
 def play(questions, *agents):

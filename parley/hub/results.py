@@ -64,3 +64,4 @@ def _asked(run: Mapping[str, Any]) -> Iterator[str]:
         yield "with schema" if run["schema"] else "without schema"
     yield from (f"{name} {run[name]}" for name in ("shots", "prompt", "turns") if run.get(name))
     yield from [f"{run['epochs']} epochs"] if run["epochs"] > 1 else []
+    yield from ["swap"] if run.get("swap") else []

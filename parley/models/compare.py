@@ -142,6 +142,10 @@ def compare(
                 what = f"of other rows than {built.path}"
                 rows[path].differs = (Problem("rows", due, rows_of, what),)
                 continue
+            if given[path].get("swap"):
+                what = "sides are swapped, so its own score compares its models: `parley score`"
+                rows[path].differs = (Problem("swap", what=what),)
+                continue
             try:
                 own = ALL if given[path] else part
                 result = score_file(built, name, dict(options), str(path), own, policy, advance)

@@ -22,7 +22,7 @@ from parley.tasks.rows import Advance, quiet
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")
 _STATED = {**dict.fromkeys(_TEXTS, str), "options": {str: str}, "limit": int, "turns?": int}
-_STATED |= {"schema?": bool, "shots?": int, "prompt?": str}
+_STATED |= {"swap?": bool, "schema?": bool, "shots?": int, "prompt?": str}
 _TURN = {"role": str, "stop": str, "text": str}
 _SAMPLE = {"key": [(str, int)], "models?": {str: str}, "turns?": [_TURN]}
 _SCORER = "parley_answers"
@@ -59,7 +59,7 @@ def score_file(
         if value is not None and value != options[option]:
             raise UsageError(f"--set {option}={value}: the log is of {option}={options[option]}")
     of = Part(stated["subset"], stated["limit"])
-    how = {each: stated[each] for each in ("turns", "shots", "prompt") if each in stated}
+    how = {each: stated[each] for each in ("turns", "swap", "shots", "prompt") if each in stated}
     questions = Questions(built, name, options, of, **how)
     epochs = _epochs(file, log, questions)
     cut = questions.cut(epochs[0].keys())
@@ -67,7 +67,9 @@ def score_file(
         raise UsageError(f"{file}: is a log of {cut}, not of {part}")
     facts = _facts(log, questions, epochs)
     answered = [questions.answered(each) for each in epochs]
-    return result_of(answered, file, cut, policy, advance, run=facts)
+    result = result_of(answered, file, cut, policy, advance, run=facts)
+    result.measured.name_models(facts["models"])
+    return result
 
 
 def is_log(file: str) -> bool:
@@ -208,7 +210,7 @@ def _facts(
     answers = [each for of in log.samples for each in answers_of(of.metadata, of.output)]
     usage = [each for of in log.samples for each in of.model_usage.values()]
     costs = [each.total_cost for each in usage]
-    asked = ("asking", "questions", "schema", "turns", "shots")
+    asked = ("asking", "questions", "schema", "turns", "swap", "shots")
     return {
         # side of a game -> model; "" -> model of questions, and of a side without one of its own
         "models": {

@@ -38,6 +38,7 @@ from parley.models.logs import answer_of, answers_of
 from parley.source.fetch import cache_folder
 from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import Playing
 from parley.tasks.gold import Part
 from parley.tasks.questions import Questions
@@ -87,6 +88,8 @@ def parley_game(**which: Any) -> Any:
         models = {role: get_model(role=role, config=config) for role in game.roles}
         state.metadata["models"] = {role: str(model) for role, model in models.items()}
         state.metadata["turns"] = said
+        if _key(state)[-1] == SWAPPED:
+            models = dict(zip(game.roles, reversed(models.values()), strict=True))
         while role := game.turn(at):
             messages = Sample(input=list(game.messages(at))).input
             _PLAYED.set((game, at))
@@ -138,7 +141,12 @@ def parley_answers(**which: Any) -> Any:
             },
             answer=None if reason else _text(prediction, questions.task.key),
             explanation=reason and f"{UNREADABLE}: {reason}",
-            metadata={"epoch": state.epoch, "key": list(key), "prediction": prediction},
+            metadata={
+                "epoch": state.epoch,
+                "key": list(key),
+                "prediction": prediction,
+                "models": state.metadata.get("models", {}),
+            },
         )
 
     return read
@@ -159,12 +167,15 @@ def parley_score(**which: Any) -> Any:
 
     def score(scores: list[Any]) -> Any:
         epochs: dict[int, dict[Key, Prediction]] = defaultdict(dict)
+        models: dict[str, str] = {}  # none of a sample that failed
         for each in scores:
             stated = each.score.metadata
+            models |= stated["models"]
             epochs[stated["epoch"]][tuple(stated["key"])] = stated["prediction"]
         if not scores:  # inspect asks before the first answer, too
             return {}
         measured = Measured([questions.answered(each) for each in epochs.values()])
+        measured.name_models(models)
         metrics = {".".join(path): v for path, v in flat(measured.score.metrics).items()}
         found = {name: v for name, v in metrics.items() if not isinstance(v, Undefined)}
         undefined = len(metrics) - len(found)
@@ -187,6 +198,7 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
         subset: str = "",
         limit: int = 0,
         turns: int = 0,
+        swap: bool = False,
         shots: int = 0,
         prompt: str = "",
         schema: bool = True,
@@ -194,12 +206,13 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
     ) -> Any:
         _questions.cache_clear()  # the build may be a new one
         try:
-            if not isinstance(schema, bool):
-                raise UsageError(f"-T schema={schema}: expected true or false")
+            for option, value in (("swap", swap), ("schema", schema)):
+                if not isinstance(value, bool):
+                    raise UsageError(f"-T {option}={value}: expected true or false")
             which: dict[str, Any] = {"subset": subset, "limit": limit, "turns": turns}
             which |= {"dataset": dataset, "name": name, "options": json.dumps(options)}
             which |= {"build": str(build) or _builds(dataset)}
-            which |= {"shots": shots, "prompt": _text_of(str(prompt))}
+            which |= {"swap": swap, "shots": shots, "prompt": _text_of(str(prompt))}
             return _made(which, schema, _questions(**which))
         except ParleyError as error:
             raise PrerequisiteError(escape(str(error))) from error

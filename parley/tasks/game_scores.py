@@ -18,6 +18,10 @@ from parley.tasks.task import Score, Undefined
 
 __all__ = ["GAME_FIELDS", "GAME_METRICS", "game_shape", "score_games"]
 
+SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
+BY_MODEL = "by_model"  # the group of metrics of each model over both sides
+_TOLD = ("turns", "malformed")  # by predictions, which need not
+
 GAME_FIELDS = {
     "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
     "field",
@@ -76,6 +80,9 @@ def score_games(
 ) -> Score:
     """Return `GAME_METRICS` and a task's own metrics.
 
+    If scenarios are played with swapped sides, too, also `BY_MODEL`: those of a side over both
+    games, by the side that a model has in the first one.
+
     Args:
         gold: Key -> scenario.
         predictions: Key -> prediction.
@@ -85,6 +92,8 @@ def score_games(
         of_deals: Metric -> its value of a scenario and the deal; a mean over deals.
     """
     values: dict[tuple[str, ...], list[float]] = defaultdict(list)  # of each game, NaN for none
+    scenarios = len({key[:-1] if key[-1] == SWAPPED else key for key in gold})
+    is_swapped_too = scenarios < len(gold)
     for key, scenario in gold.items():
         prediction = predictions[key]
         deal, is_read = prediction.get(agreed), UNREADABLE not in prediction
@@ -97,22 +106,30 @@ def score_games(
             values[name,].append(value(scenario, deal))
         for name, value in of_deals.items():
             values[name,].append(math.nan if deal is None else value(scenario, deal))
-        without = points(scenario, None)
-        for role, gained in points(scenario, deal).items():
-            values["points", role].append(gained)
-            values["below_walk_away", role].append(gained < without[role])
-            values["walked_away", role].append(prediction.get("walked_away") == role)
-            for name in ("turns", "malformed"):
-                values[name, role].append(prediction.get(name, {}).get(role, math.nan))
+        gained, without = points(scenario, deal), points(scenario, None)
+        seats = [*gained][::-1] if key[-1] == SWAPPED else [*gained]
+        for role, seat in zip(gained, seats, strict=True):
+            own = {
+                "points": gained[role],
+                "below_walk_away": gained[role] < without[role],
+                "walked_away": prediction.get("walked_away") == role,
+                **{name: prediction.get(name, {}).get(role, math.nan) for name in _TOLD},
+            }
+            for name, number in own.items():
+                values[name, role].append(number)
+                if is_swapped_too:
+                    values[BY_MODEL, name, seat].append(number)
     metrics: dict[tuple[str, ...], Any] = {**values}
     unread = sum(values["unreadable",])  # they tell nothing, and have no place in a mean
     for path, each in values.items():
-        if path[0] == "points":
-            metrics["median_points", path[1]] = float(median(each))
-        lacking = sum(map(math.isnan, each)) if path[0] in ("turns", "malformed") else 0
+        if "points" in path:
+            metrics |= {(*path[:-2], "median_points", path[-1]): float(median(each))}
+        lacking = sum(map(math.isnan, each)) if {*path} & {*_TOLD} else 0
         if lacking > unread or lacking == len(each):
             metrics[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
     deals = int(sum(values["deals",]))
     if not deals:
         metrics |= {(name,): Undefined("no scenario has a deal") for name in of_deals}
-    return Score(tree(metrics), {"scenarios": len(gold), "deals": deals}, ("median_points",))
+    games = {"games": len(gold)} if is_swapped_too else {}
+    counts = {"scenarios": scenarios, **games, "deals": deals}
+    return Score(tree(metrics), counts, ("median_points",))

@@ -19,6 +19,7 @@ from parley.tasks.asking import (
     Question,
 )
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
 from parley.tasks.gold import (
     ALL,
@@ -35,6 +36,7 @@ from parley.tasks.rows import Predictions, Rows
 
 Answer = tuple[str, str]  # why a model stopped, in inspect's words, and its text
 
+_ENDS: tuple[Key, ...] = ((), (SWAPPED,))  # of the keys of a scenario's games
 _REASONS = {
     "stop": "",
     "max_tokens": TRUNCATED,
@@ -55,6 +57,8 @@ class Questions:
         options: A value for each of its options.
         part: What is asked.
         turns: Those after which a game ends, 0 for its own limit.
+        swap: Whether each scenario is played twice. The key of the second game ends in SWAPPED, and
+            each model plays the side of the other one.
         shots: The number of examples, question and right answer, before each question.
         prompt: The system text in the place of the task's own, "" for that one.
 
@@ -70,6 +74,7 @@ class Questions:
         part: Part = ALL,
         *,
         turns: int = 0,
+        swap: bool = False,
         shots: int = 0,
         prompt: str = "",
     ) -> None:
@@ -84,13 +89,14 @@ class Questions:
         if task.asking is None:
             why = task.not_asked or "it declares no questions"
             raise UsageError(f"{of} cannot be asked: {why}")
-        if turns and not self.is_game:
-            raise UsageError(f"turns: {of} is no game")
+        if (turns or swap) and not self.is_game:
+            raise UsageError(f"{'turns' if turns else 'swap'}: {of} is no game")
         if (shots or prompt) and self.is_game:
             raise UsageError(f"{'shots' if shots else 'prompt'}: {of} is a game")
         if turns == 1:
             raise UsageError("turns 1: a deal takes two turns or more")
-        self.turns, self.shots, self.prompt = turns or LIMIT, shots, prompt
+        self.turns, self.swap = turns or LIMIT, swap
+        self.shots, self.prompt = shots, prompt
         whole, outside = load_gold(built, name, options, Part(part.subset))
         self.part = replace(part, limit=part.limit * (part.limit < len(whole)))
         self.gold = pilot(built, name, whole, self.part)
@@ -103,7 +109,8 @@ class Questions:
                 shown = self._shown(found[key])
                 text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
                 digest.update(text.encode() + b"\n")
-        self.by_key = {key: found[key] for key in in_order_of_pilots(self.gold)}
+        ends, pilots = _ENDS if swap else _ENDS[:1], in_order_of_pilots(self.gold)
+        self.by_key = {key + end: found[key] for key in pilots for end in ends}
         self.digest = digest.hexdigest()
 
     def _games(self, given: Mapping[str, str]) -> dict[Key, Any]:
@@ -172,16 +179,17 @@ class Questions:
             "rows": rows_digest(self.built, self.task),
             "asking": self.asking.version,
             "questions": self.digest,
-            **({"turns": self.turns} if self.is_game else varied),
+            **({"turns": self.turns, "swap": self.swap} if self.is_game else varied),
         }
 
     def cut(self, keys: Collection[Key]) -> Part:
         """Return the part that these keys are: the first N are a pilot of N, others chosen."""
-        if len(keys) == len(self.gold):
+        own = {key[: len(self.task.key)] for key in keys}
+        if len(own) == len(self.gold):
             return self.part
-        if {*keys} == {*in_order_of_pilots(self.gold)[: len(keys)]}:
-            return replace(self.part, limit=len(keys))
-        return replace(self.part, limit=0, chosen=frozenset(keys))
+        if own == {*in_order_of_pilots(self.gold)[: len(own)]}:
+            return replace(self.part, limit=len(own))
+        return replace(self.part, limit=0, chosen=frozenset(own))
 
     def read(self, key: Key, answers: Sequence[Answer]) -> Prediction:
         """Return the prediction that an answer, or the turns of a game, give for a key.
@@ -197,7 +205,7 @@ class Questions:
             for stop, text in answers:
                 question = self.step(question, stop, text)
             fields = {UNREADABLE: FAILED} if asking.turn(question) else asking.outcome(question)
-        return {**dict(zip(self.task.key, key, strict=True)), **fields}
+        return {**dict(zip(self.task.key, key, strict=False)), **fields}
 
     def step(self, state: Any, stop: str, text: str) -> Any:
         """Return the state of a game after a turn."""
@@ -210,11 +218,15 @@ class Questions:
 
     def answered(self, predictions: Predictions) -> tuple[Rows, Predictions]:
         """Return the rows of predictions, and those in their order; some answers may be lacking."""
-        gold = {key: value for key, value in self.gold.items() if key in predictions}
-        is_part = self.is_part or len(gold) < len(self.gold)
-        rows = Rows(self.built, self.name, self.options, gold, is_part)
-        given = (predictions[key] for key in gold)
-        return rows, validate_predictions(given, self.task, gold, "the answers")
+        gold, found = dict[Key, Any](), dict[Key, Prediction]()
+        for end in _ENDS:
+            own = {key: value for key, value in self.gold.items() if key + end in predictions}
+            given = (predictions[key + end] for key in own)
+            read = validate_predictions(given, self.task, own, "the answers")
+            gold |= {key + end: value for key, value in own.items()}
+            found |= {key + end: each for key, each in read.items()}
+        is_part = self.is_part or len({key[: len(self.task.key)] for key in gold}) < len(self.gold)
+        return Rows(self.built, self.name, self.options, gold, is_part), found
 
 
 def _parts(question: Question) -> tuple[tuple[Message, ...], tuple[Message, ...]]:

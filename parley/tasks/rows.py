@@ -18,6 +18,7 @@ from parley.base.exact import is_number
 from parley.base.nested import flat, tree
 from parley.building.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
 from parley.tasks.gold import running, script_of
 from parley.tasks.intervals import Metric, mean_of
@@ -111,7 +112,7 @@ class Rows:
             values = [flat(each.metrics)[names] for each in given]
             if isinstance(number, Undefined):
                 metrics[names] = Metric(math.nan, *none)
-            elif names[0] in given[0].without_interval:
+            elif {*names} & {*given[0].without_interval}:
                 metrics[names] = Metric(number, *none)
             elif is_values(values[0]):
                 is_share = all(np.asarray(each).dtype == bool for each in values)
@@ -268,6 +269,19 @@ class Measured:
                 for name, metric in self.metrics.items()
             }
             self.score = Score(tree(numbers), self.score.counts)
+
+    def name_models(self, models: Mapping[str, str]) -> None:
+        """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""
+
+        def named(found: Mapping[Names, Any]) -> dict[Names, Any]:
+            others = {names: found[names] for names in found if names[0] != BY_MODEL}
+            if len({*models.values()}) < 2:
+                return others
+            own = (names for names in found if names[0] == BY_MODEL)
+            return others | {(*n[:2], models[n[2]]): found[n] for n in own}
+
+        self.metrics = named(self.metrics)
+        self.score = replace(self.score, metrics=tree(named(flat(self.score.metrics))))
 
     @cached_property
     def answered(self) -> set[Key]:
