@@ -20,14 +20,10 @@ from typing import Any
 ODD_PRODUCTS: list[tuple[float, str, Any]] = [
     (0.2, "price", None),
     (0.03, "price", "12.34"),
-    (0.01, "price", "\u2014"),
-    (0.01, "price", "from 12.34"),
-    (0.01, "price", 12),
     (0.02, "description", ["\u65e5\u672c\u8a9e\u306e\u8aac\u660e" * 10]),
     (0.1, "description", ["Of one<br />and of two <br /> parts"]),
     (0.1, "title", "This &amp; that"),
     (0.05, "title", "Two\u2003words\u3000and\x85more"),
-    (0.002, "details", {}),
     (0.08, "categories", []),
     (0.03, "store", None),
 ]
@@ -36,8 +32,6 @@ ODD_REVIEWS: list[tuple[float, str, Any]] = [
     (0.12, "text", "Good."),
     (0.15, "text", "A sentence of some words.<br /><br />And another one."),
     (0.01, "text", "\u043e\u0442\u043b\u0438\u0447\u043d\u043e " * 3),
-    (0.003, "title", ""),
-    (0.001, "rating", 3.5),
 ]
 WITHOUT_TEXT, UNKNOWN_PRODUCT = 0.2, 0.3
 TWICE = 0.002

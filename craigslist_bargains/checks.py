@@ -53,34 +53,30 @@ def deals_are_accepted_offers(data: Data) -> Iterator[str]:
                 yield f"{where}: the deal is not over an offer that was accepted"
 
 
-def act_due(event: dict[str, Any]) -> dict[str, Any]:
-    """The columns of an event that `dialogue_acts` shares with `utterances`."""
+def act_due(event: dict[str, Any], parsed: set[str]) -> dict[str, Any]:
+    """The columns of `dialogue_acts` that follow from an event of `utterances`.
+
+    Where upstream gave acts, it did so just to dialogues that are long enough for its parser.
+    """
     alike = ("dialogue_id", "turn", "speaker", "action", "text")
-    return {
-        **{column: event[column] for column in alike},
-        "upstream_intent": event["intent"],
-        "upstream_price": event["intent_price"],
-    }
+    due = {column: event[column] for column in alike}
+    due |= {"upstream_intent": event["intent"], "upstream_price": event["intent_price"]}
+    if event["action"] != "message":
+        due |= {"intent": event["action"], "price": event["offer_price"], "prices": [], "tags": []}
+    return due | ({"parsed_upstream": event["dialogue_id"] in parsed} if parsed else {})
 
 
 @check
 def dialogue_acts_match_the_events(data: Data) -> Iterator[str]:
     """`dialogue_acts` has each event of `utterances`, in order, with upstream's act where given.
 
-    The act of an action is the action, and that of a message proposes one of its prices. Where
-    upstream gave acts, it did so just to dialogues that are long enough for its parser.
+    The act of an action is the action, and that of a message proposes one of its prices.
     """
     for split in data.splits("dialogue_acts"):
         where, rows = f"dialogue_acts/{split}", data.named("dialogue_acts", split)
         events = data.named("utterances", split)
-        yield from differing(where, rows, list(map(act_due, events)))
-        given = {event["dialogue_id"] for event in events if event["intent"] is not None}
-        for number, (row, event) in enumerate(zip(rows, events, strict=False)):
-            if row["action"] != "message":
-                act = (row["intent"], row["price"], row["prices"], row["tags"])
-                if act != (row["action"], event["offer_price"], [], []):
-                    yield f"{where}[{number}]: the act of an action is not the action"
-            elif row["price"] is not None and row["price"] not in row["prices"]:
+        parsed = {event["dialogue_id"] for event in events if event["intent"] is not None}
+        yield from differing(where, rows, [act_due(event, parsed) for event in events])
+        for number, row in enumerate(rows):
+            if row["action"] == "message" and row["price"] not in (None, *row["prices"]):
                 yield f"{where}[{number}]: the price is not one of the message's"
-            if given and row["parsed_upstream"] != (row["dialogue_id"] in given):
-                yield f"{where}[{number}]: parsed_upstream is {row['parsed_upstream']}"
