@@ -29,6 +29,14 @@ def parts_of(card):
     return {name: text.strip("\n") for name, text in form.findall(card)}
 
 
+def everything(folder):
+    """Return each path of a folder with the bytes of files, None for folders."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }
+
+
 def parquet(folder, config, split):
     return folder / config / f"{split}-00000-of-00001.parquet"
 

@@ -30,7 +30,7 @@ def test_columns_are_those_of_the_rows():
     """Of every record, and of damaged ones that still fit their shape; of the others are none."""
     found = []
 
-    @settings(max_examples=700)
+    @settings(max_examples=400)
     @given(st.lists(RECORD, min_size=1, max_size=3), st.lists(ODD, max_size=1))
     def holds(records, odd):
         records = odd + records
@@ -44,8 +44,8 @@ def test_columns_are_those_of_the_rows():
             assert [columns[name] for name in PLAN.schema.names] == due.columns
 
     holds()
-    assert found.count(True) > 20
-    assert found.count(False) > 20
+    assert found.count(True) > 10
+    assert found.count(False) > 10
     records = list(PLAN.records())
     assert all(to_columns(PLAN)([record]) for record in records)
     due = to_batch(list(PLAN.config.to_rows(records)), PLAN.schema)

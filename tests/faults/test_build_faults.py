@@ -13,6 +13,7 @@ import time
 
 import generate
 import pytest
+from folders import everything
 
 from parley.base.errors import OutputError
 from parley.base.replace import write_whole
@@ -36,16 +37,8 @@ JOB = """build(
             )"""
 
 
-def content(folder):
-    """Return each path of a folder with the bytes of files, None for folders."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
-        for path in sorted(folder.rglob("*"))
-    }
-
-
 def visible(folder):
-    return {name: body for name, body in content(folder).items() if not name.startswith(".")}
+    return {name: body for name, body in everything(folder).items() if not name.startswith(".")}
 
 
 def two_sources(place, dialogues):
@@ -53,7 +46,7 @@ def two_sources(place, dialogues):
     for seed in (1, 2):
         folder = generate.write(place / f"source-{seed}", dialogues, seed)
         build(Sources(get("cosrec"), folder, missing=MISSING), place / f"built-{seed}")
-        made.append((folder, json.dumps(MISSING), content(place / f"built-{seed}")))
+        made.append((folder, json.dumps(MISSING), everything(place / f"built-{seed}")))
     assert made[0][2].keys() == made[1][2].keys()
     assert made[0][2] != made[1][2]
     return made
@@ -84,7 +77,7 @@ def test_killed_before_each_operation_on_a_file(tmp_path, forks):
     for number in range(1, 1000):
         building.start(old, missing, out, 0)  # also clears what the last one left
         assert building.wait() == 0
-        assert content(out) == before
+        assert everything(out) == before
         building.start(new, missing, out, number)
         status = building.wait()
         found = visible(out)
@@ -95,7 +88,7 @@ def test_killed_before_each_operation_on_a_file(tmp_path, forks):
         if status == 0:
             break
         assert status == -signal.SIGKILL
-    assert content(out) == after
+    assert everything(out) == after
     assert outcomes == sorted(outcomes, reverse=True)  # "none" at most once
     assert outcomes.count("none") <= 1
     assert outcomes.count("old") > 5
@@ -123,7 +116,7 @@ def test_a_full_disk(small_disk, forks):
     building = forks(PREPARE + more, IN_ROOM)
     building.start(small_disk / "out")
     assert building.wait() == 0
-    before = content(small_disk / "out")
+    before = everything(small_disk / "out")
     draw = random.Random(22)
     rooms = [0, 4096, 8192, *(draw.randrange(200_000) for _ in range(17))]
     for room in rooms:
@@ -131,7 +124,7 @@ def test_a_full_disk(small_disk, forks):
         building.start(small_disk / "out")
         assert building.wait() == REFUSED
         (small_disk / "filler").unlink()
-        assert content(small_disk / "out") == before
+        assert everything(small_disk / "out") == before
     assert [path.name for path in small_disk.iterdir()] == ["out"]
 
 
@@ -144,7 +137,7 @@ def test_a_full_disk_under_a_file(small_disk):
         with pytest.raises(OutputError):
             write_whole(file, "new" * 30_000)
         (small_disk / "filler").unlink()
-        assert content(small_disk) == {"measured.json": b"old"}
+        assert everything(small_disk) == {"measured.json": b"old"}
     write_whole(file, "new" * 30_000)
     assert file.stat().st_size == 90_000
 
@@ -164,4 +157,4 @@ def test_two_builds_at_once_of_which_one_is_killed(tmp_path, forks):
         assert visible(out) in (before, after)
     second.start(new, missing, out)
     assert second.wait() == 0
-    assert content(out) == after
+    assert everything(out) == after

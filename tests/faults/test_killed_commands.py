@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from catalogue_files import hostile
+from folders import everything
 from hub import Hub
 from server import Page, Server, pinned
 
@@ -146,12 +147,8 @@ class Workplace:
 
     def content(self):
         """Return the bytes of all files by path, None for folders; the Hub's files included."""
-        found = {
-            path.relative_to(self.work).as_posix(): path.read_bytes() if path.is_file() else None
-            for path in sorted(self.work.rglob("*"))
-        }
         online = {f"hub/{path}": data for path, data in self.hub.files("org/casino").items()}
-        return found | online
+        return everything(self.work) | online
 
 
 @pytest.fixture(scope="module")
