@@ -118,6 +118,7 @@ REFUSED = {
     "text or a number": (str, int),
     "an object or any keys": ({"a": str}, {str: str}),
     "null in one and absent from the other": ({"a": str, "b": (int, None)}, {"a": str}),
+    "objects without keys": ({}, {}),
     "a converted value or another": (Converted(int, str, str, int), str),
 }
 

@@ -130,6 +130,8 @@ def _of_several(options: list[Node], path: str) -> Conversion:
     feature = made[0].feature
     for other in made[1:]:
         feature = union(feature, other.feature, path)
+    if feature == {}:
+        raise refusal(path, "objects without keys have no column")
     if not isinstance(feature, dict | list):
         if any(way.to_row for way in made):
             raise refusal(path, "a converted value or another: their rows could be the same")
