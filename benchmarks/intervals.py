@@ -20,6 +20,7 @@ from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.models.compare import paired_differences
+from parley.tasks.formats import TREC_RUN
 from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold
 from parley.tasks.rows import Measured, Rows
@@ -34,6 +35,7 @@ class World:
     def __init__(self, folder: Path, name: str, seed: int) -> None:
         self.built, self.name = open_folder(folder), name
         self.task = self.built.dataset.task(name)
+        self.is_run = self.task.format is TREC_RUN
         self.options = self.task.chosen({})
         gold, _ = load_gold(self.built, name, self.options)
         self.rows = Rows(self.built, name, self.options, gold)
@@ -46,11 +48,6 @@ class World:
             for each in people(self.built, **self.options):
                 self.answers[tuple(each[field] for field in self.task.key)] = each
         self.others = [*self.answers.values()]
-
-    @property
-    def is_run(self) -> bool:
-        """Whether the task ranks documents."""
-        return bool(self.task.required)
 
     def test_set(self, count: int) -> tuple[Rows, list[Any]]:
         """Return the rows of so many drawn dialogues, and the predictions of each of `MODELS`."""

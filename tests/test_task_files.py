@@ -239,58 +239,51 @@ def test_where_nothing_is_readable_nothing_can_be_left(run):
 FIRST = 'line 1 (id "one", turn 0): '
 EXAMPLE = '{"id": "one", "turn": 0, "words": 3}'
 HIT = 'line 1 (query_id "one", document_id "d1"): '
-# id of the test -> text, and its place in the message with the field, or the kind of the file
+# task and fault -> text, and its place in the message with the field, or the kind of the file
 BAD = {
-    "words": {
-        "a field too few": ('{"id": "one", "turn": 0}', FIRST + "words"),
-        "type": (lines([{**GOOD[0], "words": 1.5}]), FIRST + "words"),
-        "true is no 1": (lines([{**GOOD[1], "turn": True}]), 'id "one", turn 1; id "two", turn 0'),
-        "range": (lines([{**GOOD[0], "words": 101}]), FIRST + "words"),
-        "of another option": (lines(GOOD[1:]), "for another value: --set unit=letters."),
-        "no JSON": ("{id: 1}", "line 1: "),
-        "no UTF-8": (b'{"id": "\xff"}', "0xff"),
-        "NaN": (lines([{**GOOD[0], "words": float("nan")}]), FIRST + "words"),
-        "infinite": ('{"id": "one", "turn": 0, "words": 1e999}', "1e999"),
-        "byte order mark": ('\ufeff{"id": "one"}', "BOM"),
-        "an empty line": ("\n", "line 1: "),
-        "a text that acts": ('{"\\u001b[2J": 1}', "\\x1b[2J: "),
-        "a list": (json.dumps(GOOD), EXAMPLE),
-        "damaged gzip": (gzip.compress(SOUND)[:-9], "gzip"),
-    },
-    "run": {
-        "five fields": ("one Q0 d1 1 0.5", HIT + "expected six"),
-        "no rank": ("one Q0 d1 first 0.5 x", HIT + "rank: "),
-        "no number": ("one Q0 d1 1 0,5 x", "score: "),
-        "an underscore": ("one Q0 d1 1 0_5 x", "score: "),
-        "a long number": (f"one Q0 d1 1 {'1' * 200_000}x tag", "score: "),
-        "other digits": ("one Q0 d1 \u0663 0.5 x", "rank: "),
-        "no UTF-8": (b"one Q0 d1 1 0.5 \xff", "0xff"),
-        "byte order mark": ("\ufeffone Q0 d1 1 0.5 x", "BOM"),
-        "NaN": ("one Q0 d1 1 nan x", HIT + "score: expected a finite"),
-        "infinite": ("one Q0 d1 1 1e999 x", HIT + "score"),
-        "unknown": ("six Q0 d1 1 0.5 x", 'line 1 (query_id "six", document_id "d1"): '),
-        "twice": ("one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x", "first in line 1"),
-        "broken, not missing": ("one Q0 d 1st 1 x\ntwo Q0 d 1 1 x", "scored as a TREC run:\n"),
-        "missing": ("one Q0 d1 1 0.5 x", 'query_id "two": '),
-        "beside none": ("one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "beside line 1"),
-        "none beside": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "beside line 1"),
-        "CSV": ("query_id,document_id,score\none,d1,0.5\n", "one Q0 d1 1 0.5 parley"),
-        "Parquet": (b"PAR1\x15\x04", "one Q0 d1 1 0.5 parley"),
-        "nothing": (b"", "empty"),
-    },
+    "words: a field too few": ('{"id": "one", "turn": 0}', FIRST + "words"),
+    "words: type": (lines([{**GOOD[0], "words": 1.5}]), FIRST + "words"),
+    "words: true is no 1": (
+        lines([{**GOOD[1], "turn": True}]),
+        'id "one", turn 1; id "two", turn 0',
+    ),
+    "words: range": (lines([{**GOOD[0], "words": 101}]), FIRST + "words"),
+    "words: of another option": (lines(GOOD[1:]), "for another value: --set unit=letters."),
+    "words: no JSON": ("{id: 1}", "line 1: "),
+    "words: no UTF-8": (b'{"id": "\xff"}', "0xff"),
+    "words: NaN": (lines([{**GOOD[0], "words": float("nan")}]), FIRST + "words"),
+    "words: infinite": ('{"id": "one", "turn": 0, "words": 1e999}', "1e999"),
+    "words: byte order mark": ('\ufeff{"id": "one"}', "BOM"),
+    "words: an empty line": ("\n", "line 1: "),
+    "words: a text that acts": ('{"\\u001b[2J": 1}', "\\x1b[2J: "),
+    "words: a list": (json.dumps(GOOD), EXAMPLE),
+    "words: damaged gzip": (gzip.compress(SOUND)[:-9], "gzip"),
+    "run: five fields": ("one Q0 d1 1 0.5", HIT + "expected six"),
+    "run: no rank": ("one Q0 d1 first 0.5 x", HIT + "rank: "),
+    "run: no number": ("one Q0 d1 1 0,5 x", "score: "),
+    "run: an underscore": ("one Q0 d1 1 0_5 x", "score: "),
+    "run: a long number": (f"one Q0 d1 1 {'1' * 200_000}x tag", "score: "),
+    "run: other digits": ("one Q0 d1 \u0663 0.5 x", "rank: "),
+    "run: no UTF-8": (b"one Q0 d1 1 0.5 \xff", "0xff"),
+    "run: byte order mark": ("\ufeffone Q0 d1 1 0.5 x", "BOM"),
+    "run: NaN": ("one Q0 d1 1 nan x", HIT + "score: expected a finite"),
+    "run: infinite": ("one Q0 d1 1 1e999 x", HIT + "score"),
+    "run: unknown": ("six Q0 d1 1 0.5 x", 'line 1 (query_id "six", document_id "d1"): '),
+    "run: twice": ("one Q0 d1 1 0.5 x\none Q0 d1 2 0.4 x", "first in line 1"),
+    "run: broken, not missing": ("one Q0 d 1st 1 x\ntwo Q0 d 1 1 x", "scored as a TREC run:\n"),
+    "run: missing": ("one Q0 d1 1 0.5 x", 'query_id "two": '),
+    "run: beside none": ("one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "beside line 1"),
+    "run: none beside": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "beside line 1"),
+    "run: CSV": ("query_id,document_id,score\none,d1,0.5\n", "one Q0 d1 1 0.5 parley"),
+    "run: Parquet": (b"PAR1\x15\x04", "one Q0 d1 1 0.5 parley"),
+    "run: nothing": (b"", "empty"),
 }
 
 
-@pytest.mark.parametrize(
-    ("task", "text", "where"),
-    [
-        pytest.param(task, *each, id=f"{task}: {name}")
-        for task, of in BAD.items()
-        for name, each in of.items()
-    ],
-)
-def test_what_is_wrong_is_named_by_line_and_key_or_kind(run, task, text, where):
-    done = run("score", "chatter", task, "-", text=text)
+@pytest.mark.parametrize("fault", BAD)
+def test_what_is_wrong_is_named_by_line_and_key_or_kind(run, fault):
+    text, where = BAD[fault]
+    done = run("score", "chatter", fault.partition(":")[0], "-", text=text)
     assert (done.returncode, done.stdout) == (1, "")
     assert where in done.stderr
     assert "standard input" in done.stderr
