@@ -21,7 +21,6 @@ from parley.building.provenance import (
     text_of,
     tools,
 )
-from parley.building.registry import Dataset
 from parley.building.rows.split import BuiltSplit, generate, paused_garbage_collection, plan
 from parley.building.rows.write import write_split
 from parley.building.upstream import Sources, open_source
@@ -67,8 +66,13 @@ def build(
     known = measured(dataset)
     earlier = partial(files_of, dataset)
     with replacing(output / dataset.name, earlier) as folder, paused_garbage_collection():
+
+        def opened() -> BuiltFolder:
+            """Write the provenance, and open the build."""
+            (folder / PROVENANCE).write_text(text_of(stated), encoding="utf-8")
+            return BuiltFolder(folder, dataset, read_provenance(folder), output / dataset.name)
+
         splits = [write_split(each, folder, on_rows) for each in plans]
-        opened = partial(_opened, folder, dataset, stated, shown=output / dataset.name)
         stated["configs"] = by_config(splits, lambda split: split.recorded)
         built = opened()
         if questions:
@@ -88,12 +92,6 @@ def build(
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
-
-
-def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], shown: Path) -> BuiltFolder:
-    """Write the provenance of a build, and open it."""
-    (folder / PROVENANCE).write_text(text_of(stated), encoding="utf-8")
-    return BuiltFolder(folder, dataset, read_provenance(folder), shown)
 
 
 def _require_invented(built: BuiltFolder) -> None:
