@@ -1,7 +1,6 @@
 """The job of CoSRec: build its product catalogue."""
 
 import os
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,17 +55,7 @@ def _engine(name: str, workers: int | None, memory: str, master: str | None) -> 
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     count = cores if workers is None else workers
-    return DuckDB(count, _size(memory))
-
-
-def _size(text: str) -> int:
-    units = {"MB": 10**6, "GB": 10**9, "MIB": 2**20, "GIB": 2**30}
-    match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)\s*([MG]i?B)", text, re.IGNORECASE)
-    if not match:
-        raise UsageError(
-            f"--memory {text}: expected a size like 1GB or 512MiB, of at most six digits"
-        )
-    return int(float(match[1]) * units[match[2].upper()])
+    return DuckDB(count, memory)
 
 
 JOBS = {"catalogue": Job(catalogue, SOURCES)}

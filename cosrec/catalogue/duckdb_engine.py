@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley import ParleyError
-from parley.base.errors import OutputError
+from parley.base.errors import OutputError, UsageError
 
 from . import sift
 from .files import blocks
@@ -49,16 +49,24 @@ class DuckDB:
 
     Args:
         workers: Processes that apply the rules; with 0, or outside Linux, a thread does.
-        memory: Bytes that DuckDB may take before it spills.
+        memory: What DuckDB may take before it spills, such as 1GB.
+
+    Raises:
+        UsageError: the memory is no size.
     """
 
     name = package = "duckdb"
 
-    def __init__(self, workers: int, memory: int) -> None:
-        import duckdb  # noqa: F401  # so that nothing is read in vain where it is not installed
+    def __init__(self, workers: int, memory: str) -> None:
+        import duckdb
 
-        self._memory = memory
-        self._threads = max(1, min(workers, memory // _EACH))
+        try:
+            with duckdb.connect() as connection:
+                found = connection.execute("SELECT parse_formatted_bytes(?)", [memory]).fetchone()
+        except duckdb.Error as error:
+            raise UsageError(f"--memory {memory:.20}: {_first_line(error)}") from error
+        (self._memory,) = found
+        self._threads = max(1, min(workers, self._memory // _EACH))
         self._most = _AHEAD * max(1, workers)
         self._pool: Executor = ThreadPoolExecutor(1)
         if workers and sys.platform == "linux":  # elsewhere it is not safe to fork with threads
