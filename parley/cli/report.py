@@ -110,14 +110,11 @@ def checked(found: "Mapping[str, Sequence[Check]]") -> RenderableType:
     for dataset, checks in found.items():
         lines.append(safe(dataset, style="bold"))
         for check in checks:
-            name = check.name.replace("_", " ")
-            if check.skipped:
-                lines.append(safe(f"  –       {name}: {check.skipped}", style="yellow"))
-            elif check.failed:
-                lines.append(safe(f"  FAILED  {name}", style="bold red"))
-                lines += [safe(f"    {p}", style="red") for p in first(check.problems)]
-            else:
-                lines.append(safe(f"  ok      {name}"))
+            mark, style = ("–", "yellow") if check.skipped else ("ok", "")
+            mark, style = ("FAILED", "bold red") if check.failed else (mark, style)
+            why = f": {check.skipped}" * bool(check.skipped)
+            lines.append(safe(f"  {mark:7} {check.name.replace('_', ' ')}{why}", style=style))
+            lines += [safe(f"    {problem}", style="red") for problem in first(check.problems)]
     bad = [dataset for dataset, checks in found.items() if any(c.failed for c in checks)]
     text = f"FAILED: {', '.join(bad)}" if bad else f"{', '.join(found)}: all checks hold"
     return Group(*lines, safe(text, style="bold red" if bad else "bold green"))
