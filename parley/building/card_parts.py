@@ -132,25 +132,20 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     """Return the documented figures with what was measured, and the reasons for differences."""
     if not figures:
         return "None are documented."
-    notes: dict[str, int] = {}
+    notes, rows = dict[str, int](), []
+    for figure in figures:
+        why = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
+        measured = "" if figure.measured is None else str(figure.measured)
+        verdict = figure.verdict + why
+        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
+    columns = ("figure", "documented", "measured", "verdict", "document")
     total = tally(figure.verdict for figure in figures)
     lines = [f"Of {len(figures)} documented figures, recomputed from the rows: {total}.", ""]
     lines += [note, ""] if note else []
     # folded: hundreds of lines that few read
     lines += ["<details>", "<summary>The documented figures</summary>", ""]
-    lines += [*_figures(figures, notes), "</details>", ""]
+    lines += [*markdown_table(columns, rows, right=columns[1:3]), "</details>", ""]
     return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
-
-
-def _figures(figures: Sequence[Figure], notes: dict[str, int]) -> Iterator[str]:
-    rows = []
-    for figure in figures:
-        note = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
-        measured = "" if figure.measured is None else str(figure.measured)
-        verdict = figure.verdict + note
-        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
-    columns = ("figure", "documented", "measured", "verdict", "document")
-    return markdown_table(columns, rows, right=columns[1:3])
 
 
 # Tasks and their references
