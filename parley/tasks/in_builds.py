@@ -45,12 +45,10 @@ def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
 
     UsageError if no task asks any; OutputError if the build lacks what a task reads.
     """
-    if not versions_of(built):
+    if not (versions := versions_of(built)):
         raise UsageError(f"--questions: no task of {built.dataset.name} asks a model questions")
-    splits, questions = [], {}
-    versions = versions_of(built)
-    for task, rows in each_task(built):
-        questions[task] = rows
+    splits, questions = [], dict(each_task(built))
+    for task, rows in questions.items():
         name = config_of(task), SPLIT
         batches = to_batches(rows, SCHEMA, name[0])
         splits.append(write_batches(name, batches, SCHEMA, built.path, versions[name[0]]))
