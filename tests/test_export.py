@@ -210,7 +210,7 @@ def test_croissant_names_sources_and_figures(real_build, tmp_path):
     (upstream,) = (d for d in described["distribution"] if d["name"] == "data/casino.json")
     assert (upstream["contentUrl"], upstream["sha256"]) == (pin["url"], pin["sha256"])
     assert described["conformsTo"][0].endswith("/1.1")
-    assert described["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    assert described["license"] == ["https://spdx.org/licenses/CC-BY-4.0.html"]
     assert next(each["name"] for each in described["creator"]) == "Kushal Chawla"
     assert sum(key.startswith("rai:") for key in described) >= 9
     assert {"@id": pin["url"]} in described["prov:wasDerivedFrom"]
