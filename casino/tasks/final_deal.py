@@ -88,10 +88,8 @@ def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Predicti
         if due is None or not isinstance(found, Mapping):
             items.append(float(found == due))
         else:
-            same = [
-                all(found[side][issue] == due[side][issue] for side in SIDES) for issue in ISSUES
-            ]
-            items.append(sum(same) / len(ISSUES))
+            mine, own = found[SIDES[0]], due[SIDES[0]]  # the other side has the rest
+            items.append(sum(mine[issue] == own[issue] for issue in ISSUES) / len(ISSUES))
     counts = {"dialogues": len(gold), "deals": sum(due is not None for due in gold.values())}
     return Score({"exact": exact, "items": items}, counts)
 
