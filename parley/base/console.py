@@ -71,10 +71,7 @@ def plain(text: str) -> str:
 
 
 def safe(text: str = "", style: str = "", **how: Any) -> Text:
-    """Return a text to print, with each control character shown as an escape.
-
-    No other function of parley makes a `Text`: rich prints what acts, and drops some of it.
-    """
+    """Return a text to print, each control character an escape; nothing else makes a `Text`."""
     return Text(plain(text), style, **how)
 
 
@@ -103,10 +100,7 @@ def _finite(value: Any) -> Any:
 
 @contextmanager
 def progress(unit: str = "") -> Iterator[Callable[..., None]]:
-    """Show progress: bars on a terminal, a line now and then in a log, retries at once.
-
-    Yields a function of (name, amount done so far or text, total or None).
-    """
+    """Show progress; yield a function of (name, amount done so far or text, total or None)."""
 
     def shown(amount: int | str) -> str:
         if isinstance(amount, str):

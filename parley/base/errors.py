@@ -39,10 +39,7 @@ class Problem:
 
 
 class Causes:
-    """Problems of the parts of a file, joined by cause.
-
-    `mark` stands between a part and a place in it: ": " after "line 3", "" after "[3]".
-    """
+    """Problems of the parts of a file, joined by cause; `mark` stands between part and place."""
 
     def __init__(self, mark: str = ": ") -> None:
         self._mark = mark

@@ -5,10 +5,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Return a value with those of numpy, also in mappings and lists, as the equal ones of Python.
-
-    One that equals none, as a `numpy.longdouble`, stays as it is.
-    """
+    """Return a value with those of numpy, also within, as the equal ones of Python, if any."""
     import numpy as np  # not at the top: help must be quick
 
     if isinstance(value, Mapping):

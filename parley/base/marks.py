@@ -16,16 +16,7 @@ def marks(part: str) -> tuple[str, str]:
 
 
 def with_parts(text: str, where: str, parts: Mapping[str, str]) -> str:
-    """Return a text with these parts between their marks.
-
-    Args:
-        text: The text.
-        where: Its file, for errors.
-        parts: Name -> Markdown of each part.
-
-    Raises:
-        OutputError: a part lacks its marks or has them twice, or a part is unknown.
-    """
+    """Return a text with parts, by name, between their marks; OutputError if some are not due."""
     found = [match[2] for match in _PART.finditer(text)]
     named = _MARK.findall(text)
     for part in dict.fromkeys((*named, *parts)):

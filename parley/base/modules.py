@@ -18,10 +18,7 @@ def module_path(folder: Path, name: str) -> Path:
 
 
 def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
-    """Import a module of a dataset folder once; ScriptError names its line that fails.
-
-    The package of a dataset holds the modules of one folder at a time.
-    """
+    """Import a module of a dataset folder once; ScriptError names its line that fails."""
     package = f"{PACKAGE}.{dataset}"
     known = sys.modules.get(package)
     if known is None or list(known.__path__) != [str(folder)]:

@@ -15,11 +15,7 @@ def part_of(path: Path) -> Path:
 
 @contextmanager
 def open_part(path: Path) -> Iterator[BinaryIO]:
-    """Open or create a file to append, locked; remove it afterwards if it is empty.
-
-    The holder may move or remove it. A second process waits, then gets its own file. No link is
-    followed.
-    """
+    """Open a file that is no link, to append to it locked; remove it afterwards if it is empty."""
     while True:
         with open(path, "a+b", opener=lambda p, f: os.open(p, f | os.O_NOFOLLOW, 0o666)) as part:
             fcntl.flock(part, fcntl.LOCK_EX)

@@ -8,11 +8,7 @@ from typing import BinaryIO
 
 
 def open_regular(path: Path, *, links: bool = True, buffering: int = -1) -> BinaryIO:
-    """Open a file to read its bytes; without `links`, it must not be a link.
-
-    Raises:
-        OSError: it cannot be read, or is no regular file.
-    """
+    """Open a file to read; OSError if it is no regular one or, without `links`, a link."""
     flags = os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)
     handle = os.open(path, os.O_RDONLY | flags)
     if stat.S_ISREG(os.fstat(handle).st_mode):

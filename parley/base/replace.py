@@ -25,16 +25,9 @@ def replacing(
 ) -> Iterator[Path]:
     """Yield an empty folder beside `target` to fill, and replace `target` with it at the end.
 
-    If the block raises, the old folder stays. If the process is killed, it stays too, or the next
-    command puts it back, and clears the rest. Of two processes, the later one replaces the other's.
-
-    `files_of` returns the paths of the files in a folder that an earlier command made, as that
-    command's own list names them: a folder with any other file is not replaced. Without it, only
-    an empty folder is.
-
-    Raises:
-        OutputError: the folder cannot be written, or holds other files or the current folder.
-        UsageError: its path is not UTF-8.
+    If the block raises or the process is killed, the old folder stays, or the next command puts it
+    back. Of two processes, the later one replaces the other's. OutputError if the folder holds a
+    file that `files_of`, an earlier command's own list, does not name; or the current folder.
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
     if _runs_in(target):

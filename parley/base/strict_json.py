@@ -15,12 +15,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse JSON strictly.
-
-    Raises:
-        ValueError: invalid JSON or UTF-8; or, with its path, a key that appears twice in an object,
-            NaN, Infinity, a number too large or small for 64 bits, a lone surrogate.
-    """
+    """Parse JSON strictly; ValueError if it is invalid, or names the place of a refused value."""
     if len(text) <= _LONGEST and (value := _plain(text)) is not None:
         return value
     if isinstance(text, bytes):

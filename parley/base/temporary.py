@@ -24,25 +24,14 @@ _CONTENT = "content"
 
 
 def temporary_folder(purpose: str) -> AbstractContextManager[Path]:
-    """Yield an empty private folder, and remove it at the end.
-
-    First remove folders of killed processes with the same purpose.
-
-    Raises:
-        UsageError: the path of the folder for temporary files is not UTF-8.
-    """
+    """Yield an empty private folder, and remove it at the end."""
     return _marked(Path(tempfile.gettempdir()), f"parley-{purpose}-")
 
 
 def folder_beside(target: Path) -> AbstractContextManager[Path]:
     """Yield an empty private folder beside a file or folder, and remove it at the end.
 
-    What stood in the target, moved to `EARLIER` within, goes back if nothing stands there at the
-    end. The next use for the same target does both for a killed process.
-
-    Raises:
-        OSError: it cannot be made.
-        UsageError: the path of the target is not UTF-8.
+    What stood in the target, moved to `EARLIER` within, goes back if nothing stands there then.
     """
     return _marked(target.parent, _prefix(target), target)
 

@@ -157,10 +157,7 @@ def select(names: list[str] | None) -> list[Dataset]:
 
 
 def select_built(names: list[str] | None, folder: Path) -> list[Dataset]:
-    """Return the selected datasets with a build, and say which others are left out.
-
-    A named dataset without a build, or no build at all, is a UsageError.
-    """
+    """Return the selected datasets with a build; UsageError if a named one, or each, has none."""
     from parley.building.folder import find_folder
 
     chosen = select(names)

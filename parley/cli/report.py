@@ -73,10 +73,7 @@ def _splits(config: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 def report(
     found: "Sequence[Verification]", broken: Sequence[str] = (), all_figures: bool = False
 ) -> RenderableType:
-    """Return the verdict, the failures, a table of verdicts, and the known differences.
-
-    `broken` names the datasets whose folders could not be verified at all.
-    """
+    """Return the verdict, also of datasets broken before, failures, a table, known differences."""
     rows = []
     for each in found:
         failed, made, _ = _counts([each])

@@ -19,10 +19,7 @@ _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 def find_dialogue(
     dataset: Dataset, id: str | None, folder: BuiltFolder | Sources, origin: str
 ) -> Dialogue:
-    """Return the dialogue of this id, or the first one, with related rows; `origin` names `folder`.
-
-    Raises UsageError if no dialogue has this id, OutputError if a row has none.
-    """
+    """Return the dialogue of this id, or the first one, with related rows; or raise UsageError."""
     some: list[str] = []
     for config, split in places(folder):
         for number, row in enumerate(rows(folder, config, split)):

@@ -87,10 +87,7 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
 
 
 def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
-    """Raise OutputError with the reasons why a build is not published.
-
-    `permitted` tells that the user has permission to publish, whatever the card says.
-    """
+    """Raise OutputError with the reasons why a build is not published, whatever is `permitted`."""
     reasons = []
     if built.is_sample:
         reasons.append(
@@ -135,13 +132,9 @@ def publish(
 ) -> Publication:
     """Make a dataset repository hold the files of a build and no other data.
 
-    The token is huggingface_hub's. Call `validate_target` and `verify_for_upload` before. `files`
-    are the build's `hashes()` of before. `private` affects only a new repository; `tag` tags the
-    version, once the commit is read back and equal.
-
-    Raises:
-        PublishError: the Hub failed or refused, somebody else changed the repository, or the commit
-            has other files than were verified.
+    Call `validate_target` and `verify_for_upload` before; `files` are the build's `hashes()` of
+    then. `private` affects only a new repository. PublishError if the Hub fails or refuses,
+    somebody else changed the repository, or the commit has other files than were verified.
     """
     version = f"v{built.version}"
     there = Repository(repo, endpoint, built.path)

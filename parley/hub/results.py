@@ -17,11 +17,7 @@ from parley.tasks.task import Undefined, task_id
 
 
 def eval_results(result: Result, built: BuiltFolder) -> str:
-    """Return the YAML of a score's first metric.
-
-    Raises:
-        UsageError: the score is not of the whole task, or of a build that is not published.
-    """
+    """Return the YAML of a score's first metric; UsageError if it is of a part, or unpublished."""
     for wrong, what in (
         (result.baseline, "a baseline"),
         (result.is_sample, "a sample"),

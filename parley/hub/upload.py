@@ -49,10 +49,7 @@ class Change:
 
 
 class Repository:
-    """A dataset repository, by its name "org/name", on one Hub, and the folder to publish there.
-
-    Its methods raise what huggingface_hub does; `clear_errors` makes a PublishError of it.
-    """
+    """A dataset repository on one Hub, and the folder to publish there; raises as its client."""
 
     def __init__(self, name: str, endpoint: str | None, folder: Path) -> None:
         self.name = name
@@ -75,10 +72,7 @@ class Repository:
         self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
 
     def changes(self, local: LocalFiles, revision: str | None) -> list[Change]:
-        """Return the change for every local file and every file of a commit.
-
-        Other people's files without effect on loading stay.
-        """
+        """Return the change for every local file and every file of a commit; others' files stay."""
         remote = self._files(revision)
         found = []
         for path in sorted({*local, *remote}):

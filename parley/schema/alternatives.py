@@ -10,13 +10,12 @@ from parley.schema.containers import Object
 from parley.schema.conversion import (
     FLOAT,
     Conversion,
-    narrower,
+    fitter,
     or_null,
     refusal,
     same,
     to_float,
     union,
-    widener,
 )
 from parley.schema.nodes import Choice, Column, Node, Null, Part, held, type_of
 
@@ -25,10 +24,7 @@ _OF_ANOTHER = (TypeError, ValueError, LookupError, AttributeError)
 
 
 class Alternatives(Node):
-    """One of several shapes, of which null may be one.
-
-    `shape` is what a script writes, which several fields may share.
-    """
+    """One of several shapes, null perhaps; fields may share `shape`, which a script writes."""
 
     def __init__(self, options: Sequence[Node], shape: Any = None) -> None:
         self.options, self.shape = options, shape
@@ -140,7 +136,7 @@ def _of_several(options: list[Node], path: str) -> Conversion:
     ways = [
         (
             *(option.fits, way.to_row or same, way.to_record or same),
-            *(widener(way.feature, feature, path) or same, narrower(way.feature, feature) or same),
+            *(fitter(way.feature, feature, path, widens) or same for widens in (True, False)),
         )
         for option, way in zip(options, made, strict=True)
     ]
@@ -165,10 +161,7 @@ def _of_several(options: list[Node], path: str) -> Conversion:
 
 
 def _require_told_apart(options: list[Node], path: str) -> None:
-    """Refuse alternatives whose records could have the same row.
-
-    This happens if a key is null in one alternative's record and absent from the other's.
-    """
+    """Refuse a key that may be null in one alternative but absent from another: rows are equal."""
     objects = [node for option in options if isinstance(node := option.column, Object)]
     for one, other in permutations(objects, 2):
         for key, node in one.fields.items():

@@ -96,12 +96,7 @@ class Mapping(Node):
 
 
 class Object(Node):
-    """An object with known keys.
-
-    Args:
-        fields: Key -> its node.
-        optional: The keys that may be absent.
-    """
+    """An object with known keys, each with its node; the optional ones may be absent."""
 
     def __init__(self, fields: dict[str, Node], optional: frozenset[str]) -> None:
         self.fields, self.optional = fields, optional

@@ -100,41 +100,22 @@ def _word(feature: Any) -> str:
     return "a list" if isinstance(feature, list) else str(feature.dtype)
 
 
-def widener(part: Any, whole: Any, path: str) -> Convert | None:
-    """Return a function that adds the keys of other alternatives as null."""
+def fitter(part: Any, whole: Any, path: str, widens: bool) -> Convert | None:
+    """Return a function that adds the keys of other alternatives as null, or removes them."""
     if part == whole:
         return None
     if isinstance(whole, list):
-        return or_null(each(widener(part[0], whole[0], f"{path}[]")))
-    if not isinstance(whole, dict):
-        return or_null(to_float(path))  # an integer among numbers
-    found = {name: widener(part[name], whole[name], f"{path}.{name}") for name in part}
+        return or_null(each(fitter(part[0], whole[0], f"{path}[]", widens)))
+    if not isinstance(whole, dict):  # an integer among numbers; `to_row` tells whether it was one
+        return or_null(to_float(path) if widens else int)
+    found = {name: fitter(part[name], whole[name], f"{path}.{name}", widens) for name in part}
     inner = {name: convert for name, convert in found.items() if convert is not None}
+    names = list(whole if widens else part)
 
-    def widen(row: Any) -> Any:
-        full = {name: row.get(name) for name in whole}
+    def fit(row: Any) -> Any:
+        made = {name: row.get(name) for name in names}
         for name, convert in inner.items():
-            full[name] = convert(full[name])
-        return full
+            made[name] = convert(made[name])
+        return made
 
-    return or_null(widen)
-
-
-def narrower(part: Any, whole: Any) -> Convert | None:
-    """Return a function that removes the keys of other alternatives."""
-    if part == whole:
-        return None
-    if isinstance(whole, list):
-        return or_null(each(narrower(part[0], whole[0])))
-    if not isinstance(whole, dict):
-        return or_null(int)  # an integer among numbers; `to_row` tells whether it was one
-    found = {name: narrower(part[name], whole[name]) for name in part}
-    inner = {name: convert for name, convert in found.items() if convert is not None}
-
-    def narrow(row: Any) -> Any:
-        kept = {name: row[name] for name in part}
-        for name, convert in inner.items():
-            kept[name] = convert(kept[name])
-        return kept
-
-    return or_null(narrow)
+    return or_null(fit)

@@ -24,17 +24,11 @@ _MARKS = re.compile(r"[`|<\x00-\x1f\x7f-\x9f\u2028\u2029]")  # of Markdown, HTML
 
 @dataclass(frozen=True)
 class FieldTable:
-    """The fields of some configs.
+    """The fields of some configs."""
 
-    Args:
-        configs: Config -> its description.
-        rows: The path or paths, the type, whether it may be null, and the meaning of each field.
-        elsewhere: Config of an earlier table -> the columns that are explained there.
-    """
-
-    configs: Mapping[str, str]
-    rows: Sequence[tuple[str, str, str, str]]
-    elsewhere: Mapping[str, Sequence[str]]
+    configs: Mapping[str, str]  # config -> its description
+    rows: Sequence[tuple[str, str, str, str]]  # as HEADINGS
+    elsewhere: Mapping[str, Sequence[str]]  # config of an earlier table -> columns told there
 
 
 @dataclass(frozen=True)

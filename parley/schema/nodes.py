@@ -71,11 +71,9 @@ class Node(ABC):
 
     @abstractmethod
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        """Return a Python expression that tells whether a value has no problems.
+        """Return an expression that tells whether a value, evaluated once and first, fits.
 
-        Args:
-            value: The expression of the value, evaluated once and first.
-            names: Takes what the expression refers to.
+        `names` takes what it refers to.
         """
 
     @abstractmethod

@@ -83,11 +83,7 @@ def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
 
 
 class Around(Node):
-    """A node around another shape, which scripts write by its name.
-
-    Args:
-        shape: The shape of the upstream value.
-    """
+    """A node around the shape of an upstream value, which scripts write by its name."""
 
     inner: Node
 

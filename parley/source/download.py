@@ -53,10 +53,7 @@ _DAMAGED = (
 
 
 def open_client() -> httpx2.Client:
-    """Return a client that retries nothing, follows no redirect and asks for no compression.
-
-    UsageError for a proxy in the environment that cannot be used, as for SOCKS.
-    """
+    """Return a client that follows no redirect; UsageError for a proxy that it cannot use."""
     own = {"Accept-Encoding": "identity", "User-Agent": f"parley/{__version__}"}
     try:
         return httpx2.Client(headers=own)

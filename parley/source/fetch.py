@@ -34,10 +34,7 @@ _PATIENCE = Patience()
 
 
 def cache_folder() -> Path:
-    """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache.
-
-    UsageError if the user has no home folder, as in a container; OutputError if it is in a build.
-    """
+    """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache."""
     if own := os.environ.get("PARLEY_CACHE"):
         require_outside_builds(Path(own, "NAME"))
         return Path(own)

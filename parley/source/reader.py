@@ -20,13 +20,9 @@ _BUFFER = 1 << 18  # bytes read at once; more calls take longer
 
 
 class Reader:
-    """Reads the upstream files of one dataset, and checks each record.
+    """Reads the upstream files in a folder; one RecordError lists all problems of a file.
 
-    One RecordError lists all problems of a file. An unchanged file that has passed is not checked
-    again, but read with plain `orjson.loads`.
-
-    Args:
-        folder: The files in upstream's layout.
+    An unchanged file that has passed is not checked again, but read with plain `orjson.loads`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,10 +45,7 @@ class Reader:
         return {each.path: Opened(partial(self.read, each)) for each in sources}
 
     def read(self, source: Source) -> Iterator[tuple[str, Any]]:
-        """Yield each record of a source, with the name of its file within a folder.
-
-        RecordError if records do not fit the shape, or a folder has no file.
-        """
+        """Yield each record with the name of its file in a folder; RecordError if one is wrong."""
         whole = self._folder / source.path
         files = sorted(whole.iterdir()) if isinstance(source, Folder) else [whole]
         if not files:
@@ -157,10 +150,7 @@ def _comma(source: Source) -> str:
 
 
 def _part(source: Source, number: int) -> str:
-    """Return the name of a record within its file: its line, its index, or nothing.
-
-    Lines and rows are counted from 1, and include a header.
-    """
+    """Return the name of a record within its file: its line, with a header, index, or nothing."""
     if word := NAMED_BY.get(source.read):
         return f"{word} {max(1, number + (2 if source.read in HEADED else 1))}"
     return "" if source.read in _WHOLE else f"[{number}]"

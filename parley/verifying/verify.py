@@ -17,14 +17,7 @@ from parley.verifying.check import Check, OnStep, run_check
 
 @dataclass(frozen=True)
 class Verification:
-    """The results of verifying one build.
-
-    Args:
-        dataset: Its dataset.
-        sample: Whether it is built from the sample.
-        checks: Each check.
-        figures: Each documented figure.
-    """
+    """The results of verifying one build of a dataset, or of its sample."""
 
     dataset: str
     sample: bool = False
@@ -104,14 +97,7 @@ def verify(
 def verify_each(
     datasets: list[Dataset], build: Path, sources: Path | None, on_step: OnStep
 ) -> Iterator[Verification | ParleyError]:
-    """Verify the built folders of several datasets; yield each result or error.
-
-    Args:
-        datasets: The datasets.
-        build: The folder that holds their built folders.
-        sources: The folder that holds their upstream files; None is the cache.
-        on_step: Called with a dataset's name and that of the next check.
-    """
+    """Verify the builds of datasets in a folder; yield each result or error."""
     for dataset in datasets:
         outcome: Verification | ParleyError
         try:

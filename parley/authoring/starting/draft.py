@@ -23,19 +23,12 @@ _MOST_COLUMNS = 8  # tried in pairs as a key
 
 @dataclass(frozen=True)
 class Stated:
-    """What the user states of the files.
+    """What the user states of the files: names of fields."""
 
-    Args:
-        turns: The field of a record that lists its turns.
-        speaker: The key of a turn's speaker; without `turns`, a field that lists the speakers.
-        text: The key of a turn's text; without `turns`, a field that lists the texts.
-        dialogue: The field by which rows, each a turn, belong to a dialogue.
-    """
-
-    turns: str = ""
-    speaker: str = ""
-    text: str = ""
-    dialogue: str = ""
+    turns: str = ""  # of a record, which lists its turns
+    speaker: str = ""  # of a turn; without `turns`, one that lists the speakers
+    text: str = ""  # likewise
+    dialogue: str = ""  # of a row that is a turn
 
     def __post_init__(self) -> None:
         if self.turns and self.dialogue:

@@ -55,10 +55,7 @@ def pin_of(place: Path, path: str) -> dict[str, Any]:
 
 
 def pin_line(place: Path, url: str = "") -> str:
-    """Return the line of `pins.py` for a file or a flat folder of files.
-
-    UsageError if `place` is missing, or a folder that holds other folders.
-    """
+    """Return the line of `pins.py` for a file or a flat folder of files, or raise UsageError."""
     if not place.exists():
         raise UsageError(f"no such file or folder: {place}")
     if place.is_dir() and (inner := [each.name for each in place.iterdir() if not each.is_file()]):
@@ -70,10 +67,7 @@ def pin_line(place: Path, url: str = "") -> str:
 
 
 def read_given(paths: Sequence[Path], notes: list[str]) -> list[Given]:
-    """Read files and folders as sources of one format; note what was taken, and what left out.
-
-    UsageError if a path is missing, no file has a known format, or they have several.
-    """
+    """Read files and folders as sources of one format; note what was taken, and what left out."""
     if absent := [str(path) for path in paths if not path.exists()]:
         raise UsageError(f"no such file or folder: {', '.join(absent)}")
     places = list(dict.fromkeys(p for path in paths for p in _files(path.absolute(), notes)))

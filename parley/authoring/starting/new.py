@@ -20,10 +20,7 @@ _NAME, _TITLE = SKELETON.name, SKELETON.name.title()  # replaced by the dataset'
 
 
 def write_skeleton(name: str, home: Path) -> Path:
-    """Write a dataset folder of two invented dialogues into `home`, and return its path.
-
-    UsageError if the name is not allowed or taken, or the path exists.
-    """
+    """Write a dataset folder of two invented dialogues into `home`, and return its path."""
     target = _free(name, home)
     with replacing(target) as folder:
         for file in SKELETON.rglob("*.*"):
@@ -38,11 +35,7 @@ def write_skeleton(name: str, home: Path) -> Path:
 def write_draft(
     name: str, home: Path, files: Sequence[Path], stated: Stated = NOTHING
 ) -> tuple[Path, list[str]]:
-    """Write a dataset folder drafted from upstream's files and folders.
-
-    Return its path, and what was taken and guessed, a line each. UsageError as for a skeleton, or
-    if the files hold no dataset, or not what is stated; RecordError if a file cannot be read.
-    """
+    """Write a dataset folder drafted from files; return it, and a line for each guess."""
     target = _free(name, home)
     made = draft(files, stated)
     with replacing(target) as folder:

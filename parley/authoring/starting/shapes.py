@@ -93,10 +93,7 @@ def _guess_object(values: Sequence[dict[str, Any]], path: str, notes: Notes) -> 
 
 
 def keys_are_data(counts: Counter[str], objects: int) -> bool:
-    """Tell whether keys are data: ids, or many keys with few in each object.
-
-    `counts` is key -> how many of the objects have it.
-    """
+    """Tell whether keys, counted in objects, are data: ids, or many with few in each object."""
     if len(counts) < 4:
         return False
     share = sum(counts.values()) / (objects * len(counts))
