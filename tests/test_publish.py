@@ -501,6 +501,14 @@ def test_again_on_the_command_line(hub, folder, run, unverified):
     assert len(hub.commits("org/tea")) == 2
 
 
+def test_offline_it_says_so_before_it_verifies(hub, folder, run):
+    hub.fail("*", "", "drop", times=-1)
+    where = ("--build", folder.parent, "--endpoint", hub.endpoint)
+    _, _, err = run("publish", "tea", "--repo", "org/tea", *where, "--dry-run")
+    assert "org/tea at http" in err
+    assert "is not published" not in err  # as verification finds a sample
+
+
 def odd_file(hub):
     hub.seed("org/tea", Path(__file__).parent / "mutations")
     hub.push("org/tea", {f"!{TOKEN}\x1b[2J.csv": b"x"})

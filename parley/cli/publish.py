@@ -46,6 +46,7 @@ def publish(
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, source_folder(source))
     built = find_folder(folder, dataset)
+    hub.require_reachable(built, repo, endpoint)  # before what takes long
     step("verifying the build")
     if upstream is None:
         step("not compared with upstream files: none are available")

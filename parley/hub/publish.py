@@ -86,6 +86,13 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
         raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
+def require_reachable(built: BuiltFolder, repo: str, endpoint: str | None) -> None:
+    """Raise PublishError unless the Hub answers about a repository, which may be missing."""
+    there = Repository(repo, endpoint, built.path)
+    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN):
+        there.state()
+
+
 def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
     """Raise OutputError with the reasons why a build is not published, whatever is `permitted`."""
     reasons = []
