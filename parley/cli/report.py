@@ -1,5 +1,6 @@
 """Lay out the results of `list`, `build`, `verify`, `check`, `diff` and `publish`."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe, size
-from parley.building.verdicts import (
-    DIFFERS,
-    MATCHES,
-    NOT_CHECKED,
-    NOT_REPRODUCIBLE,
-    UNEXPLAINED,
-    VERDICTS,
-    Figure,
-    tally,
-)
+from parley.building import verdicts
+from parley.building.verdicts import UNEXPLAINED, Figure, tally
 from parley.cli.tables import first, indented, table
 
 if TYPE_CHECKING:  # each command imports only what it runs
@@ -78,7 +71,7 @@ def report(
     for each in found:
         failed, made, _ = _counts([each])
         checks = f"{failed} FAILED" if failed else f"{made} hold"
-        rows.append((each.dataset, checks, *(str(each.count(v) or "·") for v in VERDICTS)))
+        rows.append((each.dataset, checks, *(str(each.count(v) or "·") for v in verdicts.VERDICTS)))
     failures, known = [], []
     for each in found:
         failures += _section(each.dataset, _failures(each))
@@ -152,7 +145,7 @@ def _failures(each: "Verification") -> Iterator[RenderableType]:
             yield indented(f"{check.name}: {check.definition}", 2, "bold red")
             for problem in first(check.problems):
                 yield indented(problem, 4, "red")
-    yield from _figure_lines(each.figures, (UNEXPLAINED,))
+    yield from _figure_lines(each.figures, UNEXPLAINED)
 
 
 def _known(each: "Verification", all_figures: bool) -> Iterator[RenderableType]:
@@ -162,28 +155,25 @@ def _known(each: "Verification", all_figures: bool) -> Iterator[RenderableType]:
         if check.notes:
             yield indented(f"{check.name}: {check.definition}", 2)
             yield from (indented(note, 4) for note in check.notes)
-    verdicts = (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED) + ((MATCHES,) if all_figures else ())
-    yield from _figure_lines(each.figures, verdicts)
+    told = [verdicts.DIFFERS, verdicts.NOT_REPRODUCIBLE, verdicts.NOT_CHECKED]
+    for verdict in [*told, verdicts.MATCHES] if all_figures else told:
+        yield from _figure_lines(each.figures, verdict)
 
 
-def _figure_lines(figures: list[Figure], verdicts: Iterable[str]) -> Iterator[RenderableType]:
-    """Yield each verdict with its reason, then its figures: by table, if none was measured."""
-    for verdict in verdicts:
-        style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
-        reasons: dict[str, dict[str, int]] = {}  # reason -> line -> number of figures
-        for each in figures:
-            if each.verdict != verdict:
-                continue
+def _figure_lines(figures: list[Figure], verdict: str) -> Iterator[RenderableType]:
+    """Yield a verdict with each reason, then its figures: by table, if none was measured."""
+    style = {UNEXPLAINED: "bold red", verdicts.DIFFERS: "yellow"}.get(verdict, "")
+    reasons: dict[str, Counter[str]] = {}
+    for each in figures:
+        if each.verdict == verdict:
             line = f"{each.name}: documented {each.stated}, measured {each.measured}"
-            if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
+            if verdict in (verdicts.NOT_REPRODUCIBLE, verdicts.NOT_CHECKED):
                 line = each.name.split(".")[0]
-            lines = reasons.setdefault(each.reason, {})
-            line += f" ({each.place})"
-            lines[line] = lines.get(line, 0) + 1
-        for reason, lines in reasons.items():
-            yield indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
-            for line, count in lines.items():
-                yield indented(f"{line}{f', {count} figures' if count > 1 else ''}", 4)
+            reasons.setdefault(each.reason, Counter())[f"{line} ({each.place})"] += 1
+    for reason, lines in reasons.items():
+        yield indented(f"{verdict}: {reason}" if reason else verdict, 2, style)
+        for line, count in lines.items():
+            yield indented(f"{line}{f', {count} figures' if count > 1 else ''}", 4)
 
 
 def differences(found: "Difference") -> RenderableType:

@@ -6,24 +6,10 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+import parley.cli.common as common
 from parley.base.errors import UsageError
 from parley.building.registry import get
-from parley.cli.common import (
-    UNREAD,
-    AsJson,
-    Attempts,
-    BuildDir,
-    Name,
-    Names,
-    app,
-    completing,
-    options_of,
-    print_result,
-    read_file,
-    read_ids,
-    require_file,
-    select,
-)
+from parley.cli.common import UNREAD, AsJson, BuildDir, Name, Names, app, completing
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
@@ -59,18 +45,18 @@ def tasks(
     from parley.building.card_parts import overview
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
 
-    found, attempt = [], Attempts()
-    for dataset in select(names):
+    found, attempt = [], common.Attempts()
+    for dataset in common.select(names):
         with attempt():
             found += [(dataset.name, name, task) for name, task in dataset.tasks.items()]
     if names and not found and not attempt.failed:
         raise UsageError(f"{', '.join(names)}: no tasks; `parley tasks` lists all")
     if update:
         attempt.finish()
-        text = read_file("--update", update)
+        text = common.read_file("--update", update)
         write_whole(update, with_parts(text, str(update), {"tasks": overview(found)}))
     else:
-        print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
+        common.print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
     attempt.finish()
 
 
@@ -108,13 +94,15 @@ def score(
     from parley.tasks.predictions import require_free
 
     dataset = get(name)
-    declared, asked = dataset.task(task), options_of(set_)
+    declared, asked = dataset.task(task), common.options_of(set_)
     declared.chosen(asked)
     if template:
         if file or baseline or keep or entry:
             raise UsageError("--template scores nothing: leave FILE and the other options out")
         found = (name, task, declared)
-        print_result(as_json, lambda: tasks_as_dicts([found])[0], lambda: lay_out_template(*found))
+        common.print_result(
+            as_json, lambda: tasks_as_dicts([found])[0], lambda: lay_out_template(*found)
+        )
         return
     if (file is None) == (baseline is None):
         raise UsageError(
@@ -127,7 +115,7 @@ def score(
     for new in filter(None, (keep, entry)):
         require_free(new)
     built = find_folder(folder, dataset)
-    part = Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
+    part = Part(subset, limit, ids=frozenset(common.read_ids(ids) or ()))
     with progress("scores") as advance:
         how: dict[str, Any] = {"policy": unreadable, "advance": advance}
         if baseline:
@@ -139,7 +127,7 @@ def score(
         from parley.hub.results import eval_results
 
         write_whole(entry, eval_results(result, built))
-    print_result(as_json, result.as_dict, lambda: lay_out_score(result))
+    common.print_result(as_json, result.as_dict, lambda: lay_out_score(result))
     if result.moved:
         raise typer.Exit(1)
 
@@ -160,9 +148,11 @@ def compare(
 
     for path in logs:
         if not path.is_dir():
-            require_file("FILE", path)
+            common.require_file("FILE", path)
     with progress("scores") as advance:
         tables, left_out = compare_logs(folder, logs, metric or (), task, advance, unreadable)
     for each in left_out:
         print_message(f"left out: {each}")
-    print_result(as_json, lambda: comparison_as_dicts(tables), lambda: lay_out_comparison(tables))
+    common.print_result(
+        as_json, lambda: comparison_as_dicts(tables), lambda: lay_out_comparison(tables)
+    )

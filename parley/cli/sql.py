@@ -37,16 +37,7 @@ def sql(
     """
     from parley.base.console import out, print_message, print_output, progress, to_json
     from parley.cli.tables import cut_table
-    from parley.reading.sql import (
-        builds_in,
-        connect,
-        explained,
-        named_in,
-        statement_of,
-        until_interrupted,
-        with_meanings,
-        write,
-    )
+    from parley.reading import sql as engine
 
     if as_json and to is not None:
         raise UsageError("--to excludes --json")
@@ -58,24 +49,26 @@ def sql(
     with (
         progress() as advance,
         common.built_or_samples(folder, sample, named) as place,
-        connect(named_in(query, builds_in(place))) as connection,
-        explained(),
+        engine.connect(engine.named_in(query, engine.builds_in(place))) as connection,
+        engine.explained(),
     ):
         advance("query", "running", None)
         no_names = "set python_enable_replacements = false"  # of our variables, as tables
-        until_interrupted(connection, lambda: connection.execute(no_names))
+        engine.until_interrupted(connection, lambda: connection.execute(no_names))
         if to is not None:
-            count = until_interrupted(connection, lambda: write(connection, query, to))
+            count = engine.until_interrupted(
+                connection, lambda: engine.write(connection, query, to)
+            )
             common.print_line(f"{to}: {count:,} rows")
             return
         most = max(out.height - 6, 10) if out.is_terminal else _MOST
 
         def ask() -> tuple[list[str], list[Any]]:
-            found = connection.execute(with_meanings(statement_of(query)))
+            found = connection.execute(engine.with_meanings(engine.statement_of(query)))
             columns = [str(column[0]) for column in found.description]
             return columns, found.fetchall() if as_json else found.fetchmany(most + 1)
 
-        columns, rows = until_interrupted(connection, ask)
+        columns, rows = engine.until_interrupted(connection, ask)
     if as_json:
         if twice := [name for name, times in Counter(columns).items() if times > 1]:
             raise UsageError(f"two columns are named {few(twice)}: name one with AS")

@@ -18,16 +18,8 @@ from parley.building.card import is_licensed, licence_section
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
 from parley.building.upstream import Sources
-from parley.hub.upload import (
-    BEGUN,
-    LEAVE,
-    NOT_BEGUN,
-    Change,
-    LocalFiles,
-    Repository,
-    clear_errors,
-    token,
-)
+from parley.hub import upload
+from parley.hub.upload import Change, LocalFiles, Repository, clear_errors
 from parley.verifying.verify import verify
 
 
@@ -51,7 +43,7 @@ class Publication:
     @property
     def left(self) -> list[str]:
         """Other people's files, left unchanged."""
-        return [change.path for change in self.changes if change.action == LEAVE]
+        return [change.path for change in self.changes if change.action == upload.LEAVE]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it all for JSON."""
@@ -81,7 +73,7 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
     with clear_errors("no token for the Hub", _NOT_TRUSTED):
-        found = token()
+        found = upload.token()
     if not dry_run and not found:
         raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
@@ -146,14 +138,14 @@ def publish(
     version = f"v{built.version}"
     there = Repository(repo, endpoint, built.path)
     where = f"{repo} at {there.endpoint}"
-    with clear_errors(where, NOT_BEGUN):
+    with clear_errors(where, upload.NOT_BEGUN):
         on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
             on_step("a dry run does not test whether this token may write there")
     if not dry_run:
-        with clear_errors(where, BEGUN):
+        with clear_errors(where, upload.BEGUN):
             if is_new:
                 on_step("creating the repository")
                 there.create(private)

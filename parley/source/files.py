@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 from parley.base.errors import Problem, ScriptError
 from parley.schema.nodes import Node
@@ -44,19 +44,27 @@ class _Source:
     read: str | Callable[[Any, Any], Iterable[Any]] = ""
     validate: Callable[[Any], None] | None = None
 
+    _format: ClassVar[str] = ""  # usual one, whatever the suffix
+    _pinned: ClassVar[tuple[str, ...]]
+
     @cached_property
     def node(self) -> Node:
         """The parsed shape of its records."""
         return parse(self.shape)
 
-    def _take(self, name: str, own: Mapping[str, str]) -> None:
-        """Set the format by the suffix of a name, an own one or the usual, and validate."""
+    def __post_init__(self) -> None:
         from parley.source.formats import BY_SUFFIX
 
         if not self.read:
-            found = {**BY_SUFFIX, **own}.get(PurePosixPath(str(name)).suffix, "")
-            object.__setattr__(self, "read", found)
+            usual = self._format or BY_SUFFIX.get(PurePosixPath(str(self.path)).suffix, "")
+            object.__setattr__(self, "read", usual)
         require(self, self.path, list(self._problems()))
+
+    @cached_property
+    def pin(self) -> dict[str, Any]:
+        """The pin of its content (`parley.source.pins`)."""
+        found = {name: getattr(self, name) for name in self._pinned}
+        return {name: value for name, value in found.items() if value not in ("", None, [], ())}
 
     def _problems(self) -> Iterable[Problem]:
         from parley.source.formats import FORMATS
@@ -125,8 +133,7 @@ class File(_Source):
     git_blob: str = ""
     mirrors: Sequence[Mapping[str, Any]] = ()
 
-    def __post_init__(self) -> None:
-        self._take(self.path, {})
+    _pinned = ("url", "size", *_OF_FILES, "mirrors")
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -141,14 +148,6 @@ class File(_Source):
                 yield problem.at(f"{place}.") if problem.place else problem.at(place)
             for key in sorted(mirror.keys() - {"url", "size", *_OF_FILES}):
                 yield Problem(f"{place}.{key}", what="unknown key")
-
-    @cached_property
-    def pin(self) -> dict[str, Any]:
-        """The pin of its content (`parley.source.pins`)."""
-        found: dict[str, Any] = {"url": self.url, "size": self.size}
-        found |= {"sha256": self.sha256, "git_blob": self.git_blob}
-        found |= {"mirrors": list(map(dict, self.mirrors))}
-        return {key: value for key, value in found.items() if value not in ("", None, [])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +170,8 @@ class Folder(_Source):
     git_tree: str
     files: int | None = None
 
-    def __post_init__(self) -> None:
-        self._take("", {"": "json value"})
+    _format = "json value"
+    _pinned = ("url", "member", "git_tree", "files")
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -181,12 +180,6 @@ class Folder(_Source):
             yield Problem("member", "a folder in the archive", repr(self.member))
         if not _is_count(self.files):
             yield Problem("files", "a number of files", repr(self.files))
-
-    @cached_property
-    def pin(self) -> dict[str, Any]:
-        """The pin of its content (`parley.source.pins`)."""
-        found = {"url": self.url, "member": self.member, "git_tree": self.git_tree}
-        return found if self.files is None else found | {"files": self.files}
 
 
 Source = File | Folder

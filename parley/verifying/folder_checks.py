@@ -33,14 +33,7 @@ from parley.building.upstream import Sources, sources_of
 from parley.building.verdicts import A_SAMPLE, Figure, every_count, marked
 from parley.schema.features import arrow_schema
 from parley.source import pins
-from parley.tasks.in_builds import (
-    SPLIT,
-    config_of,
-    digest_of,
-    each_task,
-    eval_yaml,
-    versions_of,
-)
+from parley.tasks import in_builds
 from parley.verifying.check import NotChecked
 from parley.verifying.differences import differences
 
@@ -63,7 +56,7 @@ class Remeasured:
     def splits(self) -> dict[tuple[str, str], BuiltSplit]:
         """What a build writes of the rows of each split; the files are hashed and not kept."""
         built = self._built
-        versions = versions_of(built) if built.has_questions else {}
+        versions = in_builds.versions_of(built) if built.has_questions else {}
         return {
             name: write_batches(
                 name,
@@ -215,7 +208,9 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
     )
     due["configs"] = _entries(built, declared, remeasured)
     if built.has_questions:
-        due["questions"] = _entries(built, [(c, SPLIT) for c in versions_of(built)], remeasured)
+        due["questions"] = _entries(
+            built, [(c, in_builds.SPLIT) for c in in_builds.versions_of(built)], remeasured
+        )
         due["eval"] = has_eval(stated)
     found = list(differences(stated, json.loads(text_of(due))))
     yield from found
@@ -302,14 +297,17 @@ def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     """Questions and `eval.yaml`, if there are any, are those that the rows give."""
     if not built.has_questions:
         return
-    questions = dict(each_task(built))
-    due = {(config_of(task), SPLIT): digest_of(rows) for task, rows in questions.items()}
+    questions = dict(in_builds.each_task(built))
+    due = {
+        (in_builds.config_of(task), in_builds.SPLIT): in_builds.digest_of(rows)
+        for task, rows in questions.items()
+    }
     found = {
         name: digest for name, digest in remeasured.digests.items() if name not in built.declared
     }
     compared = sorted({*due, *found})
     wrong = ["/".join(name) for name in compared if due.get(name) != found.get(name)]
-    text = eval_yaml(built, questions)
+    text = in_builds.eval_yaml(built, questions)
     if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
         wrong.append(EVAL)
     yield from (f"{name}: differs from what the rows give; build again" for name in wrong)
