@@ -333,12 +333,22 @@ def tracked(left, right):
     return pickle.dumps(tables, 4)
 
 
+class Run:
+    """Pickles as a call of any function."""
+
+    def __reduce__(self):
+        return os.system, ("touch ran",)
+
+
 WORDS = {"für": 1, "a": 300}, {"a": 60_000, "\n": 3}
 GOOD = tracked(*WORDS)
 HOSTILE = {
+    "a call": pickle.dumps(Run()),
     "a call with a text": pickle.dumps({"left": {}, "right": {}, "more": os.system}, 0),
     "a count that is none": tracked({"a": True, "b": 1}, {"a": 1, "b": 1}),
     "another class": GOOD.replace(b"\x8c\x03int", b"\x8c\x03hex"),
+    "another module": GOOD.replace(b"collections", b"antigravity"),
+    "another protocol": pickle.dumps(pickle.loads(GOOD), 2),
     "text of more bytes than there are": GOOD[:-1] + b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
     "dicts remembered": b"\x80\x04" + b"}\x94" * 32_000 + b".",
     "more bytes than are read": b"(" * 1_000_000,
@@ -347,8 +357,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=list(HOSTILE))
-def test_another_pickle_is_refused(data):
-    """In little memory, and in few words."""
+def test_another_pickle_is_refused(data, tmp_path, monkeypatch):
+    """In little memory and in few words, without running it."""
+    monkeypatch.chdir(tmp_path)
     tracemalloc.start()
     try:
         with pytest.raises(ValueError) as refused:  # noqa: PT011
@@ -357,6 +368,7 @@ def test_another_pickle_is_refused(data):
     finally:
         tracemalloc.stop()
     assert len(str(refused.value)) < 300
+    assert list(tmp_path.iterdir()) == []
 
 
 @settings(max_examples=300)

@@ -26,6 +26,15 @@ def test_ids_and_prompts_are_alike_in_both_languages():
     assert prompts == [("ent", "aligned"), ("not_aligned", "not_aligned")]
 
 
+@pytest.mark.parametrize("data", ["sample", "published"])
+def test_files_return_to_their_bytes(data, request):
+    folder = request.getfixturevalue("source") / "duo" if data == "published" else dataset.sample
+    for file in [path for source in dataset.sources for path in (folder / source).iterdir()]:
+        record = dialogues.to_record(dialogues.to_row(json.loads(file.read_bytes())))
+        as_published = json.dumps(record, indent=4, ensure_ascii=False).encode()
+        assert as_published == file.read_bytes(), file
+
+
 @pytest.mark.parametrize("config", dataset.configs)
 def test_licence_of_each_config(config, tmp_path):
     licence = dataset.builder(config_name=config, cache_dir=str(tmp_path)).info.license
