@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import subprocess
 import sys
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -605,3 +606,46 @@ def test_a_run_that_failed_goes_on(asked, scored, monkeypatch, tmp_path):
     monkeypatch.undo()
     (again,) = eval_retry(str(failed), log_dir=str(tmp_path / "again"), display="log")
     assert scored(name, again.location)["metrics"] == scored(name, whole)["metrics"]
+
+
+KILLED = """\
+import os, sys
+sys.path.append(".")
+import evals, test_models
+calls = []
+def reply(messages, schema):
+    calls.append(messages)
+    return test_models.at_times(messages, schema) if len(calls) < 6 else os.kill(os.getpid(), 9)
+evals.ask("casino outcomes", reply, *sys.argv[1:], max_connections=1)
+"""
+
+
+def at_times(messages, schema):
+    """Answer one question in seven with nonsense."""
+    return by_schema(messages, schema if len(str(messages)) % 7 else None)
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_with_its_answers(sample_build, asked, scored, monkeypatch, tmp_path):
+    evals = pytest.importorskip("evals", reason="needs the extra models")
+    from inspect_ai import eval_retry
+    from inspect_ai.log import recover_eval_log
+
+    name, program, logs = "casino outcomes", [sys.executable, "-c", KILLED], tmp_path / "killed"
+    done = subprocess.run([*program, sample_build, logs], cwd=Path(__file__).parent)
+    assert done.returncode == -9
+    (killed,) = logs.iterdir()
+    assert "inspect log recover" in scored(name, killed, status=1)
+    calls = []
+
+    def counted(messages, schema):
+        calls.append(messages)
+        return at_times(messages, schema)
+
+    again = evals.model_of(counted, "model")
+    monkeypatch.setattr("inspect_ai._eval.eval.get_model", lambda *_, **__: again)
+    recovered = recover_eval_log(str(killed)).location
+    (found,) = eval_retry(recovered, log_dir=str(tmp_path / "again"), display="log")
+    asked_again, whole = len(calls), asked(name, counted)
+    assert 5 + asked_again == len(calls) - asked_again  # no answer that was given is asked again
+    assert scored(name, found.location)["metrics"] == scored(name, whole)["metrics"]
