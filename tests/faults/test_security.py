@@ -161,8 +161,8 @@ def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
     with Server() as server:
         server.pages["/dialogues.jsonl"] = Page(data.read_bytes())
         script, url = folder / "tea.py", server.url("/dialogues.jsonl")
-        pins = f"for each in Tea.sources().values():\n    each.pin['url'] = {url!r}\n"
-        script.write_text(f"{script.read_text(encoding='utf-8')}\n\n{pins}", encoding="utf-8")
+        text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin['url'] = {url!r}\n"
+        script.write_text(text, encoding="utf-8")
         commands = [
             ("new", "talks", tmp_path / "datasets", data),
             ("check", "tea"),
