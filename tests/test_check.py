@@ -111,6 +111,7 @@ BREAKS = {
                 ("    gold=", OTHERS),
                 ('(row["id"],)', '("9",)'),
                 ('Score({"right"', 'Score({"wrong"'),
+                ('"clerk"} for', "gold(data)[id,]} for"),
                 ('"first" in found[key]', 'found[key]["first"] == "clerk"'),
             )
         ),

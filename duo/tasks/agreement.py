@@ -186,6 +186,7 @@ AGREEMENT = Task(
         **{f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         "length": length,
     },
+    upper=("own-preference",),
     references=(
         Reference("own-stylistic-similarity", options={"aspect": "preference"}),
         Reference(

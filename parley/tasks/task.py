@@ -132,6 +132,7 @@ class Task:
         fold: An answer of gold -> its fold: a metric of all rows is the mean over the folds that
             have it. Of a part, such as a subset, it is one of all its rows together.
         baselines: Name -> a function: build -> predictions.
+        upper: The baselines that may know right answers, as an upper limit.
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
             baseline.
@@ -166,6 +167,7 @@ class Task:
     fold: Callable[[Any], Any] | None = None
     category: str = ""
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
+    upper: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inputs: str = ""
@@ -254,7 +256,7 @@ class Task:
         yield from self.node.problems(self.example, f"{where}.example")
         for what, due, known in (
             *(("example", "fields", self.fields), ("key", "fields", self.fields)),
-            ("per_prediction", "names", self.metrics),
+            *(("upper", "names", self.baselines), ("per_prediction", "names", self.metrics)),
         ):
             if unknown := [each for each in getattr(self, what) if each not in known]:
                 yield Problem(f"{where}.{what}", f"{due} of {list(known)}", str(unknown))

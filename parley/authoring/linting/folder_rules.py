@@ -2,7 +2,7 @@
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
@@ -153,7 +153,9 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
             yield f"{where}: gold: {said}"
         for baseline in task.baselines:
             try:
-                yield from (f"{where}: {each}" for each in _of_baseline(folder, name, baseline))
+                yield from (
+                    f"{where}: {each}" for each in _of_baseline(folder, name, baseline, gold)
+                )
             except ModuleNotFoundError as error:
                 if not extra_of((error.name or "").partition(".")[0]):
                     yield f"{where}: {baseline}: {error}; remove this import"
@@ -171,14 +173,24 @@ def _strangers(folder: DatasetFolder, task: Task, gold: Gold) -> list[str]:
     return [str(key) for key in gold if known and key not in known]
 
 
-def _of_baseline(folder: DatasetFolder, name: str, baseline: str) -> Iterator[str]:
-    """Yield what is wrong with the score of a baseline's predictions, or of an unreadable one."""
+def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) -> Iterator[str]:
+    """Yield what is wrong with a baseline's predictions, or with the score of an unreadable one."""
     task, built = folder.dataset.tasks[name], folder.built
     with running(built):
         found = list(task.baselines[baseline](built, **task.chosen({})))
     score(built, name, {}, found=found)
     if task.format is not JSON_LINES or isinstance(task.asking, Playing):
         return
+    fields = [field for field in task.shape if field not in task.key]
+    answers = {key: task.target(answer) if task.target else answer for key, answer in gold.items()}
+    for key, answer in answers.items():
+        answers[key] = answer if isinstance(answer, Mapping) else {fields[0]: answer}
+    if baseline not in task.upper and all(
+        {field: each.get(field) for field in fields} == answers[tuple(each[k] for k in task.key)]
+        for each in found
+    ):
+        said = "it reads them, or they are too few; name it in `upper` if it may know them"
+        yield f"{baseline}: gives all right answers of the sample: {said}"
     lost = {field: found[0][field] for field in task.key} | {UNREADABLE: "a try of `parley check`"}
     try:
         score(built, name, {}, found=[lost, *found[1:]])
