@@ -81,7 +81,7 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
 def require_reachable(built: BuiltFolder, repo: str, endpoint: str | None) -> None:
     """Raise PublishError unless the Hub answers about a repository, which may be missing."""
     there = Repository(repo, endpoint, built.path)
-    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN):
+    with clear_errors(f"{repo} at {there.endpoint}", upload.NOT_BEGUN):
         there.state()
 
 
