@@ -234,6 +234,7 @@ BAD = [
     *((TALKS, {"text": name}, name) for name in ("nothing", "id", "said")),
     (TALKS, {"turns": "said", "text": "text", "speaker": "whom"}, "whom"),
     (TALKS, {"turns": "said", "text": "nothing"}, "nothing"),
+    ({"a.json": '[{"id": 1, "texts": ["a", "b"], "whose": ["An"]}]'}, BESIDE, "record 1"),
     (TALKS, {"dialogue": "id", "text": "nothing"}, "nothing"),
     (TALKS, {"dialogue": "said", "text": "id"}, "said"),
     ({"a.csv": "id,text\n1,a\n2,b\n1,c\n"}, BY_ID, "id 1"),

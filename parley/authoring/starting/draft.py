@@ -88,7 +88,7 @@ def draft(files: Sequence[Path], stated: Stated) -> Draft:
     made = Draft(given, value, entries, key, stated, notes)
     notes.append(f"guess: {', '.join(key)} is the key" if key else "no field is unique: no key")
     if stated.text or stated.turns:
-        _require_turns(made)
+        _require_turns(made, values)
     else:
         said = "no dialogues: state --turns, --speaker and --text, or --dialogue for rows of turns"
         notes.append(said)
@@ -114,7 +114,7 @@ def _have_entries(values: list[Any]) -> bool:
     return len({*map(type, entries)} & {dict, list}) == 1 and keys_are_data(counts, 2)
 
 
-def _require_turns(made: Draft) -> None:
+def _require_turns(made: Draft, records: Sequence[Any]) -> None:
     """Raise UsageError unless each record has texts, and their speakers, where they are stated."""
     stated, record = made.stated, made.value
     if not made.key:
@@ -130,6 +130,12 @@ def _require_turns(made: Draft) -> None:
     fields = turn if isinstance(turn, dict) else {"": turn}
     text = fields.get(stated.text)
     if (text is str or isinstance(text, set)) and stated.speaker in ("", *fields):
+        beside = not (stated.turns or stated.dialogue or stated.speaker in ("", stated.text))
+        for number, each in enumerate(records if beside else (), 1):
+            texts, speakers = len(each[stated.text]), len(each[stated.speaker])
+            if texts != speakers:
+                said = f"{stated}: record {number} has {texts} texts and {speakers} speakers"
+                raise UsageError(said, remedy=BY_HAND)
         return
     there = f"a record has {few([*map(repr, record)], 8)}"
     there += f", a turn {few([*map(repr, fields)], 8)}" if stated.turns and turn is fields else ""
