@@ -42,6 +42,8 @@ def card_of(dataset, module=card, known=None):
 def test_the_card_of_a_build_is_its_own_one_completed(tea):
     front, body = parse(card_of(tea), "here")
     assert front["size_categories"] == ["1K<n<10K"]  # of the build
+    large = {"dialogues": {"train": {"rows": 10**9}}}
+    assert card.determined(tea, large)["size_categories"] == ["1B<n<10B"]
     assert front["configs"] == [
         {
             "config_name": "dialogues",

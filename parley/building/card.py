@@ -41,7 +41,10 @@ _SHOWN = "docs/adding.md shows a card."
 _NO_LICENCE = ("", "unknown", "other", "none")
 _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 # the Hub's names of sizes, by the digits of the number of rows: up to 3, 4 and so on
-_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
+_SIZES = (
+    *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
+    *("1B<n<10B", "10B<n<100B", "100B<n<1T", "n>1T"),
+)
 _QUESTIONS = (
     "**Questions to models**: a config `questions-TASK` holds those of a task with the right "
     "answers."
