@@ -515,12 +515,14 @@ NO_MEMORY = [
     "OSError(12, 'Cannot allocate memory')",
 ]
 BUILD = ("build", "chatter", "--sample", "--build", "out")
+CHECK = "from parley.building.figures import check\n\n\n@check\ndef sound(data):\n    yield\n"
 
 
 @pytest.mark.parametrize(
     ("file", "line", "error", "command"),
     [
         *(("tasks.py", "    right = [", error, (*WORDS, "-")) for error in NO_MEMORY),
+        ("checks.py", "    yield", NO_MEMORY[0], ("verify", "chatter")),
         ("transcript.py", "    return ", NO_MEMORY[0], ("show", "chatter")),
         ("chatter.py", "class ", NO_MEMORY[0], BUILD),
     ],
@@ -528,6 +530,7 @@ BUILD = ("build", "chatter", "--sample", "--build", "out")
 def test_too_little_memory_is_a_message(run, place, tmp_path, file, line, error, command):
     """Although any other error, here before a line of a module, is a mistake of the module."""
     folder = shutil.copytree(place / "more" / "chatter", tmp_path / "changed" / "chatter")
+    (folder / "checks.py").write_text(CHECK)
     before, _, after = (folder / file).read_text().partition(line)
     indent = line[: -len(line.lstrip())]
     (folder / file).write_text(f"{before}{indent}raise {error}\n{line}{after}")
