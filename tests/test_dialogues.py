@@ -19,7 +19,7 @@ from parley.base.errors import OutputError, ScriptError
 from parley.building.folder import find_folder
 from parley.building.registry import Dataset, get
 from parley.cli.show import find_dialogue
-from parley.reading.dialogues import Dialogue, dialogues, related_by_dialogue
+from parley.reading.dialogues import Dialogue, dialogues
 from parley.reading.transcript import Note, Transcript, Turn
 
 
@@ -62,13 +62,11 @@ def test_of_a_config_only_the_dialogues_are_read_that_no_richer_one_has(folder, 
     assert 0 < len(read) < len(every)
 
 
-def test_related_rows_are_grouped_once_as_for_one_dialogue(folder):
+def test_related_rows_are_those_of_the_dialogue(folder):
     built = folder("craigslist_bargains")
     for each in dialogues(built):
         acts = [act["dialogue_id"] for act in each.beside["dialogue_acts"]]
         assert acts == [each.id] * len(each.row["events"])
-        one = related_by_dialogue(built, each.split)
-        assert one[each.id] == each.beside
 
 
 def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folder, monkeypatch):

@@ -9,7 +9,7 @@ from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
 from parley.building.upstream import Sources
 from parley.cli.tables import LABEL, grid, indented, labelled
-from parley.reading.dialogues import Dialogue, as_id, places, related_by_dialogue, rows
+from parley.reading.dialogues import Dialogue, dialogues_of, places
 from parley.reading.transcript import Note, Table, Transcript
 from parley.schema.fields import FieldTable
 
@@ -21,14 +21,12 @@ def find_dialogue(
 ) -> Dialogue:
     """Return the dialogue of this id, or the first one, with related rows; or raise UsageError."""
     some: list[str] = []
-    for config, split in places(folder):
-        for number, row in enumerate(rows(folder, config, split)):
-            key = as_id(next(iter(row.values()), None), dataset, (config, split), number)
-            if id is None or str(key) == id:
-                beside = related_by_dialogue(folder, split)
-                return Dialogue(dataset, config, split, row, beside[key], ((config, split),))
+    for place in places(folder):
+        for dialogue in dialogues_of(folder, *place):
+            if id is None or dialogue.id == id:
+                return dialogue
             if len(some) < 5:
-                some.append(str(key))
+                some.append(dialogue.id)
     wanted = "" if id is None else f" {id!r}"
     there = f"; the first are {', '.join(some)}" if some else ""
     raise UsageError(f"{dataset.name}: no dialogue{wanted} in {origin}{there}")

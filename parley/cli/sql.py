@@ -50,7 +50,6 @@ def sql(
         progress() as advance,
         common.built_or_samples(folder, sample, named) as place,
         engine.connect(engine.named_in(query, engine.builds_in(place))) as connection,
-        engine.explained(),
     ):
         advance("query", "running", None)
         no_names = "set python_enable_replacements = false"  # of our variables, as tables

@@ -4,7 +4,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -177,18 +177,25 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 
     Related rows of a split are read in one pass and kept for all its dialogues.
     """
-    dataset = folder.dataset
-    found: dict[Id, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
+    found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
     for place in places(folder):
         for number, value in enumerate(folder.ids(*place)):
-            found[as_id(value, dataset, place, number)].setdefault(place)
+            found[str(_as_id(value, folder.dataset, place, number))].setdefault(place)
     for place in dict.fromkeys(next(iter(each)) for each in found.values()):
-        config, split = place
-        beside = related_by_dialogue(folder, split)
-        for row in folder.each_row(config, split):
-            id: Id = next(iter(row.values()))
-            if next(iter(found[id])) == place:
-                yield Dialogue(dataset, config, split, row, beside[id], tuple(found[id]))
+        for each in dialogues_of(folder, *place):
+            if next(iter(found[each.id])) == place:
+                yield replace(each, places=tuple(found[each.id]))
+
+
+def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iterator[Dialogue]:
+    """Yield the dialogue of each row of a split, of a built folder or made from a source.
+
+    A row without an id, also a related one, is an OutputError.
+    """
+    place, beside = (config, split), _related(folder, split)
+    for number, row in enumerate(_rows(folder, config, split)):
+        id = _as_id(next(iter(row.values()), None), folder.dataset, place, number)
+        yield Dialogue(folder.dataset, config, split, row, beside[id], (place,))
 
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
@@ -205,7 +212,7 @@ def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
     return [(config, split) for config in configs for split in folder.splits(config)]
 
 
-def as_id(
+def _as_id(
     value: Any, dataset: Dataset, place: tuple[str, str], number: int, column: str = ""
 ) -> Id:
     """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
@@ -225,23 +232,19 @@ def as_id(
     )
 
 
-def related_by_dialogue(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
-    """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split.
-
-    A row without an id is an OutputError.
-    """
+def _related(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
+    """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split."""
     wanted: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
     found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
     for config, column in wanted.items():
-        there = rows(folder, config, split) if split in folder.splits(config) else ()
+        there = _rows(folder, config, split) if split in folder.splits(config) else ()
         for number, row in enumerate(there):
-            id = as_id(row.get(column), folder.dataset, (config, split), number, column)
+            id = _as_id(row.get(column), folder.dataset, (config, split), number, column)
             found[id][config].append(row)
     return found
 
 
-def rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row]:
-    """Return the rows of a split, of a built folder or made from a source."""
+def _rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row]:
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
     # not at the top: a build needs less

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -100,22 +99,18 @@ def _attach(connection: Any, place: Path, built: BuiltFolder) -> None:
         raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
 
 
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turn an error of DuckDB into a UsageError of one line."""
+def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
+    """Return what a function returns; end its query on a signal, which DuckDB may not notice.
+
+    An error of DuckDB becomes a UsageError of one line.
+    """
     import duckdb
 
-    try:
-        yield
-    except duckdb.Error as error:
-        raise UsageError(one_line(error)) from error
-
-
-def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
-    """Return what a function returns; end its query on a signal, which DuckDB may not notice."""
     with ThreadPoolExecutor(1) as thread:
         try:
             return thread.submit(ask).result()
+        except duckdb.Error as error:
+            raise UsageError(one_line(error)) from error
         except BaseException:
             connection.interrupt()
             raise
@@ -125,8 +120,7 @@ def statement_of(query: str) -> str:
     """Return the one statement of a query, which only reads, without what ends it."""
     import duckdb
 
-    with explained():
-        found = duckdb.extract_statements(query)
+    found = duckdb.extract_statements(query)
     if [each.type.name for each in found] not in (["SELECT"], ["MULTI"], ["EXPLAIN"]):
         kinds = ", ".join(each.type.name for each in found) or "none"
         raise UsageError(f"expected one statement that reads, such as SELECT, found {kinds}")
@@ -146,9 +140,7 @@ def with_meanings(statement: str) -> str:
 
 def ids(connection: Any, query: str) -> list[str]:
     """Return the first column of a result as text, each value once; UsageError if it has none."""
-    statement = statement_of(query)
-    with explained():
-        rows = until_interrupted(connection, lambda: connection.execute(statement).fetchall())
+    rows = until_interrupted(connection, lambda: connection.execute(statement_of(query)).fetchall())
     if not rows or any(row[0] is None for row in rows):
         raise UsageError(
             "", Problem("the query", "ids in its first column", "null" if rows else "no row")
@@ -164,7 +156,7 @@ def write(connection: Any, query: str, path: Path) -> int:
     if path.suffix not in _FORMATS:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
     statement = statement_of(query)
-    with explained(), writing(path) as file:
+    with writing(path) as file:
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
             return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])

@@ -15,7 +15,7 @@ from parley.building.measurements import FILE, Measured, every_split, measured, 
 from parley.building.registry import Dataset
 from parley.building.rows.split import split_plan
 from parley.building.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
-from parley.reading.dialogues import Dialogue, as_id, related_by_dialogue
+from parley.reading.dialogues import dialogues_of
 from parley.reading.export.export import export
 from parley.schema.alternatives import Alternatives
 from parley.schema.fields import columns_of
@@ -247,17 +247,13 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     for config, split in folder.built.declared:
         if config not in configs:
             continue
-        beside = related_by_dialogue(folder.built, split)
-        for number, row in enumerate(folder.built.rows(config, split)):
-            place = config, split
-            id = as_id(next(iter(row.values())), dataset, place, number)
-            dialogue = Dialogue(dataset, *place, row, beside[id], (place,))
+        for number, dialogue in enumerate(dialogues_of(folder.built, config, split)):
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
                 shown = len(dialogue.transcript.turns)
                 holds = getattr(declared[config], "holds", None)
-                if not shown or (holds and shown != holds(row)[0]):
-                    due = f"{holds(row)[0]} turns" if holds else "turns"
+                if not shown or (holds and shown != holds(dialogue.row)[0]):
+                    due = f"{holds(dialogue.row)[0]} turns" if holds else "turns"
                     yield f"{where}: expected {due}, found {shown}; show each turn"
                 dialogue.facets  # noqa: B018 - computes them
             except ParleyError as error:

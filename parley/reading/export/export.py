@@ -34,6 +34,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonlines
@@ -176,18 +177,11 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
     Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
     """
     columns = list(_columns(built.features(config)))
-    writer: Any = csv.writer(_Lines())
+    writer: Any = csv.writer(SimpleNamespace(write=str))  # `writerow` returns what this does
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
         for row in built.each_named(config, split):
             yield str(row[column]), writer.writerow([split, *_cells(row, columns)])
-
-
-class _Lines:
-    """A file for `csv.writer`, whose `writerow` returns what this does."""
-
-    def write(self, line: str) -> str:
-        return line
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:

@@ -20,7 +20,7 @@ from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import dialogues
 from parley.reading.export.export import cell
 from parley.reading.site.filters import DIFFERS, sides_of
-from parley.reading.sql import connect, explained, literal, quoted, until_interrupted
+from parley.reading.sql import connect, literal, quoted, until_interrupted
 from parley.reading.transcript import Note
 
 Keys = tuple[str, ...]
@@ -92,8 +92,7 @@ class Own:
 
     def _ask(self, query: str) -> list[Any]:
         ask = self._connection.execute
-        with explained():
-            return list(until_interrupted(self._connection, lambda: ask(query).fetchall()))
+        return list(until_interrupted(self._connection, lambda: ask(query).fetchall()))
 
     def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Rows:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
