@@ -114,7 +114,7 @@ BREAKS = {
                 ('"clerk"} for', "gold(data)[id,]} for"),
                 ('"first" in found[key]', 'found[key]["first"] == "clerk"'),
             )
-        ),
+        )
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT)],
     "transcript_lays_out_every_row": [

@@ -15,6 +15,7 @@ import pytest
 import typer
 from server import Page, Server, pinned
 
+from parley.authoring.starting.new import write_skeleton
 from parley.base import console
 from parley.building.measurements import FILE
 from parley.building.registry import Dataset, discover, get
@@ -291,18 +292,20 @@ def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeyp
 # Jobs -----------------------------------------------------------------------------------------
 
 
+JOB = '''
+from parley.building.jobs import Job
+
+def count(upto: int = 3):
+    """Count aloud."""
+    print(*range(upto))
+
+JOBS = {"count": Job(count)}
+'''
+
+
 def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     """What the tool knows of a job it has from the folder."""
-    folder = tmp_path / "more" / "own"
-    shutil.copytree(get("casino").folder, folder)
-    (folder / "casino.py").rename(folder / "own.py")
-    (folder / "jobs.py").write_text(
-        "from parley.building.jobs import Job\n\n\n"
-        "def count(upto: int = 3) -> None:\n"
-        '    """Count aloud."""\n'
-        "    print(*range(upto))\n\n\n"
-        'JOBS = {"count": Job(count)}\n'
-    )
+    (write_skeleton("own", tmp_path / "more") / "jobs.py").write_text(JOB)
     home = {"PARLEY_DATASETS": tmp_path / "more"}
     assert "Count aloud." in run("run", **home).stdout
     assert run("run", "own", "count", "--upto", "2", **home).stdout == "0 1\n"

@@ -286,11 +286,7 @@ def test_all_failures_are_named_and_the_rest_is_fetched(server, tmp_path, pin, f
 
 # Mirrors --------------------------------------------------------------------------------
 
-LACKS = {
-    "404": None,
-    "broke": Page(BODY, drop=[99_000] * 99, ranges=False),
-    "sha256": Page(WRONG),
-}
+LACKS = {"404": None, "broke": Page(BODY, drop=[99_000] * 99, ranges=False), "sha256": Page(WRONG)}
 
 
 @pytest.mark.parametrize("lack", LACKS)

@@ -25,11 +25,7 @@ from parley.building.folder import BuiltFolder, open_folder
 from parley.building.provenance import EVAL, PROVENANCE, QUESTIONS
 from parley.building.registry import Dataset, get
 from parley.building.upstream import Sources, at_hand
-from parley.hub.publish import (
-    publish,
-    validate_target,
-    verify_for_upload,
-)
+from parley.hub.publish import publish, validate_target, verify_for_upload
 from parley.hub.published import Published
 from parley.hub.published import note as keep_note
 from parley.hub.published import published as where_published

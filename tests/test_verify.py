@@ -254,9 +254,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "an empty text": rows("dialogues/train[0].chat_logs[0].text", ""),
         "an empty text in a list of a view": rows("scenarios/train[0].published_in", [""]),
     },
-    "records": {
-        "a label's number too high": rows("utterances/train[0].annotations", [10]),
-    },
+    "records": {"a label's number too high": rows("utterances/train[0].annotations", [10])},
     "views": {
         "another text": rows("utterances/train[0].text", "Hi!"),
         "NaN": rows("speakers/train[0].extraversion", math.nan),
@@ -308,11 +306,7 @@ def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
     path = dataset.folder / "figures.py"
     path.write_text(path.read_text() + COUNTED)
     build_files(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
-    assert measured(dataset).counted == {
-        "turns.a.b": 6,
-        "turns.share": "0.33",
-        "gone": None,
-    }
+    assert measured(dataset).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
 
     def found():
         checks = verify(open_folder(tmp_path / "out/tea", dataset)).checks

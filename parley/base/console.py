@@ -76,11 +76,7 @@ def safe(text: str = "", style: str = "", **how: Any) -> Text:
 
 
 def to_json(value: Any) -> str:
-    r"""Return indented JSON without secrets, each control character as an escape, `\\u009b`.
-
-    Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". Where standard
-    output takes no Unicode, all but ASCII is escaped.
-    """
+    """Return indented JSON without secrets, and escapes of control and perhaps other characters."""
     ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
     text = without_secrets(json.dumps(_finite(value), **options))

@@ -200,6 +200,7 @@ def few(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(map(cut, names[:most])) + more
 
 
-def cut(line: str) -> str:
+def cut(line: str, most: int = 500) -> str:
     """Shorten a long line in the middle."""
-    return line if len(line) <= 500 else f"{line[:300]}…{line[-199:]}"
+    last = most * 2 // 5
+    return line if len(line) <= most else f"{line[: most - last]}…{line[1 - last :]}"

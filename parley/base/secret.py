@@ -22,11 +22,7 @@ def keep_secret(secret: str) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Replace each secret in a text by "…", also where it is escaped for JSON or a URL.
-
-    Secrets are the tokens for the Hub, and user names and passwords in URLs, of 8 characters or
-    more.
-    """
+    """Replace tokens for the Hub and logins in URLs by "…", also as escaped for JSON or a URL."""
     for secret in sorted(_secrets(), key=len, reverse=True):  # one may contain another
         for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
             text = text.replace(written, "…")

@@ -33,11 +33,7 @@ def folder_beside(target: Path) -> AbstractContextManager[Path]:
 
     What stood in the target, moved to `EARLIER` within, goes back if nothing stands there then.
     """
-    return _marked(target.parent, _prefix(target), target)
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name}.parley-"
+    return _marked(target.parent, f".{target.name}.parley-", target)
 
 
 @contextmanager

@@ -138,12 +138,7 @@ def build(
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
                 asked = write_questions if questions else None
                 splits = build_dataset(
-                    files,
-                    folder,
-                    advance,
-                    measure=measure,
-                    scores=measured_scores,
-                    questions=asked,
+                    files, folder, advance, measure=measure, scores=measured_scores, questions=asked
                 )
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 notes = card.notes(files.mirrored)

@@ -24,8 +24,7 @@ def new(
         str, typer.Option(metavar="FIELD", help="The field of a record that lists its turns.")
     ] = "",
     speaker: Annotated[
-        str,
-        typer.Option(metavar="FIELD", help="Who speaks: of a turn, or a list beside --text."),
+        str, typer.Option(metavar="FIELD", help="Who speaks: of a turn, or a list beside --text.")
     ] = "",
     text: Annotated[
         str, typer.Option(metavar="FIELD", help="What is said: of a turn, or a list.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe, size
+from parley.base.errors import cut
 from parley.building import verdicts
 from parley.building.verdicts import UNEXPLAINED, Figure, tally
 from parley.cli.tables import first, indented, table
@@ -188,7 +189,10 @@ def differences(found: "Difference") -> RenderableType:
     moved = {"provenance": found.provenance, "documented figures that moved": found.figures}
     for title, values in moved.items():
         lines += [safe(title, style="bold")] if values else []
-        lines += [safe(f"  {name}: {_value(old)} -> {_value(new)}") for name, old, new in values]
+        lines += [
+            safe(f"  {name}: {cut(repr(old), 80)} -> {cut(repr(new), 80)}")
+            for name, old, new in values
+        ]
     if not found.differs:
         lines.append(safe("no difference"))
     return Group(table(columns, rows, title=found.dataset), *lines)
@@ -225,14 +229,9 @@ def _split_lines(split: "SplitDifference") -> Iterator[str]:
     for changed in split.changed[:10]:
         yield f"{where} changed: {changed.key}"
         for path, old, new in changed.fields[:5]:
-            yield f"    {path}: {_value(old)} -> {_value(new)}"
+            yield f"    {path}: {cut(repr(old), 80)} -> {cut(repr(new), 80)}"
     if (more := len(split.changed) - 10) > 0:
         yield f"{where}: and {more:,} more changed rows"
-
-
-def _value(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:50]}…{text[-28:]}"
 
 
 def _count(rows: int | None) -> str:

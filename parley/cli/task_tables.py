@@ -255,18 +255,14 @@ def _as_dict(log: "Compared") -> dict[str, Any]:
         names: vars(found) | {"interval": found.interval and vars(found.interval)}
         for names, found in log.differences.items()
     }
-    return {
+    same = ("label", "units", "asked", "unreadable", "coverage")
+    return {name: getattr(log, name) for name in same} | {
         "log": str(log.path),
-        "label": log.label,
         "differs": list(map(str, log.differs)),
         "settings": list(map(str, log.settings)),
-        "units": log.units,
         "metrics": tree(metrics),
         "intervals": tree({names: vars(found) for names, found in log.intervals.items()}),
         "differences": tree(differences),
-        "asked": log.asked,
-        "unreadable": log.unreadable,
-        "coverage": log.coverage,
         "run": dict(log.facts),
     }
 

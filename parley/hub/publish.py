@@ -166,10 +166,7 @@ def publish(
 def _look(
     there: Repository, built: BuiltFolder, files: LocalFiles, private: bool, tag: bool
 ) -> tuple[str | None, list[Change], bool]:
-    """Return the last commit, the changes, and whether the version is tagged.
-
-    PublishError if publishing would expose, replace or remove other data.
-    """
+    """Return last commit, changes, whether the version is tagged; or refuse to touch other data."""
     repo, version, name = there.name, f"v{built.version}", built.dataset.name
     head, is_private = there.state()
     if private and head and not is_private:
@@ -183,7 +180,7 @@ def _look(
             "Choose another --repo, or remove it on the Hub first."
         )
     changes = there.changes(files, head)
-    tagged = there.tags().get(version) if head and tag else None
+    tagged = there.tagged(version) if head and tag else None
     if tagged and any(change.writes for change in there.changes(files, tagged)):
         raise PublishError(
             f"{repo}: {name} {built.version} is published already, as commit {tagged[:12]}, with "

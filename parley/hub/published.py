@@ -9,7 +9,7 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from parley.base.errors import OutputError, UsageError
+from parley.base.errors import UsageError
 from parley.base.regular import open_regular, read_regular
 from parley.base.replace import write_whole
 from parley.base.secret import without_secrets
@@ -30,12 +30,8 @@ class Published:
 
 def note(files: LocalFiles, found: Published) -> None:
     """Note where the verified files of a build were published."""
-    file = _place(files[PROVENANCE])
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{file.parent}: {error.strerror or error}") from error
-    write_whole(file, without_secrets(json.dumps(asdict(found), indent=2)) + "\n")
+    text = without_secrets(json.dumps(asdict(found), indent=2))
+    write_whole(_place(files[PROVENANCE]), f"{text}\n")
 
 
 def published(built: BuiltFolder) -> Published | None:

@@ -110,20 +110,17 @@ class Repository:
         script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
         return path.lower() in (_SETTINGS, script, EVAL) or bool(_RECORDS.fullmatch(path))
 
-    def tags(self) -> dict[str, str]:
-        """Return tag -> commit."""
-        refs = self._api.list_repo_refs(self.name, repo_type="dataset")
-        return {tag.name: _commit_id(tag.target_commit) for tag in refs.tags}
+    def tagged(self, version: str) -> str | None:
+        """Return the commit with a tag."""
+        tags = self._api.list_repo_refs(self.name, repo_type="dataset").tags
+        return next((_commit_id(t.target_commit) for t in tags if t.name == version), None)
 
     def tag(self, tag: str, commit: str | None) -> None:
         """Tag a commit; an existing tag is an error."""
         self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
 
     def upload(self, changes: list[Change], parent: str | None, message: str) -> str:
-        """Make the changes in one commit on top of `parent`, and return it.
-
-        HfHubHTTPError with the status 412 if `parent` is no longer the last commit.
-        """
+        """Make the changes in one commit on top of `parent`, or fail with 412; return it."""
         made = self._api.upload_folder(
             repo_id=self.name,
             repo_type="dataset",
@@ -207,10 +204,7 @@ BEGUN = (
 
 @contextmanager
 def clear_errors(where: str, advice: str) -> Iterator[None]:
-    """Turn the libraries' errors into a PublishError with a remedy and without tokens.
-
-    `advice` is the remedy for other errors than the Hub's own.
-    """
+    """Turn the libraries' errors into a PublishError without tokens; `advice` is a remedy."""
     try:
         yield
     except ParleyError:

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from parley.base.errors import Problem
+from parley.base.errors import Problem, cut
 from parley.schema.conversion import Conversion, refusal
 from parley.schema.features import Value
 
@@ -216,10 +216,9 @@ def held(names: dict[str, Any], value: Any = None) -> str:
 def show(value: Any) -> str:
     """Return a value for a message, cut to 64 characters."""
     try:
-        text = json.dumps(value, ensure_ascii=False, default=repr)
+        return cut(json.dumps(value, ensure_ascii=False, default=repr), 64)
     except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
         return "a value too large or too deeply nested to show"
-    return text if len(text) <= 64 else f"{text[:36]}…{text[-27:]}"
 
 
 def type_of(feature: Any) -> str:

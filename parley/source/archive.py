@@ -40,7 +40,7 @@ def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
         part.rename(target)
         return None
     except ArchiveError as error:
-        return f"the archive {error}"
+        return f"the archive is refused: {error}"
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -62,9 +62,7 @@ class _Limited:
 
     def read(self, size: int = -1) -> bytes:
         if size > _DIRECTORY:
-            raise ArchiveError(
-                f"is refused: its list of entries has {size:,} bytes, more than {_DIRECTORY:,}"
-            )
+            raise ArchiveError(f"its list of entries has {size:,} bytes, more than {_DIRECTORY:,}")
         return self._file.read(size)
 
     def __getattr__(self, name: str) -> Any:
@@ -87,7 +85,7 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
                     while block := opened.read(_BLOCK):
                         yield name, block
     except (*_DAMAGED, ValueError) as error:
-        raise ArchiveError(f"cannot be read: {error}") from None
+        raise ArchiveError(f"it cannot be read: {error}") from None
 
 
 def _members(file: zipfile.ZipFile, folder: str) -> dict[str, zipfile.ZipInfo]:
@@ -97,24 +95,24 @@ def _members(file: zipfile.ZipFile, folder: str) -> dict[str, zipfile.ZipInfo]:
     for entry in file.infolist():
         path = entry.filename
         if re.match(r"[/\\]|[A-Za-z]:", path) or {".", ".."} & set(re.split(r"[/\\]", path)):
-            raise ArchiveError(f"is refused: its entry {path!r} may lead outside the folder")
+            raise ArchiveError(f"its entry {path!r} may lead outside the folder")
         name = path.removeprefix(prefix)
         if name in ("", path):  # the folder itself, or outside it
             continue
         kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where the archive does not say
         if re.search(r"[/\\]", name) or kind not in (0, stat.S_IFREG):
-            raise ArchiveError(f"is refused: its entry {path!r} is not a file of a flat folder")
+            raise ArchiveError(f"its entry {path!r} is not a file of a flat folder")
         if name in members:
-            raise ArchiveError(f"is refused: it has two entries {path!r}")
+            raise ArchiveError(f"it has two entries {path!r}")
         if entry.flag_bits & _ENCRYPTED or entry.compress_type not in _METHODS:
-            raise ArchiveError(f"is refused: its entry {path!r} is neither stored nor deflated")
+            raise ArchiveError(f"its entry {path!r} is neither stored nor deflated")
         members[name] = entry
     size = sum(member.file_size for member in members.values())
     if not members:
-        raise ArchiveError(f"is refused: it has no files in {prefix}")
+        raise ArchiveError(f"it has no files in {prefix}")
     if len(members) > _FILES or size > LIMIT:
         raise ArchiveError(
-            f"is refused: {prefix} has {len(members):,} files and {size:,} bytes, "
+            f"{prefix} has {len(members):,} files and {size:,} bytes, "
             f"more than {_FILES:,} files or {LIMIT:,} bytes"
         )
     return members

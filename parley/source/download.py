@@ -94,11 +94,9 @@ class Downloader:
     def fill(
         self, part: BinaryIO, pin: Pin, label: str, check: Callable[[], list[Problem]]
     ) -> None:
-        """Download the pin's URL into `part`, resuming broken connections.
+        """Download the pin's URL into `part`, resuming what it holds, or raise FetchError.
 
-        `part` is open to read and append; its content is resumed, or dropped if wrong. `check`
-        returns the problems of the complete `part`: if it finds some, `part` is emptied. `label`
-        names the source. FetchError if the download failed.
+        It is open to read and append, and emptied if `check` finds problems of it when complete.
         """
         furthest = tries = 0
         while True:

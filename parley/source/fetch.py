@@ -56,11 +56,7 @@ def fetch(
     on_mirror: OnMirror = lambda source, mirror, why: None,
     patience: Patience = _PATIENCE,
 ) -> Path:
-    """Fetch each source of a dataset to cache/name/<source>, and return cache/name.
-
-    A source that matches its pin or a mirror's is not fetched again. One failure does not stop the
-    others: FetchError has the problem of each failed source and the remedies.
-    """
+    """Fetch each source that is lacking to cache/name; FetchError has the problems of all."""
     folder = cache / name
     errors: list[FetchError] = []
     jobs: dict[str, dict[str, Pin]] = {}  # one per file or archive

@@ -57,10 +57,7 @@ class Reader:
         self._ended.add(source.path)
 
     def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
-        """Yield the values of about `size` bytes of JSON lines at once, which the caller checks.
-
-        It stops at a value that does not fit the shape. ValueError if a line is no strict JSON.
-        """
+        """Yield the values of about `size` bytes of strict JSON lines at once, to be checked."""
         path = self._folder / source.path
         this = _state(path, source, source.path)
         with open_regular(path, buffering=_BUFFER) as opened:

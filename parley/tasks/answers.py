@@ -19,13 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from parley.base.strict_json import loads
-from parley.tasks.asking import (
-    AMBIGUOUS,
-    INVALID,
-    NO_ANSWER,
-    Unreadable,
-    final_text,
-)
+from parley.tasks.asking import AMBIGUOUS, INVALID, NO_ANSWER, Unreadable, final_text
 
 __all__ = ["number_from", "one_of", "order_of", "reader", "some_of"]
 

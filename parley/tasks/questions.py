@@ -9,15 +9,7 @@ from typing import Any
 from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
-from parley.tasks.asking import (
-    FAILED,
-    REFUSED,
-    TOOL_CALL,
-    TRUNCATED,
-    Asking,
-    Message,
-    Question,
-)
+from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message, Question
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing

@@ -224,10 +224,7 @@ _VERSION = re.compile(r"\d+(\.\w{1,12}){1,5}(\+[\w.]{1,40})?|[a-z]{3,12}-\w{2,12
 def _entries(
     built: BuiltFolder, names: Iterable[tuple[str, str]], remeasured: Remeasured
 ) -> dict[str, dict[str, Any]]:
-    """Return what the provenance must say of these splits, if it says anything of them.
-
-    `files` and `shards` compare the files.
-    """
+    """Return what the provenance must say of these splits, but for the files, if anything."""
     due: dict[str, dict[str, Any]] = {}
     for config, split in names:
         if stated := built.made.get(config, {}).get(split):

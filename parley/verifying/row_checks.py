@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain, starmap
 from typing import Any
 
 import pyarrow as pa
@@ -51,33 +52,28 @@ def values_of_columns(
 def empty_texts(built: BuiltFolder) -> Iterator[str]:
     """Missing is null: a text is empty only in a field whose meaning has the word `empty`."""
     found: Counter[tuple[str, str]] = Counter()
-    for config, _, path, values in _leaves(built):
-        if pa.types.is_string(values.type):
-            found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
+    for config, split in built.declared:
+        tables = built.tables(config, split)
+        columns = ((table[name], name) for table in tables for name in table.schema.names)
+        for path, values in chain.from_iterable(starmap(_leaves, columns)):
+            if pa.types.is_string(values.type):
+                found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
     for (config, path), count in (+found).items():
-        columns = columns_of(built.dataset.configs[config])
-        meanings = {column.path: column.meaning for column in columns}
+        declared = columns_of(built.dataset.configs[config])
+        meanings = {column.path: column.meaning for column in declared}
         meaning = meanings[re.sub(r"(\[\])+$", "", path)]
         if "empty" not in meaning and meaning not in ("", UNKNOWN, KEY):
             what = f"{count:,} empty texts; say in its meaning what empty stands for, or give null"
             yield f"{config}: {path}: {what}"
 
 
-def _leaves(built: BuiltFolder) -> Iterator[tuple[str, str, str, Any]]:
-    """Yield config, split, path and values of each innermost column of every file."""
-    for config, split in built.declared:
-        for table in built.tables(config, split):
-            for name in table.schema.names:
-                for path, values in _within(table[name], name):
-                    yield config, split, path, values
-
-
-def _within(values: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _leaves(values: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield path and values of each innermost column."""
     if pa.types.is_struct(values.type):
         for number, field in enumerate(values.type):
-            yield from _within(pc.struct_field(values, [number]), f"{path}.{field.name}")
+            yield from _leaves(pc.struct_field(values, [number]), f"{path}.{field.name}")
     elif pa.types.is_list(values.type):
-        yield from _within(pc.list_flatten(values), f"{path}[]")
+        yield from _leaves(pc.list_flatten(values), f"{path}[]")
     else:
         yield path, values
 

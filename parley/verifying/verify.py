@@ -52,11 +52,7 @@ class Verification:
 def verify(
     built: BuiltFolder, source: Sources | None = None, on_step: OnStep = lambda dataset, step: None
 ) -> Verification:
-    """Verify a built folder.
-
-    Its rows are compared with the upstream files `source`, if available. A build of the sample is
-    compared with the sample in the dataset folder. `on_step` takes the dataset and the next check.
-    """
+    """Verify a build, also against its upstream files, if available, or against the sample."""
     dataset = built.dataset
     built = BuiltFolder(built.path, dataset, built.provenance, built.shown)  # reads files anew
     if built.is_sample:
