@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.building.card import built_card
@@ -61,7 +60,7 @@ class Remeasured:
             name: write_batches(
                 name,
                 (batch for table in built.tables(*name) for batch in table.to_batches()),
-                _schema(built, name[0]),
+                arrow_schema(built.columns(name[0])),
                 None,
                 versions.get(name[0], ""),
             )
@@ -82,10 +81,6 @@ class Remeasured:
     def digests(self) -> dict[tuple[str, str], str]:
         """The digest of the rows of each split."""
         return {name: split.digest for name, split in self.splits.items()}
-
-
-def _schema(built: BuiltFolder, config: str) -> pa.Schema:
-    return arrow_schema(built.columns(config))
 
 
 def files(built: BuiltFolder) -> Iterator[str]:
@@ -117,7 +112,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
 def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the columns and the footer of its config's features."""
     for config, split in built.with_questions:
-        due = _schema(built, config)
+        due = arrow_schema(built.columns(config))
         for table in built.tables(config, split):
             if not table.schema.equals(due):
                 said = (
