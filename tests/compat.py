@@ -3,12 +3,10 @@
     python tests/compat.py                     all versions
     VERSIONS="3.6.0 newest" python tests/compat.py
 
-Builds the samples and publishes them to a local Hub. Builds and repositories also hold every name
-of tests/planted.py that `verify` or `publish` lets stand; all others must be refused. Each
-environment loads every split from the Hub, streams it, and loads it from its folder and through its
-script: before datasets 4 a loading script, later an imported class. Another build or a damaged file
-never gives rows of this one, where docs/using.md says so. If PARLEY_SOURCE is set, each environment
-loads the real builds, too.
+Builds the samples, with every name of tests/planted.py that may stand, and publishes them to a
+local Hub. Each environment loads every split from the Hub, streams it, and loads it from its folder
+and through its script: before datasets 4 a loading script, later an imported class. Another build
+or a damaged file never gives rows of this one. With PARLEY_SOURCE, it loads the real builds, too.
 """
 
 import json
@@ -30,7 +28,6 @@ HOME = Path(__file__).resolve().parent.parent
 
 
 def main():
-    """Build, make the environments, and run `check` in each."""
     from hub import Hub
 
     with tempfile.TemporaryDirectory() as place, Hub() as hub:
@@ -59,7 +56,6 @@ def main():
 
 
 def run(*command, **options):
-    """Run Python quietly."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([sys.executable, *command], check=True, **quiet, **options)
 
@@ -91,7 +87,6 @@ def plant(folder, hub):
 
 
 def write(folder, files):
-    """Write files, each name -> its bytes."""
     for name, body in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(body)
@@ -160,13 +155,11 @@ def check(folder):
 
 
 def load(datasets, place, file, cache, **options):
-    """Load the split of a file of a build, from a folder or repository."""
     split, config = file.name.split("-")[0], file.parent.name
     return datasets.load_dataset(str(place), config, split=split, cache_dir=cache, **options)
 
 
 def ways(datasets, file, cache):
-    """Yield the ways of loading a split."""
     folder, config, split = file.parents[1], file.parent.name, file.name.split("-")[0]
     version = "v" + json.loads((folder / "provenance.json").read_text())["version"]
     repo = f"org/{folder.name}"
@@ -223,7 +216,6 @@ def loads_what_was_recorded(datasets, file, rows, cache):
 
 
 def compare(loaded, rows, what):
-    """Fail with the first row that differs."""
     if loaded != rows:
         pairs = enumerate(zip(loaded, rows, strict=False))
         first = next((f"row {n}: {a} is not {b}" for n, (a, b) in pairs if a != b), "")

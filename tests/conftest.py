@@ -52,20 +52,17 @@ def _own_caches(tmp_path_factory):
 
 @pytest.fixture(params=discover(), ids=str)
 def dataset(request):
-    """Each dataset of the collection in turn."""
     return discover()[request.param]
 
 
 @pytest.fixture
 def hub():
-    """A Hub of this test's own, on 127.0.0.1."""
     with Hub() as hub:
         yield hub
 
 
 @pytest.fixture
 def server():
-    """A web server of this test's own."""
     with Server() as server:
         server.pages["/a"] = Page(BODY)
         yield server
@@ -73,7 +70,6 @@ def server():
 
 @pytest.fixture
 def pin(server):
-    """The pin of the page of that server."""
     return pinned(server.url("/a"), BODY)
 
 
@@ -128,7 +124,6 @@ def shared(factory, name, sources):
 
 @pytest.fixture(scope="session")
 def sample_build(tmp_path_factory):
-    """The samples of all datasets, built."""
     from parley.building.upstream import open_source
 
     sources = (open_source(each, None, sample=True) for each in discover().values())

@@ -3,12 +3,6 @@
 It answers what huggingface_hub and datasets ask huggingface.co when a dataset is read or published
 by `parley publish`, and refuses what the Hub refuses. Unlike the Hub it sends LFS files itself,
 where the Hub redirects to a CDN, has one branch, gives every list as one page and checks no card.
-
-    with Hub() as hub:
-        hub.tokens["hf_ana"] = "write"
-        hub.seed("org/casino", folder, tags=("v1.0.0",))
-        hub.fail("POST", "/commit/", 500)  # the next commit, once
-        subprocess.run(command, env=hub.environ(tmp_path, token="hf_ana"))
 """
 
 import base64
@@ -134,8 +128,6 @@ Answer = tuple[int, dict[str, str], bytes]  # status, headers, content
 
 @dataclass
 class Call:
-    """A request that has come in whole."""
-
     hub: "Hub"
     method: str
     target: str  # the path, quoted as it came, and the query
@@ -143,7 +135,6 @@ class Call:
     body: bytes
 
     def answer(self):
-        """Find out who asks for what, and answer it."""
         status, headers = 200, {"Content-Type": "application/json; charset=utf-8"}
         try:
             found = self.find()
@@ -153,7 +144,6 @@ class Call:
         return found if isinstance(found, tuple) else (status, headers, json.dumps(found).encode())
 
     def find(self):
-        """Return an answer, or something to give as JSON."""
         path, _, query = self.target.partition("?")
         self.query = {name: values[-1] for name, values in parse_qs(query).items()}
         token = (self.headers["Authorization"] or "").removeprefix("Bearer ")
@@ -424,7 +414,6 @@ class Hub(Local):
             self.faults.append(Fault(method, pattern, how, times, skip))
 
     def fault(self, method, path):
-        """Count a request, and return what is to happen to it."""
         with self.lock:
             for fault in self.faults:
                 if fault.method in ("*", method) and re.search(fault.pattern, path):

@@ -150,7 +150,6 @@ ALL_BREAKS = [(rule, *change) for rule, changes in BREAKS.items() for change in 
 
 
 def broken(tmp_path, file, old, new):
-    """Return the results for a skeleton with one defect."""
     name = f"broken_{next(_numbers)}"
     path = write_skeleton(name, tmp_path) / file.replace("skeleton", name)
     if old is NEW:

@@ -24,7 +24,6 @@ from parley.cli import app
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
-    """Run commands in another folder."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -106,7 +106,6 @@ def lacking(code):
 
 @pytest.fixture
 def place(hub, sample_build, tmp_path):
-    """Fill the Hub, and return a folder to work in."""
     for name in discover():
         folder = sample_build / name
         version = json.loads((folder / "provenance.json").read_text())["version"]
@@ -259,7 +258,6 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
 
 
 def anchors(text):
-    """Return the anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -39,8 +39,6 @@ def steps():
 
 @pytest.fixture
 def run(steps, tmp_path):
-    """Fetch sources into a cache, of this test if none is given; return their folder."""
-
     def run(sources, cache=tmp_path, **more):
         more = {"on_progress": lambda *step: steps.append(step), "patience": QUICK, **more}
         return fetch("talks", sources, cache, **more)
@@ -50,8 +48,6 @@ def run(steps, tmp_path):
 
 @pytest.fixture
 def failure(run):
-    """Fetch in vain; return the error."""
-
     def failure(sources, *cache):
         with pytest.raises(FetchError) as caught:
             run(sources, *cache)

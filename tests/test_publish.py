@@ -47,7 +47,6 @@ NOW, NEXT = "v1.0.0", "v2.0.0"
 
 @pytest.fixture
 def hub(hub, monkeypatch):
-    """The local Hub, with this process logged in to it."""
     hub.tokens[TOKEN] = "write"
     hub.tokens[READ_ONLY] = "read"
     monkeypatch.setenv("HF_TOKEN", TOKEN)
@@ -70,7 +69,6 @@ def tea(tmp_path_factory):
 
 @pytest.fixture
 def folder(tea, tmp_path, monkeypatch):
-    """A built folder to alter."""
     monkeypatch.setenv("PARLEY_DATASETS", str(tea / "datasets"))
     return Path(shutil.copytree(tea / "build/tea", tmp_path / "tea"))
 
@@ -463,7 +461,6 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
 
 @pytest.fixture
 def unverified(monkeypatch):
-    """Let `parley publish` take a sample, or any other build."""
     monkeypatch.setattr("parley.hub.publish.verify_for_upload", lambda *_: None)
     monkeypatch.setattr(BuiltFolder, "hashes", lambda built: held(built.path))
 

@@ -34,8 +34,6 @@ from parley.verifying.verify import Verification, verify, verify_each
 
 @pytest.fixture
 def build(sample_build, tmp_path):
-    """Return a copy of a built sample to damage."""
-
     def copy(name):
         return Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
 
@@ -140,8 +138,6 @@ def on_card(old, new):
 
 
 def asked(damage):
-    """Return a damage to a build that has questions."""
-
     def of_questions(folder):
         source = open_source(get("casino"), None, sample=True)
         build_files(source, folder.parent, questions=write_questions)
@@ -436,7 +432,6 @@ NO_TEXTS = ("", "[]", "{}", '{"a": 1, "a": 1}', '{"a":' * 1_000_000, "\udcff\udc
 
 @pytest.fixture
 def stated(sample_build, tmp_path):
-    """A folder with no more than the provenance of a build, to change."""
     (tmp_path / "casino").mkdir()
     shutil.copy(sample_build / "casino" / "provenance.json", tmp_path / "casino")
     return tmp_path / "casino"
@@ -499,8 +494,6 @@ def test_a_split_that_has_lost_a_shard_is_not_read_in_part(tmp_path, monkeypatch
 
 @pytest.fixture
 def difference(sample_build, build):
-    """Return how a damaged copy of a built sample differs from it: the whole, and its splits."""
-
     def compared(name, damage):
         folder = build(name)
         damage(folder)
@@ -578,7 +571,6 @@ def narrow(table):
 
 
 def more_text(table):
-    """Change a text, and add a column."""
     turns = table["turns"].to_pylist()
     turns[0][0]["text"] = "changed"
     table = table.set_column(1, "turns", pa.array(turns, table.schema.field("turns").type))

@@ -84,7 +84,6 @@ def to_json(value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value for JSON with strings for numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):

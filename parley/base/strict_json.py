@@ -97,7 +97,6 @@ _DECODER = json.JSONDecoder(
 
 
 def _problems(value: Any, path: str) -> Iterator[str]:
-    """Yield each problem of a parsed value, with its path."""
     if isinstance(value, _Refused):
         yield path + value.problem
     elif isinstance(value, list):
@@ -113,5 +112,4 @@ def _problems(value: Any, path: str) -> Iterator[str]:
 
 
 def _step(key: str) -> str:
-    """Return a key as a printable step of a path."""
     return "." + key.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -50,7 +50,6 @@ class _Command(TyperCommand):
 
 
 def _command(name: str, job: str, declared: Job) -> Any:
-    """Return the command of a job, or raise ScriptError."""
     help_options = {"help_option_names": ["-h", "--help"]}
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(job, cls=_Command, context_settings=help_options)(declared.run)

@@ -89,7 +89,6 @@ def as_failure(error: BaseException) -> ParleyError:
 
 
 def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
-    """Return how to install a missing package that one of parley's extras contains."""
     from parley.base.extras import extra_of
 
     package = (error.name or "").partition(".")[0]

@@ -101,7 +101,6 @@ def site(
 
 
 def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "list[BuiltFolder]":
-    """Return the selected builds for a page."""
     from parley.building.folder import find_folder
 
     if catalogue is not None and not catalogue.is_dir():

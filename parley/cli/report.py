@@ -120,7 +120,6 @@ def _counts(found: "Sequence[Verification]") -> tuple[int, int, int]:
 
 
 def _verdict(found: "Sequence[Verification]", broken: Sequence[str]) -> RenderableType:
-    """Return the verdict in one sentence."""
     names = ", ".join(each.dataset + " (a sample)" * each.sample for each in found)
     failed, made, skipped = _counts(found)
     figures = [figure for each in found for figure in each.figures]

@@ -89,6 +89,5 @@ def _turns(transcript: Transcript) -> RenderableType:
 
 
 def _note(note: Note) -> str:
-    """Return a note in a line: label, detail and author."""
     detail = f": {note.detail}" if note.detail else ""
     return note.text + detail + (f" ({note.by})" if note.by else "")

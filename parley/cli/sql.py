@@ -83,7 +83,6 @@ def sql(
 
 
 def _shown(value: Any) -> str:
-    """Return a value on one line."""
     if isinstance(value, str):
         return value.replace("\n", "\\n")
     if value is None or isinstance(value, bool | int | float | list | dict):

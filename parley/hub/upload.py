@@ -181,7 +181,6 @@ def _patterns(changes: list[Change], *actions: str) -> list[str]:
 
 
 def _same(file: Path, sha256: str, remote: RepoFile) -> bool:
-    """Tell whether the Hub has the content of a file."""
     if remote.lfs:
         return bool(remote.lfs.sha256 == sha256)
     return hash_file(file, "git_blob") == remote.blob_id
@@ -231,7 +230,6 @@ def token() -> str | None:
 
 
 def _commit_id(found: Any) -> str:
-    """Return a commit id from the Hub after checking its form."""
     if not re.fullmatch("[0-9a-f]{40}", str(found)):
         raise PublishError(f"the Hub returned an invalid commit id: {str(found)[:100]!r}")
     return str(found)

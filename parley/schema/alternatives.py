@@ -29,6 +29,7 @@ class Alternatives(Node):
     def __init__(self, options: Sequence[Node], shape: Any = None) -> None:
         self.options, self.shape = options, shape
         self.nullable = any(option.nullable for option in options)
+        self.container = tuple(kind for option in options for kind in option.container)
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
         found, (first, *others) = held(names), self.options
@@ -38,7 +39,7 @@ class Alternatives(Node):
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if self.fits(value):
             return
-        alike = [option for option in self.options if option._resembles(value)]
+        alike = [option for option in self.options if isinstance(value, option.container)]
         if not alike:
             yield self.problem(value, path)
             return
@@ -55,9 +56,6 @@ class Alternatives(Node):
             alike = named
         tried = [list(islice(option.problems(value, path), MOST_PROBLEMS)) for option in alike]
         yield from min(tried, key=len)
-
-    def _resembles(self, value: Any) -> bool:
-        return any(option._resembles(value) for option in self.options)
 
     def expected(self, value: Any) -> str:
         return " or ".join(option.expected(value) for option in self.options)

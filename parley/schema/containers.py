@@ -16,6 +16,8 @@ KEY = "upstream's key"  # the meaning of the keys of an object with any keys
 class List(Node):
     """A list of values of one shape."""
 
+    container = (list,)
+
     def __init__(self, item: Node) -> None:
         self.item = item
 
@@ -33,9 +35,6 @@ class List(Node):
             return
         for index, item in enumerate(value):
             yield from self.item.problems(item, f"{path}[{index}]")
-
-    def _resembles(self, value: Any) -> bool:
-        return isinstance(value, list)
 
     def expected(self, value: Any) -> str:
         return "a list"
@@ -56,6 +55,8 @@ class List(Node):
 class Mapping(Node):
     """An object with arbitrary keys."""
 
+    container = (dict,)
+
     def __init__(self, item: Node) -> None:
         self.item = item
 
@@ -69,9 +70,6 @@ class Mapping(Node):
             return
         for key, item in value.items():
             yield from self.item.problems(item, f"{path}.{key}")
-
-    def _resembles(self, value: Any) -> bool:
-        return isinstance(value, dict)
 
     def expected(self, value: Any) -> str:
         return "an object"
@@ -97,6 +95,8 @@ class Mapping(Node):
 
 class Object(Node):
     """An object with known keys, each with its node; the optional ones may be absent."""
+
+    container = (dict,)
 
     def __init__(self, fields: dict[str, Node], optional: frozenset[str]) -> None:
         self.fields, self.optional = fields, optional
@@ -127,9 +127,6 @@ class Object(Node):
                 yield from node.problems(value[key], f"{path}.{key}")
             elif key not in self.optional:
                 yield Problem(f"{path}.{key}", node.expected(None), what="missing")
-
-    def _resembles(self, value: Any) -> bool:
-        return isinstance(value, dict)
 
     def expected(self, value: Any) -> str:
         return "an object"

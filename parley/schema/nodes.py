@@ -50,6 +50,7 @@ class Node(ABC):
 
     kind: type | None = None  # the type that alone decides whether a value fits
     nullable = False  # whether the row may be null
+    container: tuple[type, ...] = ()  # list or dict, if a value is one
 
     @property
     def upstream(self) -> "Node":
@@ -99,10 +100,6 @@ class Node(ABC):
         if not isinstance(made.feature, dict):
             raise refusal("", "must be an object")
         return made
-
-    def _resembles(self, value: Any) -> bool:
-        """Tell whether both are objects, or lists."""
-        return False
 
     def parts(self, values: list[Any], path: str) -> Iterator["Part"]:
         """Yield the nodes directly within, each with the values there and its path."""

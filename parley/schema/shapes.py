@@ -67,7 +67,6 @@ def parse(shape: Any, path: str = "") -> Node:
 
 
 def _object(shape: dict[Any, Any], path: str) -> Object:
-    """Return the node of a dict, in which "?" marks an optional key."""
     if not all(isinstance(key, str) for key in shape):
         keys = ", ".join(map(repr, shape))
         what = f"{path}: an object with the keys {keys} is no shape".removeprefix(": ")
@@ -91,9 +90,9 @@ class Around(Node):
         self.shape = shape
 
     def _take(self, path: str) -> None:
-        """Parse the shape."""
         self.inner = parse(self.shape, path)
         self.kind, self.nullable = self.inner.kind, self.inner.nullable
+        self.container = self.inner.container
 
     @property
     def upstream(self) -> Node:
@@ -108,9 +107,6 @@ class Around(Node):
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         return self.inner.problems(value, path)
-
-    def _resembles(self, value: Any) -> bool:
-        return self.inner._resembles(value)
 
     def expected(self, value: Any) -> str:
         return self.inner.expected(value)

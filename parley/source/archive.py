@@ -89,7 +89,6 @@ def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
 
 
 def _members(file: zipfile.ZipFile, folder: str) -> dict[str, zipfile.ZipInfo]:
-    """Return the files of a folder by name; raise ArchiveError if the archive is odd."""
     prefix = f"{folder}/"
     members: dict[str, zipfile.ZipInfo] = {}
     for entry in file.infolist():

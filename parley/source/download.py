@@ -196,7 +196,6 @@ def _host(url: str) -> str:
 
 
 def _no_answer(error: Exception) -> _TroubleError:
-    """Return the reason for a missing response, from the innermost error."""
     cause: BaseException = error
     while deeper := cause.__cause__ or cause.__context__:
         cause = deeper

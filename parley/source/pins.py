@@ -62,7 +62,6 @@ def problem(path: Path, pin: Pin) -> str | None:
 
 
 def _problem(path: Path, pin: Pin) -> str | None:
-    """Return how what is at `path` differs from one pin."""
     try:
         try:
             state = path.stat()

@@ -126,7 +126,6 @@ def _state(path: Path, source: Source, name: str) -> tuple[Any, ...]:
 
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:
-    """Return a function that lists the problems of a record."""
     node, validate = source.node, source.validate
 
     def wrong(record: Any) -> list[Problem]:
@@ -154,7 +153,6 @@ def _part(source: Source, number: int) -> str:
 
 
 def _explain(error: Exception, file: str, line: str) -> str:
-    """Return the place and the problem of a file that cannot be parsed."""
     place = f"{file}, {line}" if line else file
     cause = error.__cause__ if isinstance(error.__cause__, ValueError) else error
     if isinstance(cause, json.JSONDecodeError):

@@ -68,7 +68,6 @@ def empty_texts(built: BuiltFolder) -> Iterator[str]:
 
 
 def _leaves(values: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield path and values of each innermost column."""
     if pa.types.is_struct(values.type):
         for number, field in enumerate(values.type):
             yield from _leaves(pc.struct_field(values, [number]), f"{path}.{field.name}")

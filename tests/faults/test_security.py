@@ -53,7 +53,6 @@ print(json.dumps(found))
 
 
 def apart(commands, prepare="", **environ):
-    """Run commands in a process of their own; return exit statuses and outputs."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(prepare=prepare)],
         input=json.dumps([list(map(str, command)) for command in commands]),
@@ -340,7 +339,6 @@ def test_json_parses_strictly_whatever_the_terminal_takes(encoding, monkeypatch)
 
 
 def spoil(value):
-    """Put escapes into every text."""
     if isinstance(value, str):
         return ESCAPES + value
     if isinstance(value, list):
@@ -350,7 +348,6 @@ def spoil(value):
 
 @pytest.fixture
 def hostile(sample_build, tmp_path):
-    """The built samples with escapes in every text of every row."""
     build = shutil.copytree(sample_build, tmp_path / "hostile")
     for path in build.rglob("*.parquet"):
         retable(path, of_rows(spoil))
@@ -468,7 +465,6 @@ PLACED = [
 
 
 def state(*folders):
-    """Return the links and times of all files in folders."""
     return {
         str(path): (os.readlink(path) if path.is_symlink() else path.lstat().st_mtime_ns)
         for folder in folders
@@ -514,7 +510,6 @@ def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build,
 
 
 def test_no_line_takes_long_to_refuse():
-    """Quadratic work would take minutes."""
     keys = b"{%s}" % b",".join(b'"%d":0' % max(number, 2) for number in range(70_000, 0, -1))
     start = time.monotonic()
     with pytest.raises(ValueError, match="twice"):

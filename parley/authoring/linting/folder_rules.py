@@ -226,7 +226,6 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
 def _alternatives(
     node: Node, values: list[Any], path: str
 ) -> Iterator[tuple[Alternatives, list[Any], str]]:
-    """Yield each node of alternatives with the values there."""
     if isinstance(node, Alternatives):
         yield node, values, path
     for part in node.parts(values, path):

@@ -102,7 +102,6 @@ def _has_columns(shape: Any) -> bool:
 
 
 def _have_entries(values: list[Any]) -> bool:
-    """Tell whether the entries of JSON objects are the records."""
     if not all(isinstance(value, dict) for value in values):
         return False
     counts = Counter(chain.from_iterable(values))

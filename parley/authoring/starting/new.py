@@ -53,7 +53,6 @@ def write_draft(
 
 
 def _text(file: Path, name: str) -> str:
-    """Return a file of the skeleton with the name and title of a dataset."""
     text = file.read_text(encoding="utf-8")
     return text.replace(_NAME, name).replace(_TITLE, _title(name))
 
@@ -68,7 +67,6 @@ def _title(name: str) -> str:
 
 
 def _free(name: str, home: Path) -> Path:
-    """Return the path for a new dataset, or raise UsageError."""
     target, known = home / name, collection_folder() / name
     wrong = wrong_name(name)
     if (title := _title(name)) in (*parley.__all__, "Any", "Iterable", "Iterator", "Mapping"):
