@@ -54,9 +54,6 @@ def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample)
     assert spoken[4] == ("no-need", "other-need", "(empty label)", "promote-coordination")
     last = [("small-talk",), ("non-strategic",)]
     assert spoken[6:] == [("showing-empathy", "promote-coordination"), (), *last]
-    sample[2002]["annotations"][-1][0] = "Never said."
-    with pytest.raises(ValueError, match="2002"):
-        transcript(sample[2002])
 
 
 def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample):
@@ -86,15 +83,6 @@ def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample):
 
 
 # The views --------------------------------------------------------------------------------
-
-
-def test_an_utterance_that_reads_like_a_deal_action_is_none(sample):
-    record = sample[2004]  # turn 5 is a Reject-Deal, turn 6 an utterance
-    record["chat_logs"][6]["text"] = record["annotations"][4][0] = "Reject-Deal"
-    rows = view("utterances", [record])
-    assert rows[5]["annotations"] is None
-    assert rows[6]["annotations"] == ["other-need", "vouch-fair", "promote-coordination"]
-    assert view("strategies", [record])[5]["context"][-1]["text"] == "Reject-Deal"
 
 
 def test_a_participant_is_told_by_demographics_and_personality(sample):

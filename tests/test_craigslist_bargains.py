@@ -3,7 +3,6 @@
 import copy
 import json
 import re
-import struct
 
 import numpy as np
 import pytest
@@ -62,13 +61,6 @@ def test_defaults_of_the_old_schema(sample):
     assert row["items"]["Price"] == [-1.0, 120.0]
     assert row["items"]["Description"][0] == ""
     assert row["agent_info"]["Bottomline"] == ["100", "None"]
-
-
-def test_prices_are_rounded_only_where_documented(sample):
-    record = sample["train.json"][2]
-    rounded = struct.unpack("f", struct.pack("f", 849.99))[0]
-    assert documented(record)["dialogue_acts"]["price"][6] == rounded != 849.99
-    assert NEGOTIATIONS.to_row(record)["events"][6]["metadata"]["price"] == 849.99
 
 
 # Full rows --------------------------------------------------------------------------------

@@ -18,14 +18,6 @@ def sample(place):
     return json.loads((dataset.sample / place).read_bytes())
 
 
-def test_ids_and_prompts_are_alike_in_both_languages():
-    made = [dialogues.to_row(sample(f"ed/{place}.json")) for place in ("ja/2901", "en/0902")]
-    assert [row["dialogue_id"] for row in made] == ["2901", "0902"]
-    assert [dialogues.to_record(row)["dialogue_id"] for row in made] == [2901, "0902"]
-    prompts = [(row["upstream_prompt"], row["prompt"]) for row in made]
-    assert prompts == [("ent", "aligned"), ("not_aligned", "not_aligned")]
-
-
 @pytest.mark.parametrize("data", ["sample", "published"])
 def test_files_return_to_their_bytes(data, request):
     folder = request.getfixturevalue("source") / "duo" if data == "published" else dataset.sample
@@ -78,14 +70,6 @@ def test_transcript():
     assert found.language == "ja"
     assert found.tables[0].columns == ("person",)
     assert found.tables[0].rows[-1] == ("engagingness", ("4",))
-
-
-def test_the_turn_is_the_place_and_not_the_number_upstream():
-    record = sample("ed/en/0901.json")
-    for message in record["dialogue"]:
-        message["message_id"] += 100
-    made = list(dataset.configs["utterances"].rows([record]))
-    assert [(row["turn"], row["message_id"]) for row in made[:2]] == [(0, 100), (1, 101)]
 
 
 # Tasks ------------------------------------------------------------------------------------
