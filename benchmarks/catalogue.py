@@ -9,15 +9,16 @@ counts once.
 
 import argparse
 import contextlib
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
-from run import MB, Result, summary, table, to_first
+from run import MB, Benchmark, Result, to_first
 
 LIMIT = """
 import gzip, sys, orjson
@@ -29,9 +30,11 @@ for path in sorted(Path(sys.argv[1]).rglob("*.jsonl*")):
 """
 
 
-def measure(command: list[str]) -> Result:
-    """Return the seconds, processor seconds and peak MB of a command."""
-    start, used, peak = time.perf_counter(), processor(), 0
+def measure(*command: str, place: str = "") -> Result:
+    """Return the seconds, processor seconds and peak MB of a command, that may write in `place`."""
+    if place:
+        command += ("--output", f"{tempfile.mkdtemp(dir=place)}/catalogue")
+    start, used, peak = time.perf_counter(), sum(os.times()[2:4]), 0  # of ended children
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         while process.poll() is None:
             peak = max(peak, memory(psutil.Process(process.pid)))
@@ -39,13 +42,7 @@ def measure(command: list[str]) -> Result:
     if process.returncode:
         raise SystemExit(f"{command} failed")
     seconds = time.perf_counter() - start
-    return {"seconds": seconds, "cpu": processor() - used, "mb": peak / 1e6}
-
-
-def processor() -> float:
-    """Return the processor seconds of all finished child processes."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return {"seconds": seconds, "cpu": sum(os.times()[2:4]) - used, "mb": peak / 1e6}
 
 
 def memory(process: psutil.Process) -> int:
@@ -67,17 +64,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=given.folder.parent) as scratch:
         job = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue"]
         job += ["--input", str(given.folder), "--memory", given.memory]
-        methods = {"limit": [sys.executable, "-c", LIMIT, str(given.folder)]}
-        for workers in (0, 2):
-            methods[f"--workers {workers}"] = [*job, "--workers", str(workers)]
-        found: dict[str, list[Result]] = {name: [] for name in methods}
-        for number in range(given.rounds):
-            for name, command in methods.items():
-                output = ["--output", f"{scratch}/{name}{number}"] if name != "limit" else []
-                found[name].append(measure([*command, *output]))
-    columns = [*to_first("limit"), *MB]
-    headings = ["method", *(heading for heading, _, _ in columns)]
-    print("\n".join(table(headings, summary(found, columns))))
+        runs = {"limit": partial(measure, sys.executable, "-c", LIMIT, str(given.folder))}
+        for workers in "02":
+            runs[f"--workers {workers}"] = partial(
+                measure, *job, "--workers", workers, place=scratch
+            )
+        columns = [*to_first("limit"), *MB]
+        bench = Benchmark(Path(scratch), given.rounds)
+        bench.compare("CoSRec's catalogue", "method", runs, columns)
 
 
 if __name__ == "__main__":

@@ -125,22 +125,21 @@ def to_first(name: str) -> list[Column]:
 class Benchmark:
     """The parts; each prints Markdown."""
 
-    def __init__(self, folder: Path, repeat: int, dialogues: int) -> None:
+    def __init__(self, folder: Path, repeat: int, dialogues: int = 0) -> None:
         self.folder, self.repeat, self.dialogues = folder, repeat, dialogues
 
     def compare(self, title: str, of: str, runs: dict[str, Any], columns: list[Column]) -> None:
-        """Print a table of runs, `of` what; each is called, or is a method and its arguments."""
-        rows = summary(self.rounds(runs), columns)
-        headings = [of, *(heading for heading, _, _ in columns)]
-        print(f"### {title}\n", *table(headings, rows), sep="\n", flush=True)
+        """Print a table of runs, which take turns; `of` says what they are.
 
-    def rounds(self, runs: dict[str, Any]) -> dict[str, list[Result]]:
-        """Return the results of runs, which take turns."""
+        Each is called, or is a method and its arguments.
+        """
         found: dict[str, list[Result]] = {name: [] for name in runs}
         for _ in range(self.repeat):
             for name, run in runs.items():
                 found[name].append(run() if callable(run) else measure(*run))
-        return found
+        headings = [of, *(heading for heading, _, _ in columns)]
+        rows = table(headings, summary(found, columns))
+        print(f"### {title}\n", *rows, sep="\n", flush=True)
 
     def source(self, dialogues: int) -> Path:
         """Return a generated source folder."""

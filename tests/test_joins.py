@@ -4,7 +4,6 @@ from itertools import combinations
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 # This config keeps upstream's names
 NAMED = {("craigslist_bargains", "negotiations"): {"uuid": "dialogue_id"}}
@@ -18,45 +17,33 @@ ALONE = {
 APART = {("cosrec", "crowd", "curated"), ("cosrec", "crowd", "queries"), ("duo", "ed", "wow")}
 
 
-@pytest.fixture
-def keys(dataset, sample_build):
-    """Key columns of each config, all splits together."""
+def keys(dataset, folder):
+    """Return the key columns of each config, all splits together."""
     found = {}
     for config, declared in dataset.configs.items():
         named = NAMED.get((dataset.name, config), {})
         columns = [name for name in declared.features if name.endswith("_id") or name in named]
-        files = sorted((sample_build / dataset.name / config).glob("*.parquet"))
+        files = sorted((folder / config).glob("*.parquet"))
         table = pa.concat_tables([pq.read_table(file, columns=columns) for file in files])
         found[config] = table.rename_columns([named.get(name, name) for name in columns])
     return found
 
 
-def pairs(keys):
-    """Yield each pair of configs that share keys, with the keys."""
-    for one, other in combinations(keys, 2):
-        if shared := [name for name in keys[one].column_names if name in keys[other].column_names]:
-            yield one, other, shared
-
-
-def test_a_key_has_one_type(keys):
-    types = {}
-    for table in keys.values():
-        for field in table.schema:
-            types.setdefault(field.name, set()).add(field.type)
-    assert {name: found for name, found in types.items() if len(found) > 1} == {}
-
-
-def test_each_config_shares_a_key_with_another(dataset, keys):
-    joined = {config for one, other, _ in pairs(keys) for config in (one, other)}
-    assert {(dataset.name, config) for config in keys.keys() - joined} == {
+def test_keys_have_one_type_and_shared_values(dataset, sample_build):
+    found, types = keys(dataset, sample_build / dataset.name), {}
+    for field in (field for table in found.values() for field in table.schema):
+        assert types.setdefault(field.name, field.type) == field.type, field.name
+    alone = set(found)
+    for one, other in combinations(found, 2):
+        shared = [name for name in found[one].column_names if name in found[other].column_names]
+        if shared:
+            alone -= {one, other}
+            left, right = (
+                set(zip(*found[c].select(shared).drop_null().to_pydict().values(), strict=True))
+                for c in (one, other)
+            )
+            apart = (dataset.name, one, other) in APART
+            assert left.isdisjoint(right) == apart, (one, other)
+    assert {(dataset.name, config) for config in alone} == {
         place for place in ALONE if place[0] == dataset.name
     }
-
-
-def test_configs_that_share_a_key_share_values(dataset, keys):
-    for one, other, shared in pairs(keys):
-        left, right = (
-            set(zip(*keys[config].select(shared).drop_null().to_pydict().values(), strict=True))
-            for config in (one, other)
-        )
-        assert left.isdisjoint(right) == ((dataset.name, one, other) in APART), (one, other)

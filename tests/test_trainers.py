@@ -14,7 +14,6 @@ from datasets.distributed import split_dataset_by_node
 NEEDED = "not installed, but comes with the extra `trainers`"
 torch = pytest.importorskip("torch", reason=f"torch is {NEEDED}")
 stateful = pytest.importorskip("torchdata.stateful_dataloader", reason=f"torchdata is {NEEDED}")
-DataLoader = torch.utils.data.DataLoader
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,12 +56,14 @@ def keys(rows):
     return [key(row) for row in rows]
 
 
-def order(rows, workers=0, size=4):
+def loader_of(rows, workers, kind=torch.utils.data.DataLoader):
+    timeout = 60 if workers else 0
+    return kind(rows, 4, num_workers=workers, collate_fn=keys, timeout=timeout)
+
+
+def order(rows, workers=0):
     """Return the keys of a loader's rows, in order."""
-    loader = DataLoader(
-        rows, size, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0
-    )
-    return list(itertools.chain.from_iterable(loader))
+    return list(itertools.chain.from_iterable(loader_of(rows, workers)))
 
 
 def all_keys(folder):
@@ -113,12 +114,10 @@ def test_each_row_comes_once_an_epoch_also_to_two_ranks(folder, workers, make):
 @WORKERS
 @pytest.mark.parametrize("make", [stream, shuffled])
 def test_resuming_gives_exactly_the_rest(folder, workers, make):
-    def loader():
-        return stateful.StatefulDataLoader(
-            make(folder), 4, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0
-        )
-
-    first, saved = loader(), io.BytesIO()
+    first, resumed = (
+        loader_of(make(folder), workers, stateful.StatefulDataLoader) for _ in range(2)
+    )
+    saved = io.BytesIO()
     iterator, expected = iter(first), sorted(all_keys(folder))
     before = [*itertools.chain(*itertools.islice(iterator, len(expected) // 5))]
     torch.save(first.state_dict(), saved)
@@ -127,6 +126,5 @@ def test_resuming_gives_exactly_the_rest(folder, workers, make):
     assert after
     assert sorted(before + after) == expected
     saved.seek(0)
-    resumed = loader()
     resumed.load_state_dict(torch.load(saved))
     assert [*itertools.chain(*resumed)] == after

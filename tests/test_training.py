@@ -18,28 +18,20 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL
 REWARD = next(block for block in BLOCKS if "def reward" in block)
 
 
-@pytest.fixture
-def reward(sample_build):
-    """The reward function of the page, applied to the sample, and the sample's rows."""
+def test_a_deal_is_worth_its_points_to_agent_1_and_an_invalid_offer_those_of_a_walk_away(
+    sample_build,
+):
     names = {}
     exec(REWARD, names)
     rows = open_folder(sample_build / "casino").rows("scenarios", "train")
     columns = {column: [row[column] for row in rows] for column in rows[0]}
-    return lambda text: names["reward"]([text] * len(rows), **columns), rows
-
-
-def test_a_deal_is_worth_its_points_to_agent_1(reward):
-    rewards, rows = reward
+    rewards = lambda text: names["reward"]([text] * len(rows), **columns)  # noqa: E731
     found = rewards("I would like:\n[Offer: Water=2 Food=1 Firewood=2]")
     for row, points in zip(rows, found, strict=True):
         order = row["mturk_agent_1"]["value2issue"]
         worth = {order[level]: points for level, points in row["points"].items()}
         assert points == worth["Food"] + 2 * worth["Water"] + 2 * worth["Firewood"]
         assert isinstance(points, float)
-
-
-def test_an_invalid_offer_is_a_walk_away(reward):
-    rewards, rows = reward
     for text in (
         "I take everything!",
         "[Offer: Food=3 Water=3 Firewood=3]",  # nothing for agent 2, who walks away
