@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -301,12 +302,15 @@ def test_spark_gives_the_same(spark, tmp_path):
             path.unlink()
     expected, counts = reference(folder)
     assert expected.count(b"\n") > 5
-    output = ["--output", tmp_path / "spark", "--jsonl", tmp_path / "spark.jsonl"]
+    path = min(folder.rglob("*_categories/*.jsonl"))  # its first line is broken by a mark
+    path.write_bytes(BOM_UTF8 + json.dumps(PRODUCT | REVIEW).encode() + b"\n" + path.read_bytes())
+    output = ["--output", tmp_path / "spark", "--jsonl", tmp_path / "spark.jsonl", "--skip-broken"]
     done = spark("--input", folder, *output, "--master", "local-cluster[1,1,1024]")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "spark.jsonl").read_bytes() == expected
     assert refused(tmp_path / "spark") == counts
-    run(folder, tmp_path / "duckdb")
+    run(folder, tmp_path / "duckdb", skip_broken=True)
     built = [contents(tmp_path / name) for name in ("spark", "duckdb")]
-    tables = [{k: v for k, v in each.items() if k.endswith(".parquet")} for each in built]
+    same = (".parquet", "counts.json")
+    tables = [{k: v for k, v in each.items() if k.endswith(same)} for each in built]
     assert tables[0] == tables[1]

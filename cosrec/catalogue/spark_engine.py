@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley import ParleyError
-from parley.base.errors import SourceError
 
 from . import rules, sift
 from .files import opened
@@ -60,9 +59,8 @@ class Spark:
         from pyspark.sql import functions as f
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        with opened(path) as file:
-            if file.read(len(BOM_UTF8)) == BOM_UTF8:  # which Spark passes over
-                raise SourceError(f"{path}: begins with a byte order mark")
+        with opened(path) as file:  # Spark passes over a byte order mark
+            mark = BOM_UTF8 if file.read(len(BOM_UTF8)) == BOM_UTF8 else b""
         target = f"file://{folder.resolve() / table}"
         with _explained(path):
             lines = self._session.read.text(f"file://{path.resolve()}").select(
@@ -70,7 +68,7 @@ class Spark:
                 f.col("_metadata.file_block_start").alias("start"),
             )
             columns = from_arrow_schema(sift.SCHEMAS[table])
-            lines.mapInArrow(_sifter(table), columns).write.parquet(target)
+            lines.mapInArrow(_sifter(table, mark), columns).write.parquet(target)
             sifted = self._session.read.parquet(target)
             summaries = sifted.where("key IS NULL").select("exact").collect()
         found = Read()
@@ -112,10 +110,13 @@ def _session(builder: Any, master: str | None) -> Any:
     return session
 
 
-def _sifter(table: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _sifter(
+    table: str, mark: bytes
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that a task runs: lines and the byte that their split begins at.
 
-    It yields the rows of `sift` and one without a key, which has the task's outcome under `exact`.
+    `mark` comes before the first line of the file. It yields the rows of `sift` and one without a
+    key, which has the task's outcome under `exact`.
     """
     apply, found, schema = sift.sift, Read(), sift.SCHEMAS[table]
 
@@ -127,6 +128,8 @@ def _sifter(table: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Reco
             for start in starts:
                 places.append((start, numbers[start]))
                 numbers[start] += 1
+            if (0, 0) in places:
+                lines[places.index((0, 0))] = mark + lines[places.index((0, 0))]
             # A line takes a byte at least, so that this grows through all splits of a file.
             rows, outcome = apply(table, lines, map(sum, places))
             found.add(outcome.counts, [(places[index], why) for index, why in outcome.broken])
