@@ -26,7 +26,6 @@ from parley.building.upstream import Sources, at_hand, open_source
 from parley.source.pins import UNREADABLE
 from parley.tasks.asking import Asking
 from parley.tasks.in_builds import each_task, write_questions
-from parley.tasks.task import task_id
 from parley.verifying.verify import verify
 
 
@@ -106,10 +105,10 @@ def test_targets_of_questions_are_right_answers_of_the_form_that_prompts_ask_for
     asked = dict(each_task(open_folder(sample_build / dataset.name)))
     assert asked
     for name, task in dataset.tasks.items():
-        for options in task.choices if isinstance(task.asking, Asking) else ():
+        for id, options in task.ids(name).items() if isinstance(task.asking, Asking) else ():
             built = open_folder(sample_build / dataset.name)
             gold = task.gold(built, **options)
-            for row in asked[task_id(name, options)]:
+            for row in asked[id]:
                 key = tuple(json.loads(row["key"]).values())
                 assert task.asking.read(row["target"]) == task.target(gold[key])
                 assert json.loads(row["target"]) in allowed(json.loads(row["schema"]))

@@ -173,7 +173,7 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case):
     reference = next((each for each in task.references if each.place == MEASURED), None)
     if reference is None:
         pytest.skip("no baseline was measured")
-    for options in task.choices:
+    for options in task.ids(name).values():
         found = score(built, name, options, baseline=reference.name)
         assert found.as_dict()["moved"] == []  # of a sample other numbers are due
         moved = replace(found, is_sample=False).moved

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.building.folder import find_folder
@@ -19,12 +21,9 @@ from parley.tasks.games import Playing
 from parley.tasks.gold import ALL, rows_digest
 from parley.tasks.intervals import Interval, Metric
 from parley.tasks.rows import Advance, Measured, Names, quiet
-from parley.tasks.task import Task, task_id
+from parley.tasks.task import Task
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 SWAPS = 5_000
 """The most ways to swap the predictions of units in a permutation test."""
@@ -208,15 +207,14 @@ def _by_task(
 
 def _named_task(named: str) -> tuple[Any, ...]:
     """Return dataset, task and options of a name as on the Hub, DATASET/TASK-VALUE."""
-    dataset, _, id = named.partition("/")
+    dataset, _, named_id = named.partition("/")
     known = {
-        task_id(name, options): (name, options)
+        id: (name, *sorted(options.items()))
         for name, task in get(dataset).tasks.items()
-        for options in task.choices
+        for id, options in task.ids(name).items()
     }
-    require_known(dataset, "task", id, known)
-    name, options = known[id]
-    return (dataset, name, *sorted(options.items()))
+    require_known(dataset, "task", named_id, known)
+    return (dataset, *known[named_id])
 
 
 def _chosen(result: Result, metrics: Collection[str]) -> dict[Names, float]:
@@ -328,8 +326,6 @@ def paired_differences(
 
 def _difference(one: Measured, other: Measured, name: Names) -> Difference:
     """Return the difference of a metric, over the rows that have a value in both."""
-    import numpy as np
-
     ours, theirs = one.metrics.get(name), other.metrics.get(name)
     if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
         return Difference(None)
@@ -350,8 +346,6 @@ def p_value(difference: Metric) -> float | None:
     `SWAPS`, else in so many random ones, with the difference itself as one more, so that p is never
     0. None if the difference is undefined without a unit.
     """
-    import numpy as np
-
     if math.isnan(difference.value) or np.isnan(difference.added).any():
         return None
     added = difference.added
@@ -364,10 +358,8 @@ def p_value(difference: Metric) -> float | None:
 
 
 @lru_cache(maxsize=2)
-def _signs(units: int) -> "Array":
+def _signs(units: int) -> Array:
     """Return the signs of each way to swap units, all ways or random ones."""
-    import numpy as np
-
     if 2**units <= SWAPS:
         return np.array([*product((1, -1), repeat=units)], float)
     return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, units))

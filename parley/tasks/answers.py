@@ -27,11 +27,6 @@ Parser = Callable[[Any], Any]
 """Takes what a place holds, a JSON value or a text; returns a field's value, or Unreadable."""
 
 
-def written(text: str) -> str:
-    """Return the final text of an answer; "120²" becomes "120^2" and so no other number."""
-    return final_text("".join(f"^{c}" if c.isdigit() and not c.isdecimal() else c for c in text))
-
-
 # Places ------------------------------------------------------------------------------------------
 
 _MOST = 20  # objects, whole or broken; no answer needs as many, and JSON5 is parsed slowly
@@ -121,7 +116,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     """
 
     def read(text: str) -> Mapping[str, Any] | Unreadable:
-        objects, rest = _objects(written(text).replace(_FOUND, " "))
+        objects, rest = _objects(final_text(text).replace(_FOUND, " "))
         rest = _FENCE.sub("", rest)
         is_alone = [
             bool(_LABEL.fullmatch(line.strip(f"{_AROUND}{_FOUND}$.,;-")))

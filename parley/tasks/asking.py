@@ -98,7 +98,11 @@ _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 
 
 def final_text(text: str) -> str:
-    """Return an answer without the thoughts before it; "" for thoughts alone or too long a text."""
+    """Return an answer without the thoughts before it; "" for thoughts alone or too long a text.
+
+    "120²" becomes "120^2" and so no other number.
+    """
+    text = "".join(f"^{c}" if c.isdigit() and not c.isdecimal() else c for c in text)
     text = _THOUGHT_ENDS.split(text)[-1]
     if len(text) > LONGEST:
         return ""

@@ -70,7 +70,8 @@ class Result:
     @property
     def references(self) -> tuple[Reference, ...]:
         """The references, which are on all rows."""
-        return self.task.references_for(self.options)
+        of = self.options.items()
+        return tuple(each for each in self.task.references if each.options.items() <= of)
 
     @property
     def coverage(self) -> float:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parley.tasks.answers import written
-from parley.tasks.asking import EMPTY, TRUNCATED, Message
+from parley.tasks.asking import EMPTY, TRUNCATED, Message, final_text
 from parley.tasks.formats import Key
 
 __all__ = ["NegotiationState", "Playing"]
@@ -134,13 +133,6 @@ class Playing:
                 chat.append({"role": "user", "content": f"{warning}{said or _SILENCE}"})
         return tuple(chat)
 
-    def legal(self, state: NegotiationState) -> tuple[str, ...]:
-        """Return the actions that the next speaker may take."""
-        if not (role := self.turn(state)):
-            return ()
-        answers = ("accept", "reject") if state.offered_by not in ("", role) else ()
-        return ("offer", *answers, "walk-away")
-
     def step(self, state: NegotiationState, text: str, reason: str = "") -> NegotiationState:
         """Return the state after the next speaker's text.
 
@@ -152,7 +144,7 @@ class Playing:
         """
         if not (role := self.turn(state)):
             raise ValueError(f"the negotiation has ended: {state.end}")
-        text = written(text) if reason in ("", TRUNCATED) else ""
+        text = final_text(text) if reason in ("", TRUNCATED) else ""
         if reason == TRUNCATED:
             text = _CUT.sub("", text).strip()
         name, offer, fault = self._action(state, text) if text else ("", None, reason or EMPTY)
@@ -174,7 +166,9 @@ class Playing:
         lines = [line for line in text.splitlines() if _ACTION.search(line)]
         if any(_ACTION.sub("", line).strip(" \t*_`.!-") for line in lines):
             return "", None, "an action that is not on a line of its own"
-        actions = {(_name(match[1]), " ".join(match[3].split())) for match in found}
+        names = ["walk-away" if match[1][0] in "wW" else match[1].casefold() for match in found]
+        terms_of = [" ".join(match[3].split()) for match in found]
+        actions = {*zip(names, terms_of, strict=True)}
         if len(actions) > 1:
             return "", None, "several actions"
         if not actions:
@@ -183,7 +177,7 @@ class Playing:
         is_odd = any(not match[4] or match[2] for match in found)
         if is_odd or (name != "offer" and terms.casefold().rstrip(".!") not in _IT):
             return "", None, "unreadable action"
-        if name not in self.legal(state):
+        if name in ("accept", "reject") and state.offered_by in ("", self.turn(state)):
             return "", None, f"illegal action, {name} without an offer of the other side"
         if name != "offer":
             return name, None, ""
@@ -203,7 +197,3 @@ class Playing:
         told["turns"] = {role: len(turns) for role, turns in of.items()}
         faults = {role: sum(bool(each.fault) for each in turns) for role, turns in of.items()}
         return {**told, "malformed": faults}
-
-
-def _name(action: str) -> str:
-    return "walk-away" if action[0] in "wW" else action.casefold()

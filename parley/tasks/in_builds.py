@@ -29,7 +29,6 @@ from parley.building.rows.write import write_batches
 from parley.schema.features import arrow_schema
 from parley.tasks.asking import Asking
 from parley.tasks.questions import Questions
-from parley.tasks.task import task_id
 
 SPLIT = "test"
 SCHEMA = arrow_schema(COLUMNS)
@@ -124,8 +123,8 @@ def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str
     """Yield id, name, questions and options of each task, for each choice of its options."""
     for name, task in built.dataset.tasks.items():
         if isinstance(task.asking, Asking):
-            for options in task.choices:
-                yield task_id(name, options), name, task.asking, options
+            for id, options in task.ids(name).items():
+                yield id, name, task.asking, options
 
 
 def _json(value: Any) -> str:

@@ -9,13 +9,13 @@ one also where all are right or all are wrong.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Metric:
     """
 
     value: float
-    shifts: "Array"
-    sizes: "Array"
-    rows: "Array | None" = None
+    shifts: Array = field(default_factory=partial(np.zeros, 0))
+    sizes: Array = field(default_factory=partial(np.zeros, 0))
+    rows: Array | None = None
     is_share: bool = False
     largest: float = math.inf
     least: float = -math.inf
@@ -69,15 +69,13 @@ class Metric:
         return math.sqrt((self.units - 1) * float(moved.var())) if len(moved) > 1 else math.nan
 
     @property
-    def added(self) -> "Array":
+    def added(self) -> Array:
         """What each unit adds: pseudo-values, of means of units of one size the units' means."""
         moved = self.shifts[self.sizes > 0]
         return self.value - (self.units - 1) * (moved - moved.mean()) if len(moved) else moved
 
     def minus(self, other: "Metric") -> "Metric":
         """Return the difference from another metric of the same rows."""
-        import numpy as np
-
         sizes = np.maximum(self.sizes, other.sizes)
         return Metric(self.value - other.value, self.shifts - other.shifts, sizes)
 
@@ -123,11 +121,9 @@ class Metric:
 
 def mean_of(metrics: Sequence[Metric | None]) -> Metric:
     """Return the mean of a metric over epochs of the same units, undefined if one lacks it."""
-    import numpy as np
-
     known = [each for each in metrics if each is not None and not math.isnan(each.value)]
     if len(known) < len(metrics):
-        return Metric(math.nan, np.zeros(0), np.zeros(0))
+        return Metric(math.nan)
     values, shifts, sizes = (
         np.mean([getattr(each, name) for each in known], axis=0)
         for name in ("value", "shifts", "sizes")

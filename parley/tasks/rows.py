@@ -11,7 +11,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from parley.base.errors import Problem, ScriptError
 from parley.base.exact import is_number
@@ -24,10 +26,7 @@ from parley.tasks.gold import running, script_of
 from parley.tasks.intervals import Metric, mean_of
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeds, is_values, within
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 BLOCKS = 100
 """The most times that a metric which is no mean over rows is computed without some units."""
@@ -103,17 +102,14 @@ class Rows:
 
         The metrics that are means over rows stand first.
         """
-        import numpy as np
-
         given = [self._run(fold, predictions) for fold in self._folds]
-        score, none = self._numbers(given), (np.zeros(0), np.zeros(0))
-        metrics, others = dict[Names, Metric](), dict[Names, float]()
+        score, metrics, others = self._numbers(given), dict[Names, Metric](), dict[Names, float]()
         for names, number in flat(score.metrics).items():
             values = [flat(each.metrics)[names] for each in given]
             if isinstance(number, Undefined):
-                metrics[names] = Metric(math.nan, *none)
+                metrics[names] = Metric(math.nan)
             elif {*names} & {*given[0].without_interval}:
-                metrics[names] = Metric(number, *none)
+                metrics[names] = Metric(number)
             elif is_values(values[0]):
                 is_share = all(np.asarray(each).dtype == bool for each in values)
                 mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
@@ -124,13 +120,11 @@ class Rows:
             metrics |= self._left_out(given, predictions, others, advance)
         return score, metrics
 
-    def mean(self, row: "Array", is_share: bool = False) -> Metric:
+    def mean(self, row: Array, is_share: bool = False) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
-        import numpy as np
-
         known, units, folds = ~np.isnan(row), len(self.units), len(self._folds)
         if not known.any():
-            return Metric(math.nan, np.zeros(0), np.zeros(0))
+            return Metric(math.nan)
         sums, counts = (
             np.bincount(self._places, each, units * folds).reshape(units, folds)
             for each in (np.where(known, row, 0), known)
@@ -145,10 +139,8 @@ class Rows:
         return Metric(value, shifts, sizes, row, is_share, *self._bounds(is_share))
 
     @cached_property
-    def _places(self) -> "Array":
+    def _places(self) -> Array:
         """The unit and fold of each row, as a number."""
-        import numpy as np
-
         units = {key: number for number, keys in enumerate(self.units) for key in keys}
         places = [
             units[key] * len(self._folds) + number
@@ -165,8 +157,6 @@ class Rows:
         advance: Advance,
     ) -> dict[Names, Metric]:
         """Return metrics that are no means over rows, computed anew without each block of units."""
-        import numpy as np
-
         count = min(BLOCKS, len(self.units))
         blocks = np.array_split(np.arange(len(self.units)), count)
         sizes = np.array([sum(len(self.units[unit]) for unit in block) for block in blocks])
@@ -223,10 +213,8 @@ class Rows:
         known = row[row == row]  # NaN is not itself
         return float(known.mean()) if len(known) else Undefined("no row has a value")
 
-    def _row(self, values: Any) -> "Array":
+    def _row(self, values: Any) -> Array:
         """Return the values of rows in the unit of the task."""
-        import numpy as np
-
         found = np.asarray(values)
         return found * self._bounds(True)[0] if found.dtype == bool else found.astype(float)
 
@@ -296,7 +284,11 @@ class Measured:
             if len(keys) not in (0, len(rows)):
                 answered, given = rows.within(keys, predictions, has_folds=True)
                 found = flat(answered.score(given).metrics)
-                kept = {name for name in kept if _is_same(metrics.get(name), found.get(name))}
+                known = {n: v for n, v in found.items() if not isinstance(v, Undefined)}
+                same = (
+                    n for n in known if n in metrics and math.isclose(known[n], metrics[n].value)
+                )
+                kept.intersection_update(same)
         return kept
 
     def within(self, keys: Container[Key]) -> "Measured":
@@ -310,11 +302,6 @@ def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
         return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
     width = len(rows.task.gold_key)  # several predictions may have one key of gold
     return {key[:width] for key, each in predictions.items() if UNREADABLE not in each}
-
-
-def _is_same(metric: Metric | None, number: Any) -> bool:
-    is_known = metric is not None and isinstance(number, int | float)
-    return bool(is_known and metric and math.isclose(number, metric.value))
 
 
 def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
@@ -342,8 +329,6 @@ def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
 
 def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Problem]:
     """Yield why these are no values of rows."""
-    import numpy as np
-
     found = np.asarray(values)
     if found.shape != (rows,) or found.dtype.kind not in "biuf" or np.isinf(found).any():
         yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")

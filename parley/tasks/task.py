@@ -201,22 +201,11 @@ class Task:
 
     def with_measured(self, scores: Mapping[str, Any]) -> "Task":
         """Return the task whose references to baselines have their measured scores."""
-        names = {id(each): name for name, each in self.measured().items()}
-        return replace(
-            self,
-            references=tuple(
-                replace(each, metrics=scores.get(names[id(each)], {}))
-                if id(each) in names
-                else each
-                for each in self.references
-            ),
-        )
-
-    @property
-    def choices(self) -> list[dict[str, str]]:
-        """Each choice of a value for every option."""
-        values = product(*self.options.values())
-        return [dict(zip(self.options, each, strict=True)) for each in values]
+        of_papers = [each for each in self.references if each.place != MEASURED]
+        of_baselines = [
+            replace(each, metrics=scores.get(name, {})) for name, each in self.measured().items()
+        ]
+        return replace(self, references=(*of_papers, *of_baselines))
 
     def subset(self, name: str) -> Subset:
         """Return the published subset of this name, an empty one for ""; else raise UsageError."""
@@ -234,13 +223,12 @@ class Task:
         """The first fields of the key, which are the keys of `gold`: all but of a TREC run."""
         return self.key[:-1] if self.format is TREC_RUN else self.key
 
-    def references_for(self, options: Mapping[str, str]) -> tuple[Reference, ...]:
-        """Return the references that hold for a choice of options."""
-        return tuple(each for each in self.references if each.options.items() <= options.items())
-
-    def ids(self, name: str) -> list[str]:
-        """Return its ids on the Hub: one for each choice of its options."""
-        return [task_id(name, options) for options in self.choices]
+    def ids(self, name: str) -> dict[str, dict[str, str]]:
+        """Return each choice of a value for every option, by its id on the Hub."""
+        chosen = (
+            dict(zip(self.options, each, strict=True)) for each in product(*self.options.values())
+        )
+        return {task_id(name, options): options for options in chosen}
 
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
