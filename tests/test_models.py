@@ -294,14 +294,21 @@ def test_a_part_has_one_score_whoever_cuts_it(asked, scored, of):
 
 
 def test_epochs_are_repetitions(asked, scored):
+    from inspect_ai.scorer import SampleScore
+
+    from parley.models.tasks import parley_score
+
     turns = iter(range(100))
     camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
     log = asked("casino outcomes", lambda *_: camp if next(turns) % 3 else "?", epochs=3, limit=3)
     found = scored("casino outcomes", log)
     assert found["metrics"]["likeness"] == printed(log)["likeness"]
     assert found["run"]["epochs"] == 3
-    values = [each.scores["parley_answers"].value["likeness"] for each in read_log(log).samples]
-    assert found["metrics"]["likeness"] == pytest.approx(sum(values) / 9)
+    answers = [each.scores["parley_answers"] for each in read_log(log).samples]
+    due = sum(each.value["likeness"] for each in answers) / 9
+    assert found["metrics"]["likeness"] == pytest.approx(due)
+    shown = parley_score(**read_log(log).eval.scorers[0].options)
+    assert shown([SampleScore(score=each) for each in answers[:4]]) == {}  # in the middle
 
 
 # Logs ------------------------------------------------------------------------------------
@@ -455,7 +462,6 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
         ("casino outcomes", {"turns": 4}),
         ("casino outcomes", {"swap": True}),
         ("casino outcomes", {"limit": -1}),
-        ("casino outcomes", {"shots": 1000, "limit": 1}),
         ("casino outcomes", {"schema": "flase"}),
         ("casino outcomes", {"prompt": "/no/such/file"}),
         ("casino outcomes", {"limt": 2}),
@@ -528,23 +534,17 @@ def test_swapped_seats_judge_models_apart_from_sides(name, asked, scored, of):
         scored(name, played(*each))["metrics"] for each in permutations(("concede", "joint"))
     ]
     log = played("concede", "joint", swap=True)
-    found = scored(name, log)
+    found, shown = scored(name, log), printed(log)
+    seats = {"parley/concede": (first, second), "parley/joint": (second, first)}
     for metric in ("points", "turns", "below_walk_away"):
-        own, by_model = ([each[metric] for each in of_seats], found["metrics"]["by_model"][metric])
-        for role in (first, second):
-            assert found["metrics"][metric][role] == near((own[0][role] + own[1][role]) / 2)
-        assert by_model["parley/concede"] == near((own[0][first] + own[1][second]) / 2)
-        assert by_model["parley/joint"] == near((own[0][second] + own[1][first]) / 2)
-    assert (
-        found["counts"]["games"] == 2 * found["counts"]["scenarios"] == len(read_log(log).samples)
-    )
-    due = printed(log)
-    for agent in ("parley/concede", "parley/joint"):
-        assert due[f"by_model.points.{agent}"] == found["metrics"]["by_model"]["points"][agent]
-
-
-def near(value):
-    return pytest.approx(value, abs=1e-9)
+        one, two = (each[metric] for each in of_seats)
+        due = {role: (one[role] + two[role]) / 2 for role in (first, second)}
+        assert found["metrics"][metric] == pytest.approx(due, abs=1e-9)
+        due = {agent: (one[a] + two[b]) / 2 for agent, (a, b) in seats.items()}
+        assert found["metrics"]["by_model"][metric] == pytest.approx(due, abs=1e-9)
+        assert {each: shown[f"by_model.{metric}.{each}"] for each in due} == pytest.approx(due)
+    counts = found["counts"]
+    assert counts["games"] == 2 * counts["scenarios"] == len(read_log(log).samples)
 
 
 def play(questions, *agents):
@@ -584,28 +584,6 @@ def test_a_game_of_no_such_agent_or_side_says_which_there_are(asked):
         roles = {side: f"parley/{agent}"}
         log = asked("casino deals", by_schema, roles=roles, limit=1, fails={"error"})
         assert there in read_log(log).samples[0].error.message
-
-
-def test_a_run_that_failed_goes_on(asked, scored, monkeypatch, tmp_path):
-    from inspect_ai import eval_retry
-
-    name, game = "casino deals", ASKED["casino deals"][2].asking
-    joint, played = game.agents["joint"], []
-
-    def one_fails(state, role):
-        played.append(state.scenario["dialogue_id"])
-        if played[-1] != played[0]:
-            raise ValueError("status 500")
-        return joint(state, role)
-
-    how = {"roles": dict.fromkeys(game.roles, "parley/joint"), "limit": 2}
-    whole = asked(name, by_schema, **how)
-    monkeypatch.setitem(game.agents, "joint", one_fails)
-    failed = asked(name, by_schema, fails={"error"}, **how)
-    assert "eval-retry" in scored(name, failed, status=1)
-    monkeypatch.undo()
-    (again,) = eval_retry(str(failed), log_dir=str(tmp_path / "again"), display="log")
-    assert scored(name, again.location)["metrics"] == scored(name, whole)["metrics"]
 
 
 KILLED = """\

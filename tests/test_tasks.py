@@ -15,7 +15,7 @@ from parley.base.marks import with_parts
 from parley.base.nested import flat
 from parley.building.card_parts import overview
 from parley.building.folder import open_folder
-from parley.building.registry import Dataset, discover
+from parley.building.registry import discover
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.formats import TREC_RUN, UNREADABLE
 from parley.tasks.game_scores import GAME_FIELDS
@@ -201,17 +201,3 @@ def test_runs_are_written_in_the_order_in_which_they_are_ranked(tmp_path):
     assert ranks == [["b", "1"], ["c", "2"], ["a", "3"]]
     with pytest.raises(OutputError):
         write(tmp_path / "run", task, [])
-
-
-def test_an_interrupted_run_keeps_no_predictions(sample_build, tmp_path, monkeypatch):
-    """The same command again would refuse to write over them."""
-    dataset, name, task = next(iter(TASKS.values()))
-
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Dataset, "task", lambda *_: replace(task, score=interrupt))
-    built, baseline = open_folder(sample_build / dataset.name), next(iter(task.baselines))
-    with pytest.raises(KeyboardInterrupt):
-        score(built, name, {}, baseline=baseline, keep=tmp_path / "kept")
-    assert list(tmp_path.iterdir()) == []

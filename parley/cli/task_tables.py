@@ -12,7 +12,7 @@ from parley.base.nested import flat, tree
 from parley.building.card_parts import leaderboard
 from parley.cli.tables import first, interval, labelled, number, table
 from parley.tasks.asking import Asking
-from parley.tasks.evaluate import DROP, WRONG, Result
+from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of
 from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.gold import ALL
 from parley.tasks.task import Task, Undefined
@@ -182,9 +182,12 @@ def lay_out_comparison(tables: "Sequence[Table]") -> RenderableType:
         task, decimals = _task_of(each), each.task.decimals
         scores += _scores(each, models, notes)
         for log in each.logs:
-            tokens = (log.facts.get(f"{kind}_tokens") for kind in ("input", "output", "reasoning"))
-            counts = (number(count, 0) for count in (log.asked, log.unreadable, *tokens))
-            costs.append([log.label, task, *counts, number(log.facts.get("cost"), 4)])
+            if own := log.result:
+                kinds = ("input", "output", "reasoning")
+                tokens = (own.run.get(f"{kind}_tokens") for kind in kinds)
+                counts = (own.due, sum(own.unreadable.values()), *tokens)
+                cells = (number(count, 0) for count in counts)
+                costs.append([log.label, task, *cells, number(own.run.get("cost"), 4)])
             for name, by in log.differences.items():
                 of = "" if by.rows is None else f", {by.rows:,} rows of both"
                 value = "undefined" if by.value is None else f"{by.value:+.{decimals}f}"
@@ -221,15 +224,15 @@ def _scores(found: "Table", models: Sequence[str], notes: list[str]) -> Iterator
     for name in dict.fromkeys(name for log in found.logs for name in log.metrics) or [()]:
         row = [task, " ".join(name)]
         for model in models:
-            own = logs.get(model)
-            cell = number(own.metrics.get(name), decimals) if own else ""
-            if own and name in own.intervals:
-                cell += f" ({interval(own.intervals[name], decimals)})"
+            own = logs[model].metrics.get(name) if model in logs else None
+            cell = number(own.value if own else None, decimals) if model in logs else ""
+            if own and own.interval:
+                cell += f" ({interval(own.interval, decimals)})"
             row.append(cell + marks[model])
         yield row
-    if any(log.unreadable for log in found.logs):
-        shown = (logs[each].coverage if each in logs else None for each in models)
-        yield [task, "coverage", *("" if each is None else f"{each:.1%}" for each in shown)]
+    results = [logs[each].result if each in logs else None for each in models]
+    if any(each and each.unreadable for each in results):
+        yield [task, "coverage", *(f"{each.coverage:.1%}" if each else "" for each in results)]
 
 
 def comparison_as_dicts(tables: "Sequence[Table]") -> list[dict[str, Any]]:
@@ -250,31 +253,38 @@ def comparison_as_dicts(tables: "Sequence[Table]") -> list[dict[str, Any]]:
 
 
 def _as_dict(log: "Compared") -> dict[str, Any]:
-    metrics = {n: None if math.isnan(value) else value for n, value in log.metrics.items()}
+    own = log.result
+    values = {names: each.value for names, each in log.metrics.items()}
+    metrics = {n: None if math.isnan(value) else value for n, value in values.items()}
     differences = {
         names: vars(found) | {"interval": found.interval and vars(found.interval)}
         for names, found in log.differences.items()
     }
-    same = ("label", "units", "asked", "unreadable", "coverage")
-    return {name: getattr(log, name) for name in same} | {
+    return {
         "log": str(log.path),
+        "label": log.label,
         "differs": list(map(str, log.differs)),
         "settings": list(map(str, log.settings)),
+        "units": own.units if own else 0,
         "metrics": tree(metrics),
-        "intervals": tree({names: vars(found) for names, found in log.intervals.items()}),
+        "intervals": tree({names: vars(each) for names, each in intervals_of(log.metrics).items()}),
         "differences": tree(differences),
-        "run": dict(log.facts),
+        "asked": own.due if own else 0,
+        "unreadable": sum(own.unreadable.values()) if own else 0,
+        "coverage": own.coverage if own else 0,
+        "run": dict(own.run) if own else {},
     }
 
 
 def _how(tables: "Sequence[Table]") -> Iterator[str]:
     """Yield what the intervals and p-values are of; docs/tasks.md says how they are computed."""
-    if any(each.policy == DROP and log.unreadable for each in tables for log in each.logs):
+    results = [log.result for each in tables for log in each.logs if log.result]
+    if any(each.policy == DROP and each.unreadable for each in results):
         yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
     units = [
-        f"{_task_of(each)}: {each.first.units:,} by {each.task.key[0]}"
+        f"{_task_of(each)}: {each.first.result.units:,} by {each.task.key[0]}"
         for each in tables
-        if each.first
+        if each.first and each.first.result
     ]
     if units:
         yield f"(low…high): a 95% interval over whole dialogues ({'; '.join(units)})"

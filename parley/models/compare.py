@@ -52,7 +52,7 @@ class Difference:
 
 @dataclass
 class Compared:
-    """A log or a file of predictions in a table; names of metrics -> numbers.
+    """A log or a file of predictions in a table, with the metrics that are shown.
 
     `differs` says where it differs from the first of the table in what was asked, so that it has no
     differences, or why it has no result. `settings` says where its calls differed.
@@ -61,15 +61,9 @@ class Compared:
     path: Path
     label: str
     result: Result | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    asked: int = 0
-    unreadable: int = 0
-    coverage: float = 0
-    units: int = 0  # that its intervals are over
     differs: tuple[Problem, ...] = ()
     settings: tuple[Problem, ...] = ()
-    metrics: Mapping[Names, float] = field(default_factory=dict)
-    intervals: Mapping[Names, Interval] = field(default_factory=dict)
+    metrics: Mapping[Names, Metric] = field(default_factory=dict)
     differences: Mapping[Names, Difference] = field(default_factory=dict)
 
 
@@ -154,7 +148,7 @@ def compare(
                 rows[path].differs = error.problems or (Problem("", what=error.message),)
             else:
                 part = part if any(row.result for row in rows.values()) else result.part
-                rows[path] = _compared(path, result)
+                rows[path] = Compared(path, _label(result) or path.stem, result)
         shown = [*rows.values()]
         _against_first(shown, metrics)
         labels = Counter(row.label for row in shown)
@@ -217,16 +211,16 @@ def _named_task(named: str) -> tuple[Any, ...]:
     return (dataset, *known[named_id])
 
 
-def _chosen(result: Result, metrics: Collection[str]) -> dict[Names, float]:
+def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
     """Return the metrics that are shown."""
-    numbers = {names: each.value for names, each in result.measured.metrics.items()}
+    found = result.measured.metrics
     if metrics:
-        return {n: value for n, value in numbers.items() if {*metrics} & {*_ways(n)}}
+        return {n: each for n, each in found.items() if {*metrics} & {*_ways(n)}}
     of_game = ("points",) if isinstance(result.task.asking, Playing) else ()
-    shown = {n: v for n, v in numbers.items() if len(n) == 1 or n[0] in of_game}
+    shown = {n: each for n, each in found.items() if len(n) == 1 or n[0] in of_game}
     if of_game:
         del shown[UNREADABLE,]
-    return shown or numbers
+    return shown or found
 
 
 def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
@@ -237,8 +231,6 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
         if not (own := row.result) or not (chosen := _chosen(own, metrics)):
             continue
         row.metrics = chosen
-        found = {names: own.measured.metrics[names].interval for names in chosen}
-        row.intervals = {names: each for names, each in found.items() if each}
         if base is None:
             base, first = own, row.path
             continue
@@ -281,11 +273,8 @@ def _ways(names: Names) -> Iterator[str]:
     return (".".join(names[: end + 1]) for end in range(len(names)))
 
 
-def _compared(path: Path, result: Result) -> Compared:
-    """Return a log or file with its result.
-
-    The label has the models of a log, with their sides if it is a game, and what else was asked.
-    """
+def _label(result: Result) -> str:
+    """Return the models of a log, with their sides if it is a game, and what else was asked."""
     run = result.run
     models = run.get("models", {}).items()
     parts = [", ".join(f"{role}={model}" if role else model for role, model in models)]
@@ -293,9 +282,7 @@ def _compared(path: Path, result: Result) -> Compared:
         parts.append(f"{run['shots']} shots")
     if "prompt" in run:
         parts.append(f"prompt {run['prompt'][:8]}")
-    unreadable = sum(result.unreadable.values())
-    counts = result.due, unreadable, result.coverage, result.units
-    return Compared(path, ", ".join(parts) or path.stem, result, run, *counts)
+    return ", ".join(filter(None, parts))
 
 
 def paired_differences(

@@ -172,8 +172,8 @@ def parley_score(**which: Any) -> Any:
             stated = each.score.metadata
             models |= stated["models"]
             epochs[stated["epoch"]][tuple(stated["key"])] = stated["prediction"]
-        if not scores:  # inspect asks before the first answer, too
-            return {}
+        if len({frozenset(each) for each in epochs.values()}) != 1:
+            return {}  # inspect asks in the middle of a run, too
         measured = Measured([questions.answered(each) for each in epochs.values()])
         measured.name_models(models)
         metrics = {".".join(path): v for path, v in flat(measured.score.metrics).items()}

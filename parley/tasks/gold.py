@@ -57,24 +57,20 @@ def load_gold(
                     f"{script_of(built)}: {name}: gold: expected tuples of {', '.join(fields)} as "
                     f"keys, found {key!r:.60}"
                 )
-        if part.subset:
-            ids = subset.ids
-            gold = {k: v for k, v in gold.items() if not ids.isdisjoint(task.dialogues(k, v))}
-        if part.ids:
-            gold = _of_ids(task, gold, part)
+        if part.subset or part.ids:
+            of = {key: {*map(str, task.dialogues(key, gold[key]))} for key in gold}
+            if part.subset:
+                published = {*map(str, subset.ids)}
+                of = {key: ids for key, ids in of.items() if not published.isdisjoint(ids)}
+            if unknown := sorted(part.ids.difference(*of.values())):
+                count = f"{len(unknown):,} of {len(part.ids):,}"
+                raise UsageError(
+                    f"ids: {count} name no scored dialogue: {few(unknown)}",
+                    remedy=f"Scored are: {task.evaluated_on}.",
+                )
+            gold = {k: gold[k] for k in of if not part.ids or not part.ids.isdisjoint(of[k])}
     gold = pilot(built, name, gold, part)
     return gold, whole.keys() - gold.keys()
-
-
-def _of_ids(task: Task, gold: Gold, part: Part) -> Gold:
-    """Return the gold of the dialogues that a part names; UsageError if it lacks one of them."""
-    of = {key: {*map(str, task.dialogues(key, answer))} for key, answer in gold.items()}
-    if unknown := sorted(part.ids - {id for ids in of.values() for id in ids}):
-        raise UsageError(
-            f"ids: {len(unknown):,} of {len(part.ids):,} name no scored dialogue: {few(unknown)}",
-            remedy=f"Scored are: {task.evaluated_on}.",
-        )
-    return {key: answer for key, answer in gold.items() if not of[key].isdisjoint(part.ids)}
 
 
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:

@@ -83,9 +83,8 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     """Write predictions to a new file, whole or not at all; else raise OutputError."""
     from parley.base.replace import writing
 
-    require_free(path)
     with writing(path) as file:
-        require_free(path)  # another process may have made it while this one waited
+        require_free(path)  # another process may have made it
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
@@ -156,23 +155,22 @@ class _Checker:
             return
         key = tuple([prediction[name] for name in self._task.key])
         due = key[: self._width]
-        if due not in self._gold:
-            if due not in self._others:
-                what = f"no such {' and '.join(self._task.gold_key)} to predict"
-                self._object(number, prediction, [Problem("", what=what)])
-        elif clash := self._clash(key, due):
-            self._object(number, prediction, [Problem("", what=clash)])
-        elif isinstance(asking, Playing) and (wrong := [*wrong_end(prediction, asking.agreed)]):
-            self._object(number, prediction, wrong)
+        if due not in self._gold and due in self._others:
+            return
+        if wrong := self._clash(key, due):
+            self._object(number, prediction, [Problem("", what=wrong)])
+        elif isinstance(asking, Playing) and (found := [*wrong_end(prediction, asking.agreed)]):
+            self._object(number, prediction, found)
         else:
             if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
-                answer = prediction.pop(ANSWER)
-                prediction |= asking.fields(answer)
+                prediction |= asking.fields(prediction.pop(ANSWER))
             self._found[key] = number, prediction
             self._seen.add(due)
 
     def _clash(self, key: Key, due: Key) -> str:
-        """Return why a prediction of this key conflicts with the kept ones, or ""."""
+        """Return why there is no place for a prediction of this key, or ""."""
+        if due not in self._gold:
+            return f"no such {' and '.join(self._task.gold_key)} to predict"
         if there := self._found.get(key):
             return f"repeated, first in {self._unit} {there[0]}"
         first = self._first.setdefault(due, key)
