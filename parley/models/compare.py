@@ -32,18 +32,13 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric of one model minus that of another, on the same rows.
+    """A metric of one model minus that of another, with `p_value`, on the same rows.
 
-    Args:
-        value: The difference; None if the metric is undefined for one of the two.
-        interval: Its 95% interval.
-        p: The p-value of a paired permutation test over units, two-sided.
-        p_holm: The same by Holm's correction.
-        rows: The number of rows that it is of, if it is not of all: those that have the metric in
-            both, as of a readable answer or of a deal.
+    `rows` is their number if they are not all: those that have the metric in both, as of a
+    readable answer or of a deal.
     """
 
-    value: float | None
+    value: float | None  # None if the metric is undefined for one of the two
     interval: Interval | None = None
     p: float | None = None
     p_holm: float | None = None
@@ -106,12 +101,8 @@ def compare(
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         task: The task of files, as DATASET/TASK or DATASET/TASK-VALUE; "" for that of the logs.
         advance: Takes progress.
-        policy: What an unreadable answer is, one of `POLICIES`. Where they are dropped, a log is
-            scored on the rows that it answers, and two are compared on those that both answer.
-
-    Raises:
-        UsageError: a folder has no log, the task of a file is unknown, or no log has a metric.
-        RecordError: one that is named is damaged, or does not answer all its questions.
+        policy: One of `POLICIES`. Where unreadable answers are dropped, a log is scored on the rows
+            that it answers, and two are compared on those that both answer.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
     given: dict[Path, Mapping[str, Any]] = {}  # what a log states, nothing of a file

@@ -148,14 +148,7 @@ def score(
 
     `given` has the task's own options, as far as they are given. `keep` is a new file for the
     predictions of the baseline. Predictions of keys outside `part` are left out. `policy` is one of
-    `POLICIES`.
-
-    Raises:
-        UsageError: there is no such task, option, subset, dialogue, baseline or policy, not one
-            thing to score, or no readable prediction is left.
-        RecordError: naming everything that is wrong with the file.
-        OutputError: the build lacks a config or split, or `keep` cannot be written.
-        ScriptError: the task fails.
+    `POLICIES`. ScriptError if the task fails; else it raises what `parley.score` does.
     """
     task = built.dataset.task(name)
     options = task.chosen(given)

@@ -40,13 +40,7 @@ _RULE = (
 
 @dataclass(frozen=True)
 class PlayedTurn:
-    """A turn of a negotiation.
-
-    Args:
-        role: The side that speaks.
-        text: What it says, "" for nothing.
-        fault: Why the turn is malformed, "" if it is not.
-    """
+    """What a side says, "" for nothing, and why the turn is malformed, "" if it is not."""
 
     role: str
     text: str

@@ -34,11 +34,6 @@ SPLIT = "test"
 SCHEMA = arrow_schema(COLUMNS)
 
 
-def config_of(task: str) -> str:
-    """Return the config with the questions of a task, by its id."""
-    return QUESTIONS + task
-
-
 def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
     """Write the questions into a build that has none, and return their splits.
 
@@ -48,7 +43,7 @@ def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
         raise UsageError(f"--questions: no task of {built.dataset.name} asks a model questions")
     splits, questions = [], dict(each_task(built))
     for task, rows in questions.items():
-        name = config_of(task), SPLIT
+        name = QUESTIONS + task, SPLIT
         batches = to_batches(rows, SCHEMA, name[0])
         splits.append(write_batches(name, batches, SCHEMA, built.path, versions[name[0]]))
     if text := eval_yaml(built, questions):
@@ -58,7 +53,7 @@ def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
 
 def versions_of(built: BuiltFolder) -> dict[str, str]:
     """Return the version of each task's questions in this Parley, by their config."""
-    return {config_of(task): asking.version for task, _, asking, _ in _asked(built)}
+    return {QUESTIONS + task: asking.version for task, _, asking, _ in _asked(built)}
 
 
 def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -78,7 +73,7 @@ def eval_yaml(built: BuiltFolder, questions: Mapping[str, Sequence[Mapping[str, 
         "tasks": [
             {
                 "id": task,
-                "config": config_of(task),
+                "config": QUESTIONS + task,
                 "split": SPLIT,
                 "field_spec": {"input": "input", "target": "target", "metadata": ["key"]},
                 "solvers": [{"name": "generate"}],

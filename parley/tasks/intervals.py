@@ -30,22 +30,16 @@ class Interval:
 class Metric:
     """A metric of the predictions for some rows.
 
-    Args:
-        value: The number, NaN if it is undefined.
-        shifts: How far it moves as each unit is left out; NaN where it is then undefined.
-        sizes: The rows of each unit that have a part in it.
-        rows: The value of each row, NaN for none; None if the metric is no mean over rows.
-        is_share: Whether each row is right or wrong.
-        largest: The largest number of its unit, infinite if there is none.
-        least: The least number of its unit.
+    `shifts` tells how far it moves as each unit is left out, NaN where it is then undefined;
+    `sizes` the rows of each unit that have a part in it.
     """
 
-    value: float
+    value: float  # NaN if it is undefined
     shifts: Array = field(default_factory=partial(np.zeros, 0))
     sizes: Array = field(default_factory=partial(np.zeros, 0))
-    rows: Array | None = None
-    is_share: bool = False
-    largest: float = math.inf
+    rows: Array | None = None  # the value of each, NaN for none; None if it is no mean over rows
+    is_share: bool = False  # each row is right or wrong
+    largest: float = math.inf  # of its unit, as the least
     least: float = -math.inf
 
     @property

@@ -44,10 +44,7 @@ class Questions:
     The sha256 is that of all questions of the task or subset, also in a pilot.
 
     Args:
-        built: The build.
-        name: The task.
-        options: A value for each of its options.
-        part: What is asked.
+        options: A value for each of the task's.
         turns: Those after which a game ends, 0 for its own limit.
         swap: Whether each scenario is played twice. The key of the second game ends in SWAPPED, and
             each model plays the side of the other one.

@@ -228,20 +228,12 @@ class Rows:
 class Measured:
     """The predictions of a model for rows, of an epoch or more, and their metrics.
 
-    Args:
-        epochs: For each epoch its rows, those that a policy keeps of the same ones, and their
-            predictions.
-        advance: Takes progress.
-
-    Attributes:
-        score: The numbers: the means over the epochs.
-        metrics: The same with their spread over units; undefined if they are in one epoch.
+    An epoch has the rows that a policy keeps of the same ones. `score` has the means over epochs,
+    `metrics` the same with their spread over units; one is undefined if it is in an epoch.
     """
 
     def __init__(
-        self,
-        epochs: Sequence[tuple[Rows, Predictions]],
-        advance: Advance = quiet,
+        self, epochs: Sequence[tuple[Rows, Predictions]], advance: Advance = quiet
     ) -> None:
         self.epochs, self.rows = epochs, epochs[0][0]
         self.each = [rows.measure(predictions, advance) for rows, predictions in epochs]

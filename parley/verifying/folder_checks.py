@@ -20,6 +20,7 @@ from parley.building.provenance import (
     EVAL,
     MOST_TEXT,
     PROVENANCE,
+    QUESTIONS,
     by_config,
     has_eval,
     stated_of,
@@ -291,7 +292,7 @@ def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
         return
     questions = dict(in_builds.each_task(built))
     due = {
-        (in_builds.config_of(task), in_builds.SPLIT): in_builds.digest_of(rows)
+        (QUESTIONS + task, in_builds.SPLIT): in_builds.digest_of(rows)
         for task, rows in questions.items()
     }
     found = {
