@@ -1,6 +1,6 @@
 """Coverage of the 95% intervals: how often they hold the true value, in simulated test sets.
 
-    python benchmarks/intervals.py BUILDS [TASK...]
+    python benchmarks/intervals.py BUILDS
 
 A test set is drawn, dialogue by dialogue, from those of the real build. A model answers a row
 rightly with a chance that differs between dialogues, so that the answers of one agree; else it
@@ -10,7 +10,6 @@ rows as 20 times the real ones.
 
 import math
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,9 @@ class World:
             people = self.task.baselines[next(iter(self.task.baselines))]
             for each in people(self.built, **self.options):
                 self.answers[tuple(each[field] for field in self.task.key)] = each
-        self.others = [*self.answers.values()]
+        game, self.others = self.task.asking, [*self.answers.values()]
+        if isinstance(game, Playing):
+            self.others = [{game.agreed: None}]
 
     def test_set(self, count: int) -> tuple[Rows, list[Any]]:
         """Return the rows of so many drawn dialogues, and the predictions of each of `MODELS`."""
@@ -72,8 +73,6 @@ class World:
                     for found, chance in zip(models, chances, strict=True):
                         is_right = self.draw.random() < chance
                         other = self.others[self.draw.integers(len(self.others))]
-                        if isinstance(game := self.task.asking, Playing):
-                            other = {game.agreed: None}
                         found[own] = self.answers[key] if is_right else other
                 gold[own] = answer
         rows = Rows(self.built, self.name, self.options, gold, is_part=count in SIZES)
@@ -106,14 +105,12 @@ class World:
         }
 
 
-def main(folder: Path, chosen: Iterable[str]) -> None:
+def main(folder: Path) -> None:
     """Print a table: the least and the most coverage over the metrics of a task."""
     heads = [f"{what}, {size} dialogues" for size in SIZES for what in ("score", "difference")]
     print(f"| task | {' | '.join(heads)} |")
     for dataset in discover().values():
         for name in dataset.tasks:
-            if chosen and f"{dataset.name} {name}" not in chosen:
-                continue
             world = World(folder / dataset.name, name, 0)
             cells = []
             for size in SIZES:
@@ -128,4 +125,4 @@ def main(folder: Path, chosen: Iterable[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]))

@@ -9,6 +9,7 @@ from dataclasses import replace
 import hypothesis
 import hypothesis.strategies as st
 import pytest
+from test_tasks import TASKS
 
 from parley.building.folder import find_folder
 from parley.building.registry import discover
@@ -27,12 +28,7 @@ from parley.tasks.asking import (
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.questions import Questions
 
-ONE_TASK = {
-    name: task
-    for dataset in discover().values()
-    for each, task in dataset.tasks.items()
-    if isinstance(task.asking, Asking) and (name := f"{dataset.name} {each}")
-}
+ONE_TASK = {name: each for name, (*_, each) in TASKS.items() if isinstance(each.asking, Asking)}
 
 
 # Answers: what the shared readers make of each form, then of each task some of its own ----------
@@ -370,8 +366,8 @@ def allowed(schema):
 @pytest.mark.parametrize("name", ONE_TASK)
 def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(name, sample_build):
     """That the right answers are among them, test_build shows."""
-    task = ONE_TASK[name]
-    built = find_folder(sample_build, discover()[name.split()[0]])
+    dataset, _, task = TASKS[name]
+    built = find_folder(sample_build, dataset)
     question = next(iter(task.asking.questions(built, **task.chosen({}))))
     assert question.schema["type"] == "object"
     assert [*faults(question.schema)] == []
@@ -382,12 +378,10 @@ def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(n
 
 def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):
     found = {}
-    for dataset in discover().values():
-        built = find_folder(sample_build, dataset)
-        for each, task in dataset.tasks.items():
-            if task.asking:
-                name, asked = f"{dataset.name} {each}", Questions(built, each, task.chosen({}))
-                read = repr(readings(name, task.asking, asked.by_key[next(iter(asked.gold))]))
-                digests = asked.digest[:16], hashlib.sha256(read.encode()).hexdigest()[:16]
-                found[name] = " ".join((task.asking.version, *digests))
+    for name, (dataset, each, task) in TASKS.items():
+        if task.asking:
+            asked = Questions(find_folder(sample_build, dataset), each, task.chosen({}))
+            read = repr(readings(name, task.asking, asked.by_key[next(iter(asked.gold))]))
+            digests = asked.digest[:16], hashlib.sha256(read.encode()).hexdigest()[:16]
+            found[name] = " ".join((task.asking.version, *digests))
     assert found == PINNED, "give the changed Asking a new version, and pin its hashes here"

@@ -5,20 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from test_models import ASKED
 
 import parley
-from parley.building.registry import discover
 from parley.tasks.games import WARNINGS, Playing
 
 PYTHON = os.environ.get("PARLEY_ENDPOINT", "")  # the one that has llama.cpp
 pytestmark = pytest.mark.skipif(not PYTHON, reason="`make endpoint` runs it")
 
-ASKED = [
-    (name, each, task)
-    for name, dataset in discover().items()
-    for each, task in dataset.tasks.items()
-    if task.asking
-]
 QUESTIONS, GAMES, TURNS = 9, 2, 8
 
 
@@ -51,28 +45,26 @@ def builds(request):
 COUNTS = {}  # task -> asked, unreadable
 
 
-@pytest.mark.parametrize(
-    ("name", "task_name", "task"), ASKED, ids=[f"{n}-{t}" for n, t, _ in ASKED]
-)
-def test_a_small_model_is_asked_by_default(name, task_name, task, url, builds, tmp_path):
+@pytest.mark.parametrize("name", ASKED)
+def test_a_small_model_is_asked_by_default(name, url, builds, tmp_path):
     evals = pytest.importorskip("evals", reason="needs the extra models")
+    dataset, task_name, task = ASKED[name]
     is_game = isinstance(task.asking, Playing)
     model = evals.get_model("openai-api/local/smollm2", base_url=url, api_key="none")
     given = {"limit": GAMES, "turns": TURNS} if is_game else {"limit": QUESTIONS}
-    log = evals.ask(f"{name} {task_name}", model, builds, tmp_path, max_connections=2, **given)
-    found = parley.score(builds / name, task_name, log)
-    COUNTS[task_name] = found.due, sum(found.unreadable.values())
+    log = evals.ask(name, model, builds, tmp_path, max_connections=2, **given)
+    found = parley.score(builds / dataset.name, task_name, log)
+    COUNTS[name] = found.due, sum(found.unreadable.values())
     if not is_game:
         return
     for sample in evals.read_eval_log(log).samples:
         turns = sample.metadata["turns"]
         played = sample.scores["parley_answers"].metadata["prediction"]
-        is_over = played[task.asking.agreed] is not None or len(turns) == TURNS
-        walked = played.get("walked_away")
         assert (
-            is_over
+            played[task.asking.agreed] is not None
+            or len(turns) == TURNS
             or "[walk" in turns[-1]["text"].casefold()
-            or (played["malformed"][walked] == WARNINGS)
+            or played["malformed"][played["walked_away"]] == WARNINGS
         )
 
 

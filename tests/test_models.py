@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from test_tasks import TASKS
 
 import parley
 from parley.base.errors import UsageError
@@ -25,12 +26,7 @@ from parley.tasks.questions import Questions
 # inspect leaves the connections of a model open until they are collected
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
-ASKED = {
-    f"{name} {each}": (dataset, each, task)
-    for name, dataset in discover().items()
-    for each, task in dataset.tasks.items()
-    if task.asking
-}
+ASKED = {name: each for name, each in TASKS.items() if each[-1].asking}
 SINGLE = [name for name, (_, _, task) in ASKED.items() if not isinstance(task.asking, Playing)]
 GAMES = [name for name in ASKED if name not in SINGLE]
 

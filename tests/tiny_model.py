@@ -1,9 +1,4 @@
-"""A tiny model to train in tests: tokenizer from the cards, random weights.
-
-python tests/tiny_model.py FOLDER    save it for `from_pretrained`
-"""
-
-import sys
+"""A tiny model to train in tests: tokenizer from the cards, random weights."""
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
@@ -75,7 +70,3 @@ def save_encoder(folder):
     config = BertConfig(**size, pad_token_id=made.pad_token_id)
     BertForMaskedLM(config).save_pretrained(folder)
     made.save_pretrained(folder)
-
-
-if __name__ == "__main__":
-    save(sys.argv[1])

@@ -103,7 +103,7 @@ def parley_game(**which: Any) -> Any:
     return solve
 
 
-_PLAYED: ContextVar[tuple[Playing, Any]] = ContextVar("played")  # a game, and its state
+_PLAYED: ContextVar[tuple[Playing | None, Any]] = ContextVar("played")  # a game, and its state
 
 
 @modelapi(name="parley")
@@ -112,15 +112,13 @@ class ScriptedAgent(ModelAPI):
 
     async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> Any:
         """Return the turn of the agent."""
-        played: Any = _PLAYED.get((None, None))
-        game, state = played
+        game, state = _PLAYED.get((None, None))
+        name = f"parley/{self.model_name}"
         if not game or self.model_name not in game.agents:
             agents = game.agents if game else ()
             there = ", ".join(f"parley/{each}" for each in agents) or "none, as this is no game"
-            raise UsageError(f"parley/{self.model_name}: no such agent; there are: {there}")
-        return ModelOutput.from_content(
-            f"parley/{self.model_name}", game.speak(self.model_name, state)
-        )
+            raise UsageError(f"{name}: no such agent; there are: {there}")
+        return ModelOutput.from_content(name, game.speak(self.model_name, state))
 
 
 @scorer(metrics=[])  # type: ignore[untyped-decorator]

@@ -8,8 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import Problem, UsageError, require_known
-from parley.base.exact import is_number
+from parley.base.errors import Problem, UsageError, few, require_known
 from parley.base.nested import flat, tree
 from parley.base.version import __version__
 from parley.building.folder import BuiltFolder
@@ -46,11 +45,9 @@ class Result:
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     def __repr__(self) -> str:
-        numbers = {path: v for path, v in flat(self.score.metrics).items() if is_number(v)}
-        own = [f"{' '.join(path)} {value:.4g}" for path, value in numbers.items()]
-        more = ", ..." if len(own) > 3 else ""
-        scored = f"{self.dataset} {self.name}, {self.predictions}"
-        return f"<score of {scored}: {', '.join(own[:3])}{more}>"
+        found = flat(self.score.metrics).items()
+        own = [f"{' '.join(path)} {v:.4g}" for path, v in found if not isinstance(v, Undefined)]
+        return f"<score of {self.dataset} {self.name}, {self.predictions}: {few(own)}>"
 
     @property
     def score(self) -> Score:
@@ -155,10 +152,8 @@ def score(
     require_known("parley score", "--unreadable", policy, POLICIES)
     if baseline:
         require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
-    if [bool(file), bool(baseline), found is not None].count(True) != 1 or (keep and not baseline):
-        raise UsageError(
-            f"{name} scores either predictions or a baseline; only a baseline's can be saved"
-        )
+    if [bool(file), bool(baseline), found is not None].count(True) != 1:
+        raise UsageError(f"{name} scores either predictions or a baseline")
     gold, others = load_gold(built, name, options, part)
     of = f"baseline {baseline}" if baseline else file or "predictions"
     of = "standard input" if of == "-" else of
