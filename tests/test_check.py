@@ -149,6 +149,12 @@ BREAKS = {
 ALL_BREAKS = [(rule, *change) for rule, changes in BREAKS.items() for change in changes]
 
 
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text, f"{old!r} is not there"
+    path.write_text(text.replace(old, new) if old else text)
+
+
 def broken(tmp_path, file, old, new):
     name = f"broken_{next(_numbers)}"
     path = write_skeleton(name, tmp_path) / file.replace("skeleton", name)
@@ -157,13 +163,11 @@ def broken(tmp_path, file, old, new):
     elif new is None:
         path.unlink()
     else:
-        text = path.read_text()
         title = name.title().replace("_", "")
-        old, new = (
-            part.replace("skeleton", name).replace("Skeleton", title) for part in (old, new)
+        edit(
+            path,
+            *(part.replace("skeleton", name).replace("Skeleton", title) for part in (old, new)),
         )
-        assert text.count(old) == 1, f"{old!r} is not there once"
-        path.write_text(text.replace(old, new))
     return {check.name: check for check in check_folder(Dataset(name, tmp_path / name))}
 
 
@@ -197,9 +201,7 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
     before = Dataset("tea", write_skeleton("tea", tmp_path / "before"))
     build(Sources(before, before.sample), tmp_path / "out", measure=True)
     after = Dataset("tea", shutil.copytree(before.folder, tmp_path / "after"))
-    text = (after.folder / file).read_text()
-    assert old in text
-    (after.folder / file).write_text(text.replace(old, new) if old else text)
+    edit(after.folder / file, old, new)
     folder = DatasetFolder(after, tmp_path)
     assert len(run_check(folder_rules.measured_is_up_to_date, folder).problems) == problems
 
@@ -217,9 +219,7 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
 )
 def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, old, new, left):
     dataset = Dataset("tea", write_skeleton("tea", tmp_path))
-    text = (dataset.folder / file).read_text()
-    assert old in text
-    (dataset.folder / file).write_text(text.replace(old, new) if old else text)
+    edit(dataset.folder / file, old, new)
     folder, rule = DatasetFolder(dataset, tmp_path), card_rules.placeholders_are_replaced
     assert run_check(rule, folder).skipped
     build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
@@ -227,9 +227,7 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):
-    folder = write_skeleton("tea", tmp_path)
-    card = (folder / "README.md").read_text()
-    (folder / "README.md").write_text(card.replace("## Known limits\n", ""))
+    edit(write_skeleton("tea", tmp_path) / CARD, "## Known limits\n", "")
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path))
     status, out, err = run("check", "tea")
     assert (status, err) == (1, "")

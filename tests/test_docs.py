@@ -26,13 +26,8 @@ ROOT = Path(__file__).parent.parent
 SKILL = "parley/.agents/skills/parley/SKILL.md"
 GUIDES = ["README.md", SKILL, *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 CARDS = [f"{name}/README.md" for name in discover()]
-OTHERS = [
-    "AGENTS.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "examples/README.md",
-    "benchmarks/README.md",
-]
+OTHERS = ["AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"]
+OTHERS += ["examples/README.md", "benchmarks/README.md"]
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8") for name in [*sorted(GUIDES), *CARDS, *OTHERS]
 }
