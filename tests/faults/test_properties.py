@@ -6,21 +6,23 @@ Each compares the code with a second, plain statement of its rule.
 import json
 import math
 import re
+from contextlib import suppress
+from itertools import product
 
 import orjson
 import pyarrow as pa
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from mutations import general, inner, nodes
 
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
 from parley.building.configs import Config, View
-from parley.building.rows.arrow import to_batches
+from parley.building.rows.arrow import to_batch, to_batches
 from parley.building.rows.split import SplitPlan, generate
 from parley.schema.features import arrow_schema
 from parley.schema.fields import columns_of
-from parley.schema.shapes import Converted, parse, problems
+from parley.schema.shapes import Checked, Converted, parse, problems
 from parley.source.files import File
 
 # The same examples every time, and nothing left on the disk
@@ -116,7 +118,8 @@ def shapes_of(leaves):
     )
 
 
-with_columns = st.sampled_from([str, int, float, bool, frozenset({"x", "y"})])
+CLOSED = [frozenset({"x", "y"}), frozenset({1, 2}), frozenset({True})]
+with_columns = st.sampled_from([str, int, float, bool, *CLOSED, Checked(int, even)])
 any_set = st.sets(st.sampled_from(["a", "b", 1, 2, 3.0, True]), min_size=1)
 shapes = shapes_of(with_columns | any_set | st.sampled_from([None, even]))
 
@@ -162,6 +165,8 @@ def fits(shape, value):
         return exact(value) in map(exact, shape)
     if shape is None:
         return value is None
+    if isinstance(shape, Checked):
+        return type(value) is int and value == 2
     return type(value) is shape if isinstance(shape, type) else value == 2
 
 
@@ -216,6 +221,30 @@ def test_json_is_read_exactly_or_not_at_all(value, style):
     if error is None:
         assert exact(found) == exact(value)
         assert exact(orjson.loads(text)) == exact(value)  # as a file that has passed is read again
+
+
+# Rows ---------------------------------------------------------------------------------------
+
+LEAVES = [pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64()]
+LAYERS = [  # of a type, and of a value
+    (lambda each: each, lambda each: each),
+    (pa.list_, lambda each: [each, None]),
+    (lambda each: pa.struct({"a": each}), lambda each: {"a": each}),
+]
+
+
+@settings(quick, max_examples=100)
+@example(math.inf)
+@given(st.sampled_from([each for some in DECEPTIVE.values() for each in some]) | json_values)
+def test_rows_come_back_from_arrow_as_they_were_or_are_refused(value):
+    for leaf, (outer_type, outer), (inner_type, inside) in product(LEAVES, LAYERS, LAYERS):
+        rows, schema = [{"a": outer(inside(value))}], pa.schema({"a": outer_type(inner_type(leaf))})
+        back = None
+        with suppress(pa.ArrowException, TypeError, ValueError, AttributeError, OverflowError):
+            back = pa.RecordBatch.from_pylist(rows, schema).to_pylist()
+        batch, error = result(to_batch, rows, schema)
+        assert (error is None) == (is_plain(rows) and exact(back) == exact(rows))
+        assert error or exact(batch.to_pylist()) == exact(rows)
 
 
 # What is declared -------------------------------------------------------------------------
