@@ -279,7 +279,7 @@ def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
     is_sample = folder.is_sample
     root = get("casino").sample if is_sample else request.getfixturevalue("source") / "casino"
     records = json.loads((root / "data/casino.json").read_bytes())
-    utterances, seen = iter(corpus["utterances"]), {}
+    utterances, seen = enumerate(corpus["utterances"]), {}
     for record in records:
         about, sides = {"dialogue_id": record["dialogue_id"]}, record["participant_info"]
         ids, annotated, known = {}, [], {}
@@ -289,18 +289,25 @@ def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
             known[name] = {"meta": {"speaker_id": ids[name], **person}, "vectors": []}
             assert corpus["speakers"][ids[name]] == known[name]
         for turn, entry in enumerate(record["chat_logs"]):
-            found = next(utterances)
+            number, found = next(utterances)
+            id, first, before = (f"utterance_{number - back}" for back in (0, turn, 1))
             if (labels := found["meta"].pop("annotations")) is not None:
                 annotated.append([found["text"], labels])
             side = {"speaker_internal_id": entry["id"], "speaker_id": ids[entry["id"]]}
             assert (found["text"], found["speaker"]) == (entry["text"], ids[entry["id"]])
             assert found["meta"] == {**entry["task_data"], **about, **side}
-            assert (found["reply-to"] is None) == (turn == 0)
+            assert (found["id"], found["conversation_id"]) == (id, first)
+            assert found["reply-to"] == (before if turn else None)
         assert annotated == record["annotations"]
         meta = {"meta": about | {"participant_info": sides}, "vectors": []}
         assert corpus["conversations"][found["conversation_id"]] == meta
     assert next(utterances, None) is None
     assert corpus["speakers"].keys() == set(seen.values())
+    assert corpus["corpus"] == {
+        "name": "Campsite Negotiation Dialogues",
+        "dataset_url": "https://github.com/kushalchawla/CaSiNo",
+        "paper_url": "https://aclanthology.org/2021.naacl-main.254/",
+    }
     if not is_sample:  # the numbers of ConvoKit's own corpus
         numbers = len(corpus["utterances"]), len(seen), len(corpus["conversations"])
         assert numbers == (14_297, 846, 1_030)

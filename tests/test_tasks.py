@@ -125,6 +125,12 @@ def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
         return
     for metric in task.per_prediction:
         assert wrong.score.metrics[metric] <= dropped.score.metrics[metric]
+    if task.target and task.unit != "correlation":
+        gold, _ = load_gold(built, name, options)
+        answers = [first, *([*right(task, gold).values()][1:])]
+        best = flat(score(built, name, {}, found=answers, policy=POLICIES[1]).score.metrics)
+        known = {v for p, v in best.items() if "mae" not in p and not isinstance(v, Undefined)}
+        assert known == {100 if task.unit == "percent" else 1}
     everything = [{**{f: each[f] for f in task.key}, UNREADABLE: ""} for each in predictions]
     found = score(built, name, {}, found=everything).score.metrics
     assert all(isinstance(value, Undefined) or value == 0 for value in flat(found).values())
