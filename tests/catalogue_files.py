@@ -9,15 +9,11 @@ import sys
 SPACES = "".join(chr(c) for c in range(sys.maxunicode + 1) if chr(c).isspace())
 ODD = [
     None, True, False, 0, 1, 7, -1, 7.0, 4.5, -0.0, 1e16, 1e-7, 1e300, 2**63 - 1, 2**63, 2**64,
-    10**25,
-    -(2**63) - 1, 2.0**63, 2.0**64, float("nan"), float("inf"), float("-inf"), "", " ", "x", "7",
-    "4.0",
-    "nan", "inf", "-Infinity", "1_000", " 12.99 ", "\u00a012\u2003", "\uff11\uff12.5", "1e3",
-    "0x10", "$5",
-    "from 17.25", "\u2014", "1e400", "-3", "0", "1__0", "\u0661\u0662", "\ud800", "1\x00", [],
-    [""], ["", ""],
-    ["a", None], ["a", 1], [[]], {}, {"a": 1}, {"": ""}, "text of some length",
-    ["text", "of some length"],
+    10**25, -(2**63) - 1, 2.0**63, 2.0**64, float("nan"), float("inf"), float("-inf"), "", " ",
+    "x", "7", "4.0", "nan", "inf", "-Infinity", "1_000", " 12.99 ", "\u00a012\u2003",
+    "\uff11\uff12.5", "1e3", "0x10", "$5", "from 17.25", "\u2014", "1e400", "-3", "0", "1__0",
+    "\u0661\u0662", "\ud800", "1\x00", [], [""], ["", ""], ["a", None], ["a", 1], [[]], {},
+    {"a": 1}, {"": ""}, "text of some length", ["text", "of some length"],
 ]  # fmt: skip
 TEXTS = [
     "plain words enough", "a<br />b", "<br />", " <br /> ", "one<br/>two <br>",
@@ -69,35 +65,37 @@ REVIEW = {
 }
 
 
-PRODUCTS = {  # field -> values
-    "title": TEXTS,
-    "average_rating": [4.0, 0.0, 4.7],
-    "rating_number": [1, 5, 10**6],
-    "price": [69.0, 0.01, "12.99", 1e16, 123456.789],
-    "store": ["store", "\u65e5\u672c", " s "],
-    "categories": [["a"], ["a", ""], ["\u65e5", "b"]],
-    "details": DETAILS,
+EDGES = [
+    0.01, 0.99, 1.01, 5.01, 123456.789, "\u0100a", "\u0100\u0100a", "\u00ff", ["12345678"],
+    ["123456789"], ["\u0100\u0100 234567"], ["\u0100\u0100\u0100 34567"],
+    "\u0100\u0100 34567890", "\u0100\u0100\u010034567890", "12", "-1", {"B": "x"},
+]  # fmt: skip
+
+
+LISTS = [[], TEXTS, *([text] for text in TEXTS)]
+PRODUCTS = {  # field -> values of most records, beside those of PRODUCT
     "parent_asin": ASINS,
-    "images": [[{"thumb": "x", "hi_res": None}]],
+    "title": TEXTS,
+    "features": LISTS,
+    "description": LISTS,
+    "details": DETAILS,
+    "bought_together": [None, None, [], ["x"], {}, "x"],
 }
 REVIEWS = {
-    "rating": [1.0, 1.5, 2.0, 2.4, 2.5, 3.4989, 3.499, 3.4995, 4.5, 4.999, 5.0, 5.0],
+    "parent_asin": [*ASINS, "unknown"],
     "title": TEXTS,
     "text": TEXTS,
-    "asin": ["x"],
-    "parent_asin": [*ASINS, "unknown"],
-    "user_id": ["A1", "A2", "\u65e5", "\ud800"],
+    "rating": [1.0, 1.5, 2.4, 2.5, 3.4989, 3.499, 3.4995, 4.5, 4.999, 5.0],
     "timestamp": [0, 5, 5, 5, 10**12, 2**63 - 1, 2**63, 2**64, 10**30, 10**31, True],
-    "helpful_vote": [0, 1, 10**20],
-    "verified_purchase": [True, False],
 }
 
 
-EDGES = [
-    0.99, 1.01, 5.01, "\u0100a", "\u0100\u0100a", "\u00ff", ["12345678"], ["123456789"],
-    ["\u0100\u0100 234567"], ["\u0100\u0100\u0100 34567"], "\u0100\u0100 34567890",
-    "\u0100\u0100\u010034567890", "12", "-1", {"B": "x"},
-]  # fmt: skip
+def drawn(draw, record, fields, odd):
+    """Return a record with drawn values of these fields, and often an odd one of any."""
+    record = record | {name: draw.choice(values) for name, values in fields.items()}
+    if draw.random() < odd:
+        record[draw.choice(sorted(record.keys() - {"bought_together"}))] = draw.choice(ODD)
+    return record
 
 
 def variants(record):
@@ -108,20 +106,6 @@ def variants(record):
         own = {"parent_asin": f"V{number}"} if "price" in record else {}  # else the product's
         yield record | own | {key: value}
     yield from (record | dict.fromkeys(keys) for keys in itertools.combinations(fields, 2))
-
-
-def product(draw, odd):
-    texts = {"features": 3, "description": 2}
-    lists = {name: draw.choices(TEXTS, k=draw.randint(0, most)) for name, most in texts.items()}
-    bought = draw.choice([None, None, [], ["x"], {}, "", "x"])
-    return {**drawn(draw, PRODUCTS, odd, lists), "bought_together": bought}
-
-
-def drawn(draw, fields, odd, more=()):
-    record = {**{name: draw.choice(values) for name, values in fields.items()}, **dict(more)}
-    if draw.random() < odd:
-        record[draw.choice([*record])] = draw.choice(ODD)
-    return record
 
 
 def line(draw, record):
@@ -154,13 +138,14 @@ def hostile(folder, seed, records=400, odd=0.5, padded=True):
         if category != "Only.reviews":
             kept = "Beta_2" not in category  # of one category nothing is kept
             made = [
-                product(draw, odd if kept else 0) | ({} if kept else {"price": None})
+                drawn(draw, PRODUCT, PRODUCTS, odd if kept else 0)
+                | ({} if kept else {"price": None})
                 for _ in range(records)
             ]
             made += variants(PRODUCT) if category == "alpha" else ()
             put(folder / "meta_categories" / f"meta_{category}{suffix}", draw, made, padded)
         if category != "Only_products":
-            made = [drawn(draw, REVIEWS, odd) for _ in range(4 * records)]
+            made = [drawn(draw, REVIEW, REVIEWS, odd) for _ in range(4 * records)]
             made += variants(REVIEW) if category == "alpha" else ()
             put(folder / "review_categories" / f"{category}{suffix}", draw, made, padded)
     (folder / "meta_categories" / "notes.txt").write_text("none")
