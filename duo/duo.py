@@ -91,16 +91,6 @@ def _dialogue_shape(setting: str, language: str) -> dict[str, Any]:
     }
 
 
-def require_place(record: Record, place: str) -> None:
-    """Raise ValueError unless a record names its own folder and file."""
-    named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
-    if named != place:
-        raise ValueError(
-            f"{place}: expected the dialogue_id, setting and language of this place, "
-            f"found those of {named:.60}"
-        )
-
-
 def require_sound(record: Record) -> None:
     """Raise ValueError where a record contradicts itself.
 
@@ -210,10 +200,14 @@ WOW = {language: _folder(f"wow/{language}") for language in ("en", "ja")}
 
 
 def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield each dialogue, after checking its folder and file name."""
+    """Yield each dialogue; ValueError unless a record names its own folder and file."""
     for path, folder in sources.items():
         for file, record in folder.items():
-            require_place(record, f"{path}/{file}")
+            place = f"{path}/{file}"
+            named = f"{record['setting']}/{language_of(record)}/{record['dialogue_id']}.json"
+            if named != place:
+                expected = "the dialogue_id, setting and language of this place"
+                raise ValueError(f"{place}: expected {expected}, found those of {named:.60}")
             yield record
 
 

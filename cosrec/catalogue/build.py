@@ -18,11 +18,11 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from parley import __version__
 from parley.base.console import print_message
@@ -35,34 +35,19 @@ from .files import Files, find_categories, hash_file, state_of
 from .rules import PRODUCT_RULES, REVIEW_RULES
 from .sift import MOST_SHOWN, Read
 from .sources import PRODUCTS_IN_ALL, SOURCES
-from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, Query, write
+from .tables import REVIEW_COUNTS_SQL, SCHEMAS, SQL, write
+
+if TYPE_CHECKING:
+    from .duckdb_engine import DuckDB
+    from .spark_engine import Spark
 
 JOB = "cosrec catalogue"
 PROVENANCE, COUNTS = "provenance.json", "counts.json"
 _NUMBERED = f"{'[0-9]' * 5}-of-{'[0-9]' * 5}"
 
 
-class Engine(Protocol):
-    """An engine that builds the tables of one category after the other.
-
-    Raises:
-        SourceError: a file cannot be read or is damaged.
-        OutputError: the disk is full.
-        ParleyError: the memory is too small.
-    """
-
-    name: str
-    package: str
-
-    def read(self, table: str, path: Path, folder: Path) -> Read:
-        """Apply the rules to a file of `table`, products first, and store passing rows."""
-
-    def querying(self, folder: Path) -> AbstractContextManager[Query]:
-        """Yield a function that runs the statements of `tables` on the rows in `folder`."""
-
-
 def build(
-    engine: Engine,
+    engine: "DuckDB | Spark",
     input: Path,
     output: Path,
     only: Sequence[str],
@@ -117,7 +102,7 @@ def build(
             print_message(f"{jsonl}: {count:,} products in upstream's format")
 
 
-def _read(engine: Engine, table: str, path: Path, folder: Path) -> Read:
+def _read(engine: "DuckDB | Spark", table: str, path: Path, folder: Path) -> Read:
     """Read a raw file with an engine, and meanwhile hash it."""
     before, stop = state_of(path), Event()
     with ThreadPoolExecutor(1) as thread:
@@ -184,7 +169,9 @@ class _Catalogue:
                     return False
         return True
 
-    def add(self, name: str, engine: Engine, sifted: Path, reads: Mapping[str, Read]) -> None:
+    def add(
+        self, name: str, engine: "DuckDB | Spark", sifted: Path, reads: Mapping[str, Read]
+    ) -> None:
         """Build a category from its sifted rows, and move it into the catalogue."""
         target = sifted / "built"
         with engine.querying(sifted) as query:

@@ -82,7 +82,7 @@ class DuckDB:
         self._pool.shutdown()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
-        """See `build.Engine`."""
+        """Apply the rules to a file of a table, products first, and store the rows."""
         if table == "products":
             _SEEN[:] = bytes(len(_SEEN))
         (folder / table).mkdir(parents=True)
@@ -113,7 +113,7 @@ class DuckDB:
 
     @contextmanager
     def querying(self, folder: Path) -> Iterator[Query]:
-        """See `build.Engine`."""
+        """Yield a function that runs the statements of `tables` on the rows in a folder."""
         import duckdb
 
         config = {

@@ -55,7 +55,7 @@ class Spark:
         self._session.stop()
 
     def read(self, table: str, path: Path, folder: Path) -> Read:
-        """See `build.Engine`."""
+        """Apply the rules to a file of a table, products first, and store the rows."""
         from pyspark.sql import functions as f
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -79,7 +79,7 @@ class Spark:
 
     @contextmanager
     def querying(self, folder: Path) -> Iterator[Query]:
-        """See `build.Engine`."""
+        """Yield a function that runs the statements of `tables` on the rows in a folder."""
         for table in sift.SCHEMAS:
             sifted = self._session.read.parquet(f"file://{folder.resolve() / table}")
             sifted.where("key IS NOT NULL").createOrReplaceTempView(f"sifted_{table}")

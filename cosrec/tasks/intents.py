@@ -1,7 +1,7 @@
 """The task `intents`: tell the types of the intents of a user's utterance."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -104,13 +104,6 @@ def once(types: list[str]) -> None:
 # Baselines ------------------------------------------------------------------------------
 
 
-def utterances(data: Data, part: str) -> Iterator[tuple[Key, str, str, Row]]:
-    """Yield of each listed utterance its key, its text, the system's turn before it, its entry."""
-    for key, turns, entry in said(data, part):
-        *_, before, turn = ({"text": ""}, *turns)
-        yield key, turn["text"], before["text"], entry
-
-
 def seen_by_half(entry: Row) -> list[str]:
     """Return the types that at least half of an utterance's annotators saw."""
     lists = [{intent["type"] for intent in seen} for seen in entry["intent_annotations"]]
@@ -120,32 +113,29 @@ def seen_by_half(entry: Row) -> list[str]:
 
 def predicted(data: Data, types: Any) -> Iterator[Prediction]:
     """Yield a prediction for each utterance of curated, given indicators for each."""
-    for (key, *_), found in zip(utterances(data, "curated"), types, strict=True):
+    for (dialogue_id, utterance), found in zip(reviewed(data), types, strict=True):
         yield {
-            "dialogue_id": key[0],
-            "utterance": key[1],
+            "dialogue_id": dialogue_id,
+            "utterance": utterance,
             "types": [type_ for type_, is_there in zip(TYPES, found, strict=True) if is_there],
         }
 
 
 def majority(data: Data) -> Iterator[Prediction]:
     """Predict for all the set of types that most utterances of crowd have."""
-    seen = Counter(tuple(seen_by_half(entry)) for *_, entry in utterances(data, "crowd"))
+    seen = Counter(tuple(seen_by_half(entry)) for *_, entry in said(data, "crowd"))
     (most, _), *_ = seen.most_common(1)
     yield from predicted(data, [indicators(most)] * len(reviewed(data)))
 
 
-def own_words(text: str, _: str) -> str:
-    """Return the words of the utterance alone."""
-    return text
+def words_of(turns: list[Any], in_context: bool) -> str:
+    """Return the words of the last turn and, in context, those of the system's before, marked."""
+    *_, before, last = ({"text": ""}, *turns)
+    heard = before["text"].split() if in_context else ()
+    return " ".join([*(f"system_{word}" for word in heard), last["text"]])
 
 
-def words_in_context(text: str, before: str) -> str:
-    """Return the words of the utterance and, marked as its, those of the system before it."""
-    return " ".join([*(f"system_{word}" for word in before.split()), text])
-
-
-def learnt(words_of: Callable[[str, str], str], data: Data) -> Iterator[Prediction]:
+def learnt(in_context: bool, data: Data) -> Iterator[Prediction]:
     """Predict by logistic regressions on tf-idf, one a type, learnt from crowd."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -153,10 +143,10 @@ def learnt(words_of: Callable[[str, str], str], data: Data) -> Iterator[Predicti
     from sklearn.pipeline import make_pipeline
 
     texts = {
-        part: [words_of(text, before) for _, text, before, _ in utterances(data, part)]
+        part: [words_of(turns, in_context) for _, turns, _ in said(data, part)]
         for part in ("crowd", "curated")
     }
-    types = [indicators(seen_by_half(entry)) for *_, entry in utterances(data, "crowd")]
+    types = [indicators(seen_by_half(entry)) for *_, entry in said(data, "crowd")]
     model = make_pipeline(
         TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True),
         OneVsRestClassifier(LogisticRegression(C=3, class_weight="balanced", max_iter=1000)),
@@ -204,8 +194,8 @@ INTENTS = Task(
     per_prediction=("exact_match",),
     baselines={
         "majority": majority,
-        "lr-text": partial(learnt, own_words),
-        "lr-context": partial(learnt, words_in_context),
+        "lr-text": partial(learnt, False),
+        "lr-context": partial(learnt, True),
     },
     references=(
         Reference("majority"),
