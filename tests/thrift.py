@@ -1,15 +1,18 @@
 """Thrift's compact protocol, in which Parquet writes footers, headers of pages and indexes.
 
-A struct is a dict of field's id -> (type, value), a list is (type of its items, items).
+A struct is a dict of field's id -> (type, value), a list is (type of its items, items). The value
+of a boolean field is its type.
 """
 
-TRUE, FALSE, I32, I64, BINARY, LIST, STRUCT = 1, 2, 5, 6, 8, 9, 12
+import io
+
+TRUE, FALSE, BYTE, I32, I64, BINARY, LIST, STRUCT = 1, 2, 3, 5, 6, 8, 9, 12
 _NUMBERS = (4, I32, I64)
 
 
 def decode(data, at=0):
-    """Return the struct that stands at a place, and where it ends."""
-    return _read(STRUCT, memoryview(data), at)
+    """Return the struct that stands at a place."""
+    return _read(STRUCT, io.BytesIO(data[at:]))
 
 
 def encode(fields):
@@ -17,63 +20,37 @@ def encode(fields):
     return _written(STRUCT, fields)
 
 
-def _varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return value, at
+def _varint(data):
+    (byte,) = data.read(1)
+    return byte if byte < 128 else byte & 127 | _varint(data) << 7
 
 
-def _read(kind, data, at):
-    if kind in (TRUE, FALSE):  # as the item of a list; a field has it in its type
-        return data[at] == TRUE, at + 1
-    if kind == 3:
-        return data[at], at + 1
+def _read(kind, data):
+    if kind in (TRUE, FALSE, BYTE):  # booleans as items of a list
+        return data.read(1)[0]
     if kind in _NUMBERS:
-        value, at = _varint(data, at)
-        return value >> 1 ^ -(value & 1), at
+        value = _varint(data)
+        return value >> 1 ^ -(value & 1)
     if kind == BINARY:
-        length, at = _varint(data, at)
-        return bytes(data[at : at + length]), at + length
+        return data.read(_varint(data))
     if kind == LIST:
-        length, inner, at = data[at] >> 4, data[at] & 15, at + 1
-        if length == 15:
-            length, at = _varint(data, at)
-        items = []
-        for _ in range(length):
-            item, at = _read(inner, data, at)
-            items.append(item)
-        return (inner, items), at
+        length, inner = divmod(data.read(1)[0], 16)
+        length = _varint(data) if length == 15 else length
+        return inner, [_read(inner, data) for _ in range(length)]
     fields, number = {}, 0
-    while byte := data[at]:
-        at += 1
-        if byte >> 4:
-            number += byte >> 4
-        else:
-            number, at = _read(I32, data, at)
-        kind = byte & 15
-        if kind in (TRUE, FALSE):
-            fields[number] = TRUE, kind == TRUE
-        else:
-            value, at = _read(kind, data, at)
-            fields[number] = kind, value
-    return fields, at + 1
+    while byte := data.read(1)[0]:
+        step, kind = divmod(byte, 16)
+        number = number + step if step else _read(I32, data)
+        fields[number] = kind, kind if kind in (TRUE, FALSE) else _read(kind, data)
+    return fields
 
 
 def _bytes_of(value):
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*found, value])
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + _bytes_of(value >> 7)
 
 
 def _written(kind, value):
-    if kind in (TRUE, FALSE):
-        return bytes([TRUE if value else FALSE])
-    if kind == 3:
+    if kind in (TRUE, FALSE, BYTE):
         return bytes([value])
     if kind in _NUMBERS:
         return _bytes_of((value << 1 ^ value >> 63) & (1 << 64) - 1)
@@ -86,10 +63,8 @@ def _written(kind, value):
         return head + b"".join(_written(inner, item) for item in items)
     found, before = b"", 0
     for number, (kind, inner) in sorted(value.items()):
-        marked = kind if kind != TRUE or inner else FALSE
         step = number - before
-        near = 0 < step < 16
-        found += bytes([step << 4 | marked]) if near else bytes([marked]) + _written(I32, number)
-        found += b"" if kind == TRUE else _written(kind, inner)
+        found += bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + _written(I32, number)
+        found += b"" if kind in (TRUE, FALSE) else _written(kind, inner)
         before = number
     return found + b"\0"

@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import json
 import math
 import os
 import random
@@ -16,6 +15,7 @@ import pytest
 from folders import read, reseal, restate
 from mutations import nodes
 
+from parley.base.strict_json import loads
 from parley.building.folder import open_folder
 from parley.building.registry import discover
 from parley.building.rows.digest import same
@@ -74,13 +74,6 @@ def alike(one, other):
     return same_rows and one.schema.equals(other.schema, check_metadata=True)
 
 
-def strict(text):
-    def refuse(constant):
-        raise ValueError(f"{constant} is no JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
 def changed(draw, sample_build, tmp_path):
     """Change one file of a copy; return the folder, the change, and whether the rows are equal."""
     name = draw.choice(list(discover()))
@@ -109,14 +102,14 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run)
     folder, what, same_rows = changed(draw, sample_build, tmp_path)
     name, build = folder.name, ("--build", folder.parent)
     status, out, _ = run("verify", name, *build, "--json")
-    (found,) = strict(out)
+    (found,) = loads(out)
     assert found["failed"] == (status == 1), what
     assert found["failed"] or same_rows, what
     status, out, _ = run("diff", sample_build / name, folder, "--json")
-    assert status == 2 if not out else strict(out)["differs"] == (status == 1), what
+    assert status == 2 if not out else loads(out)["differs"] == (status == 1), what
     assert status or same_rows, what
     status, out, _ = run("show", name, *build, "--json")
-    assert not out if status else strict(out), what
+    assert not out if status else loads(out), what
     for command in (
         ("show", name, *build),
         ("verify", name, *build),
