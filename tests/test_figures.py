@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -120,7 +121,7 @@ def test_a_computation_that_fails_is_unexplained_but_for_memory_or_a_mistyped_im
 def test_a_value_of_numpy_is_measured_as_the_equal_one_of_python(stated, measured, written):
     (figure,) = computed(documented("somewhere", stated)(lambda data: measured))
     assert (figure.verdict, figure.measured) == ("matches", written)
-    assert json.loads(json.dumps(figure.as_dict()))["measured"] == written
+    assert json.loads(json.dumps(asdict(figure)))["measured"] == written
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_what_odd_rows_give_is_unexplained(odd):
 
     for figure in computed(measured):
         assert figure.verdict == UNEXPLAINED
-        json.dumps(figure.as_dict())
+        json.dumps(asdict(figure))
 
 
 def test_a_function_is_called_for_each_path_of_keys_that_it_takes():

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from inspect import isclass
 from types import ModuleType
@@ -60,10 +60,6 @@ class Figure:
         """The documented value in words: "about 17000" for "17e3"."""
         text = str(self.documented)
         return f"about {Decimal(text):f}" if (_exponent(text) or 0) > 0 else text
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figure for JSON."""
-        return asdict(self)
 
 
 def marked(module: ModuleType | None, mark: str) -> list[Callable[..., Any]]:
@@ -123,23 +119,20 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
     for function in marked(module, "table"):
         table: Table = function.table  # type: ignore[attr-defined]
         calls: dict[Keys, tuple[dict[Keys, Value], str, str]] = {}
-        due = set[Keys]()
         for keys, stated, known in _stated(table):
-            due.add(keys)
-            first = () if table.not_reproducible else keys[: keys_taken(function)]
-            if first in calls:
-                pass
-            elif table.not_reproducible:
+            first = keys[: keys_taken(function)]
+            if table.not_reproducible:
                 calls[first] = {}, NOT_REPRODUCIBLE, table.not_reproducible
             elif why_not:
                 calls[first] = {}, NOT_CHECKED, why_not
-            else:
+            elif first not in calls:
                 calls[first] = _compute(function, data, first)
             measured, verdict, reason = calls[first]
             judged: Judged = (None, verdict, reason)
             if keys in measured:
                 judged = judge(stated, measured[keys], known)
             yield _figure(function, keys, stated, judged)
+        due = {keys for keys, *_ in _stated(table)}
         for measured, *_ in calls.values():
             for keys in sorted(measured.keys() - due):
                 judged = (measured[keys], UNEXPLAINED, "the document states no such value")
@@ -147,10 +140,7 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
 
 
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
-    """Yield every documented figure of a `figures.py` with its recorded verdict.
-
-    `found` is name -> measured, verdict, and the reason of what was not checked.
-    """
+    """Yield every documented figure of a `figures.py` with the verdict of `measured.json`."""
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function in marked(module, "table"):
         table: Table = function.table  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """Verifies a build: its checks and every documented figure."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class Verification:
             "sample": self.sample,
             "failed": self.failed,
             "checks": [vars(check) for check in self.checks],
-            "figures": [figure.as_dict() for figure in self.figures],
+            "figures": [asdict(figure) for figure in self.figures],
         }
 
 
