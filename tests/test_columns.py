@@ -40,7 +40,7 @@ def test_columns_are_those_of_the_rows():
         found.append(columns is not None)
         if columns is not None:
             assert all(map(PLAN.files[0].node.fits, records))
-            due = to_batch(list(PLAN.config.to_rows(records)), PLAN.schema)
+            due = to_batch(list(map(PLAN.config.to_row, records)), PLAN.schema)
             assert [columns[name] for name in PLAN.schema.names] == due.columns
 
     holds()
@@ -48,7 +48,7 @@ def test_columns_are_those_of_the_rows():
     assert found.count(False) > 10
     records = list(PLAN.records())
     assert all(to_columns(PLAN)([record]) for record in records)
-    due = to_batch(list(PLAN.config.to_rows(records)), PLAN.schema)
+    due = to_batch(list(map(PLAN.config.to_row, records)), PLAN.schema)
     assert batch_of(PLAN, to_columns(PLAN), records).equals(due)
 
 

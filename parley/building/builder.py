@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import Problem, ScriptError
 from parley.building.configs import Config, View
-from parley.schema.features import arrow_schema, datasets_features
+from parley.schema.features import datasets_features
 from parley.source.files import REMEDY, Source
 from parley.source.reader import Reader
 
 if TYPE_CHECKING:
     import datasets
-
-    from parley.building.rows.split import SplitPlan
 
 
 class _Configs:
@@ -85,12 +83,12 @@ class Builder(_Base):
     def splits(cls) -> dict[str, dict[str, tuple[Source, ...]]]:
         """Return config -> split -> its sources."""
         return {
-            config: {split: tuple(some) for split, some in cls._base(config).splits.items()}
+            config: {split: tuple(some) for split, some in cls.base(config).splits.items()}
             for config in cls.configs()
         }
 
     @classmethod
-    def _base(cls, config: str) -> Config | View:
+    def base(cls, config: str) -> Config | View:
         """Return the config that provides splits and records: the config itself or its `of`."""
         found = cls.configs()[config]
         return found if found.splits or not isinstance(found, View) else cls.configs()[found.of]
@@ -104,17 +102,6 @@ class Builder(_Base):
     def description(cls) -> str:
         """Return the docstring of the class as one line."""
         return " ".join((inspect.getdoc(cls) or "").split())
-
-    @classmethod
-    def plan(
-        cls, dataset: str, config: str, split: str, files: list[Source], reader: Reader, remedy: str
-    ) -> "SplitPlan":
-        """Return the plan of a split from these files."""
-        from parley.building.rows.split import SplitPlan  # not at the top: it brings pyarrow
-
-        declared = cls.configs()[config]
-        schema, join = arrow_schema(declared.features), cls._base(config).records
-        return SplitPlan(dataset, declared, split, tuple(files), reader, schema, join, remedy)
 
     def _info(self) -> "datasets.DatasetInfo":
         import datasets
@@ -143,10 +130,11 @@ class Builder(_Base):
 
             pins = {each.path: each.pin for each in sources}
             folder = fetch(self.dataset_name, pins, cache_folder())
-        from parley.building.rows.split import generate
+        from parley.building.rows.split import SplitPlan, generate  # not at the top: pyarrow
 
-        reader = Reader(Path(folder))
-        plan = self.plan(self.dataset_name, self.config.name, "", list(sources), reader, "")
+        config = self.configs()[self.config.name]
+        join, reader = self.base(config.name).records, Reader(Path(folder))
+        plan = SplitPlan(self.dataset_name, config, "", sources, reader, join)
         yield from enumerate(generate(plan))
 
 

@@ -66,11 +66,6 @@ class _Config:
         convert = self.conversion.to_record
         return row if convert is None else convert(row)
 
-    def to_rows(self, values: Iterable[Any]) -> Iterable[dict[str, Any]]:
-        """Yield the row of each value."""
-        convert = self.conversion.to_row
-        return values if convert is None else map(convert, values)
-
     def _problems(self) -> Iterable[Problem]:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             yield Problem("name", "letters, digits and _", repr(self.name))

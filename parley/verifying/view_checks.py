@@ -32,7 +32,7 @@ def views(built: BuiltFolder, plans: Plans) -> Iterator[str]:
                 found = [] if view.splits else records(view.of, split)
             if found:
                 place = f"{name}/{split}"
-                due = view.to_rows(fitting(view.node, view.rows(found), RowError, place))
+                due = map(view.to_row, fitting(view.node, view.rows(found), RowError, place))
                 yield from row_differences(place, built.rows(name, split), list(due))
 
 

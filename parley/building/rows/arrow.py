@@ -98,13 +98,7 @@ def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
             return
         for index, item in enumerate(value):
             yield from _explain(item, type_.value_type, f"{path}[{index}]")
-    else:
-        yield from _explain_leaf(value, type_, path)
-
-
-def _explain_leaf(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
-    kind = _KINDS.get(str(type_), int)
-    if type(value) is not kind:
+    elif type(value) is not (kind := _KINDS.get(str(type_), int)):
         yield Problem(path, SCALARS[kind], _shown(value))
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(path, "a finite number", str(value))

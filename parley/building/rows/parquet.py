@@ -141,16 +141,12 @@ def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 def _even(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches of 500 rows; the last may be shorter."""
     parts: list[pa.RecordBatch] = []
-    lacking = BATCH
     for batch in batches:
-        while batch.num_rows > lacking:
-            yield _join([*parts, batch.slice(0, lacking)])
-            batch, parts, lacking = batch.slice(lacking), [], BATCH
-        parts.append(batch)
-        lacking -= batch.num_rows
-        if lacking == 0:
-            yield _join(parts)
-            parts, lacking = [], BATCH
+        rows = pa.Table.from_batches([*parts, batch])
+        while rows.num_rows >= BATCH:
+            yield _join(rows.slice(0, BATCH).to_batches())
+            rows = rows.slice(BATCH)
+        parts = rows.to_batches()
     if parts:
         yield _join(parts)
 

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from parley.base.errors import (
 from parley.base.modules import line_of
 from parley.building.configs import Config, Records, View
 from parley.building.rows import parquet
+from parley.schema.features import arrow_schema
 from parley.schema.nodes import Node
 from parley.source.files import Source
 from parley.source.reader import Reader
@@ -33,27 +35,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SplitPlan:
-    """Everything that makes one split.
-
-    Args:
-        dataset: The name of its dataset.
-        config: Its config.
-        split: Its name.
-        files: Its sources.
-        reader: Opens and checks them; shared by the splits of a build.
-        schema: The columns and types of its rows, with the metadata of the footer.
-        join: The function that makes records of several files; None for those of each in order.
-        remedy: What to do about an invalid record.
-    """
+    """Everything that makes one split."""
 
     dataset: str
     config: Config | View
     split: str
     files: tuple[Source, ...]
-    reader: Reader
-    schema: pa.Schema
-    join: Records | None
-    remedy: str = ""
+    reader: Reader  # opens and checks the files; shared by the splits of a build
+    join: Records | None  # makes records of several files; None for those of each in order
+    remedy: str = ""  # what to do about an invalid record
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns and types of its rows, with the metadata of the footer."""
+        return arrow_schema(self.config.features)
 
     @property
     def where(self) -> str:
@@ -86,7 +81,7 @@ class SplitPlan:
             values = fitting(config.node, config.rows(values), RowError, self.where)
         elif self.join:
             values = self._numbered(fitting(config.node, values, RecordError, "records"))
-        yield from config.to_rows(values)
+        yield from map(config.to_row, values)
 
     def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
         """Yield joined records; until the next one, an error between files is of this one."""
@@ -100,11 +95,12 @@ def plan(source: "Sources") -> list[SplitPlan]:
     The plans share a reader, which checks each file once.
     """
     dataset, remedy, reader = source.dataset, source.remedy, Reader(source.folder)
+    bases = {config: dataset.builder.base(config) for config in dataset.configs}
     return [
-        dataset.builder.plan(dataset.name, config, split, files, reader, remedy)
-        for config, splits in dataset.splits.items()
-        for split in splits
-        if (files := source.files(config, split))
+        SplitPlan(dataset.name, config, split, tuple(files), reader, bases[name].records, remedy)
+        for name, config in dataset.configs.items()
+        for split in bases[name].splits
+        if (files := source.files(name, split))
     ]
 
 
@@ -114,13 +110,7 @@ def split_plan(source: "Sources", config: str, split: str) -> SplitPlan:
 
 
 def generate(plan: SplitPlan, records: list[Any] | None = None) -> Iterator[Any]:
-    """Yield the rows of a split; append each record to `records` before a row is made of it.
-
-    Raises:
-        RecordError: a file has invalid records or none, or a key appears twice.
-        ScriptError: the script fails, or does not read a file to its end.
-        SourceError: a file cannot be read.
-    """
+    """Yield the rows of a split; append each record to `records` before a row is made of it."""
     first = dict[Any, int]()  # key, or number -> row
     key = itemgetter(*plan.config.keys) if plan.config.keys else None
     plan.reader.forget()

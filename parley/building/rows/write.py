@@ -30,10 +30,7 @@ def write_batches(
     folder: Path | None,
     version: str = "",
 ) -> BuiltSplit:
-    """Write the rows of a config's split into `folder/<config>`; None writes no file.
-
-    `version` is that of questions.
-    """
+    """Write the rows of a split, or of questions of a version, into `folder/<config>`, if any."""
     start = time.perf_counter()
     config, split = name
     digest = Digest(schema)
@@ -105,7 +102,7 @@ def batch_of(plan: SplitPlan, convert: ToColumns, records: list[Any]) -> pa.Reco
     if (columns := convert(records)) is None:
         if not all(map(file.node.fits, records)):
             raise Unsure
-        return to_batch(list(plan.config.to_rows(records)), plan.schema)
+        return to_batch(list(map(plan.config.to_row, records)), plan.schema)
     arrays = [columns[name] for name in plan.schema.names]
     batch = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
     batch.validate(full=True)
