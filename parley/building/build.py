@@ -39,26 +39,9 @@ def build(
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
 
-    The card takes its figures from `measured.json`; `verify` compares them with the rows. With
-    `measure`, they are recomputed, which takes longer than everything else.
-
-    Args:
-        source: The dataset's upstream files; splits whose files are missing are left out.
-        output: The folder that takes one folder a dataset.
-        on_rows: Called with "name config/split" and its rows written so far.
-        measure: Recompute the figures and counted numbers, and renew `measured.json`.
-        scores: The function that scores the baselines, for `measure`.
-        questions: The function that writes the tasks' questions into a build; None leaves them
-            out.
-
-    Raises:
-        RecordError: a source file has a broken record.
-        RowError: a builder made rows of another schema.
-        SourceError: a source file changed while it was read.
-        UsageError: there are questions to write, but no task has any.
-        ScriptError: the script breaks the tool's rules; or, with `measure`, the sample has
-            upstream's sentences.
-        OutputError: the folder cannot be written, or holds files of no build of this dataset.
+    Splits whose files are missing are left out. `on_rows` is called with "name config/split" and
+    its rows so far; `questions` writes those of the tasks. The card takes its figures from
+    `measured.json`; with `measure`, they are recomputed, baselines by `scores`, and it is renewed.
     """
     dataset = source.dataset
     plans = plan(source)

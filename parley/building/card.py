@@ -103,15 +103,9 @@ def _load(text: str) -> Any:
 
 
 def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
-    """Return the card of a build.
+    """Return the card of a build, of whose rows `made` was measured.
 
-    Args:
-        built: The build.
-        made: Config -> split -> what was measured of the build's rows.
-        known: The measured values of the dataset.
-
-    Raises:
-        OutputError: the dataset's card lacks a part's marks, or names an unknown number.
+    OutputError if the dataset's card lacks a part's marks, or names an unknown number.
     """
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, made)

@@ -191,26 +191,25 @@ class BuiltFolder:
         ]
 
     def tables(self, config: str, split: str, *, keep: bool = True) -> "Iterator[pa.Table]":
-        """Yield the table of each file of a split, kept for the next call unless told not to."""
+        """Yield the table of each file of a split, kept for the next call unless told not to.
+
+        Errors as in `rows`.
+        """
         from pyarrow.parquet import ParquetFile
 
-        for path in self._there(config, split):
+        if not (paths := self.files(config, split)):
+            what = f"the folder has lost {config}/{split}, which was built"
+            if split in self.made.get(config, {}):
+                raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
+            self.dataset.require(config, split)
+            raise MissingSplitError(f"{config}/{split} was not built: its source is missing")
+        for path in paths:
             if (table := self._tables.get(path)) is None:
                 with _readable(path), ParquetFile(path, page_checksum_verification=True) as file:
                     table = file.read()
             if keep:
                 self._tables[path] = table
             yield table
-
-    def _there(self, config: str, split: str) -> list[Path]:
-        """Return the files of a split as `files` does; an error as in `rows` if it has none."""
-        if found := self.files(config, split):
-            return found
-        if split in self.made.get(config, {}):
-            what = f"the folder has lost {config}/{split}, which was built"
-            raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
-        self.dataset.require(config, split)
-        raise MissingSplitError(f"{config}/{split} was not built: its source is missing")
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of a split, a few as Python objects at once; errors as in `rows`."""
@@ -249,7 +248,6 @@ class BuiltFolder:
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return what `rows` does, with the names of labels in place of their numbers."""
-        self.dataset.require(config)
         return list(self._with_names(config, self.rows(config, *splits)))
 
     def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:

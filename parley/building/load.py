@@ -101,9 +101,7 @@ def load_splits(
 ) -> dict[str, datasets.Dataset]:
     """Return the rows of recorded splits of a config, in memory.
 
-    Raises:
-        OutputError: a file is missing, or files or rows differ from the provenance;
-            names all of them.
+    OutputError names all files and splits that are missing or differ from the provenance.
     """
     features = built.features(config)
     wrong, loaded = list[Problem](), {}

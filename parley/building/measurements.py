@@ -83,11 +83,6 @@ class Measured:
         """Return every documented figure of a dataset with what was measured."""
         return list(recorded(dataset.figures, self.found))
 
-    def digest(self, config: str, split: str) -> str | None:
-        """Return the digest of a split, None where it was not measured."""
-        found = self.splits.get(config, {}).get(split, {}).get("digest")
-        return None if found is None else str(found)
-
 
 def measured(dataset: "Dataset") -> Measured:
     """Return what was measured of a dataset; OutputError if its `measured.json` is damaged."""
@@ -114,41 +109,29 @@ def measured_in(content: bytes, path: Path) -> Measured:
 
 def descriptions(dataset: "Dataset") -> dict[str, dict[str, str]]:
     """Return config -> its description, its licence, and the sha256 of its features."""
-
-    def features(config: str) -> str:
-        text = json.dumps(card_yaml(dataset.configs[config].features))
-        return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-    return {
-        config: {
+    found = {}
+    for config, declared in dataset.configs.items():
+        features = json.dumps(card_yaml(declared.features)).encode("ascii")
+        found[config] = {
             "description": declared.description,
             "licence": dataset.builder.licence(config),
-            "features": features(config),
+            "features": hashlib.sha256(features).hexdigest(),
         }
-        for config, declared in dataset.configs.items()
-    }
+    return found
 
 
 def every_split(dataset: "Dataset", made: Splits) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Return what was measured of every split (`made`), or else its documented rows."""
-    rows = dataset.documented_rows
-
-    def known(config: str, split: str) -> Mapping[str, Any]:
-        if found := made.get(config, {}).get(split):
-            return found
-        documented = rows.get(config, {}).get(split)
-        return {} if documented is None else {"documented": documented}
-
-    return {
-        config: {split: known(config, split) for split in names}
-        for config, names in dataset.splits.items()
-    }
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for config, names in dataset.splits.items():
+        rows, there = dataset.documented_rows.get(config, {}), made.get(config, {})
+        stated = {split: {"documented": rows[split]} for split in names if split in rows}
+        found[config] = {split: there.get(split) or stated.get(split, {}) for split in names}
+    return found
 
 
 def measured_anew(built: "BuiltFolder", made: Splits, scores: Scores) -> str:
-    """Return the text of `measured.json` for a build.
-
-    `made` is what was measured of its splits, `scores` those of its baselines.
+    """Return the text of `measured.json` for a build, given its splits and baselines' scores.
 
     ScriptError if a function of `figures.py` fails to count.
     """

@@ -16,24 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sources:
-    """A folder with one dataset's files in upstream's layout.
-
-    Args:
-        dataset: The dataset.
-        folder: The folder.
-        sample: Whether these are the invented records shipped with the dataset, which no pin
-            describes.
-        missing: The missing sources.
-        mirrored: Source -> the mirror's pin, where a file is the mirror's and has other bytes.
-        compared: Whether each file was compared with its pin.
-    """
+    """A folder with one dataset's files in upstream's layout."""
 
     dataset: Dataset
     folder: Path
-    sample: bool = False
+    sample: bool = False  # whether these are invented records, which no pin describes
     missing: list[str] = field(default_factory=list)
+    # source -> the mirror's pin, where a file is the mirror's and has other bytes
     mirrored: dict[str, pins.Pin] = field(default_factory=dict)
-    compared: bool = False
+    compared: bool = False  # whether each file was compared with its pin
 
     def files(self, config: str, split: str) -> "list[Source]":
         """Return the files of a split; [] if one is missing."""
@@ -94,7 +85,7 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
     place = folder / dataset.name
-    if not place.is_dir() and not all(_is_missing(folder / file) for file in dataset.sources):
+    if not place.is_dir() and any(os.path.exists(folder / file) for file in dataset.sources):
         raise UsageError(
             f"{folder}: holds the files of {dataset.name} itself",
             remedy="--source takes the folder above it, with one folder for each dataset.",
@@ -105,18 +96,10 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
 def open_source(
     dataset: Dataset, folder: Path | None, *, sample: bool = False, allow_missing: bool = False
 ) -> Sources:
-    """Return a dataset's source, after comparing every file with its pin.
+    """Return a dataset's source, after comparing every file with its pin; or the sample.
 
-    Args:
-        dataset: The dataset.
-        folder: A folder that holds one folder a dataset; None is the cache that `fetch` fills.
-        sample: Take the sample shipped in the dataset folder instead.
-        allow_missing: Accept that files are missing, but never that they are damaged.
-
-    Raises:
-        UsageError: the folder is not there.
-        SourceError: with each damaged or missing file and the remedy; despite
-            `allow_missing` also if the available files make no split.
+    `folder` holds one folder a dataset; None is the cache that `fetch` fills. SourceError names
+    each damaged or missing file; with `allow_missing`, missing ones only if no split is left.
     """
     if sample:
         return Sources(dataset, dataset.sample, sample=True)
@@ -161,26 +144,14 @@ def sources_of(dataset: Dataset, place: Path, there: Mapping[str, pins.Pin]) -> 
 def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
     """Return a dataset's source with the available files, or None without any.
 
-    Raises:
-        SourceError: a file is damaged.
+    SourceError if a file is damaged.
     """
     try:
-        place = _place(dataset, folder)
+        return open_source(dataset, folder, allow_missing=True)
     except UsageError:  # no cache, as where there is no home folder
         if folder is not None:
             raise
-        return None
-    if all(_is_missing(place / file) for file in dataset.sources):
-        return None
-    return open_source(dataset, folder, allow_missing=True)
-
-
-def _is_missing(path: Path) -> bool:
-    """Tell whether a file is missing; one that cannot be read is not, unlike for `exists`."""
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:  # comparing it with its pin names the problem
-        return False
-    return False
+    except SourceError as error:
+        if [each.what for each in error.problems] != [pins.MISSING] * len(dataset.pins):
+            raise
+    return None
