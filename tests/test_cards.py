@@ -13,7 +13,7 @@ from parley import Builder, Config, Field, File, View
 from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import OutputError
 from parley.base.marks import marks
-from parley.building.card import built_card, parse, prose, renewed_card
+from parley.building.card import built_card, determined, parse, prose, renewed_card
 from parley.building.card_parts import figures_part, row_part, splits_part
 from parley.building.figures import Differs, documented
 from parley.building.folder import BuiltFolder
@@ -42,7 +42,7 @@ def test_the_card_of_a_build_is_its_own_one_completed(tea):
     front, body = parse(card_of(tea), "here")
     assert front["size_categories"] == ["1K<n<10K"]  # of the build
     large = {"dialogues": {"train": {"rows": 10**9}}}
-    assert card.determined(tea, large)["size_categories"] == ["1B<n<10B"]
+    assert determined(tea, large)["size_categories"] == ["1B<n<10B"]
     assert front["configs"] == [
         {
             "config_name": "dialogues",
