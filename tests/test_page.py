@@ -766,7 +766,7 @@ STATE = """(to) => {
     const made = new Selection(page);
     return [made.ids(), made.sql()];
 }"""  # from an address to the selection
-TRIED = 25  # random filters of each dataset
+TRIED = {"sample": 100, "real": 25}  # random filters of each dataset
 
 
 def random_filters(page, rng, texts):
@@ -804,7 +804,7 @@ def test_the_sql_of_a_selection_finds_the_same(request, open_page, data, name):
     said = [text for _, text in texts(place.build, name)[0] if text.split()]
     found = Counter()
     with parley.connect(place.build / name) as connection:
-        for _ in range(TRIED):
+        for _ in range(TRIED[data]):
             address = random_filters(page, rng, said)
             ids, sql = page.evaluate(STATE, address)
             assert [id for (id,) in connection.execute(sql).fetchall()] == ids, (address, sql)
