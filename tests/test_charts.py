@@ -26,13 +26,6 @@ pictures = pytest.importorskip(
 from parley.reading.site.write import write_site  # noqa: E402 - needs the extra
 
 
-def counts_of(built):
-    counts = pictures.Counts(built)
-    for dialogue in dialogues(built):
-        counts.add(dialogue)
-    return counts
-
-
 def test_the_files_are_the_same_each_time(sample_build, tmp_path, run):
     for number in "12":
         status, out, _ = run("charts", "casino", tmp_path / number, "--build", sample_build)
@@ -85,7 +78,7 @@ def test_a_chart_that_fails_is_named(sample_build):
 def test_the_counts_are_those_of_the_parquet(sample_build):
     """Counted from views that the charts do not read."""
     casino = open_folder(sample_build / "casino")
-    charts = counts_of(casino).charts()
+    charts = pictures.counts_of(casino).charts()
     sides = casino.named("participants", "train")
     due = Counter((side["points_scored"], side["satisfaction"]) for side in sides)
     assert charts["satisfaction-by-points"].cells == due
@@ -97,7 +90,9 @@ def test_the_counts_are_those_of_the_parquet(sample_build):
     assert shown | labels == shown
     cosrec = open_folder(sample_build / "cosrec")
     qrels = Counter((row["query_id"], row["relevance"]) for row in cosrec.rows("qrels"))
-    bars = {bar.label: bar.values for bar in counts_of(cosrec).charts()["grades-by-query"].bars}
+    bars = {
+        bar.label: bar.values for bar in pictures.counts_of(cosrec).charts()["grades-by-query"].bars
+    }
     assert bars == {query: tuple(qrels[query, grade] for grade in (2, 1, 0)) for query, _ in qrels}
 
 
@@ -141,7 +136,7 @@ def test_a_chart_of_many_labels_says_how_many_it_leaves_out(sample_build, monkey
     notes = tuple(Note(f"label {letter}") for letter in string.ascii_letters)
     made = Transcript("a dialogue", turns=[Turn("a", "b", notes)])
     monkeypatch.setattr(built.dataset.transcript, "transcript", lambda row: made)
-    chart = counts_of(built).charts()["turns-label"]
+    chart = pictures.counts_of(built).charts()["turns-label"]
     number = len(list(dialogues(built)))
     assert len(chart.bars) == 30
     assert [int(each) for each in re.findall(r"\d+", chart.about)] == [number, 30 * number, 22]
@@ -151,15 +146,15 @@ def test_more_participants_than_the_page_has_bits_for_are_an_error(sample_build,
     built = open_folder(sample_build / "duo")
     facets = {"of all": {str(side): side for side in range(30)}}
     monkeypatch.setattr(built.dataset.transcript, "facets", lambda row: facets)
-    assert max(counts_of(built).filters["of all"]["sides"][0]) == 29
+    assert max(pictures.counts_of(built).filters["of all"]["sides"][0]) == 29
     facets["of all"]["31"] = 31
     with pytest.raises(ScriptError):
-        counts_of(built)
+        pictures.counts_of(built)
 
 
 @pytest.mark.parametrize("name", ["casino", "duo"])
 def test_every_cell_of_a_heatmap_has_an_address(sample_build, name):
-    counts = counts_of(open_folder(sample_build / name))
+    counts = pictures.counts_of(open_folder(sample_build / name))
     heatmaps = [chart for chart in counts.charts().values() if isinstance(chart, Heatmap)]
     assert heatmaps
     for chart in heatmaps:

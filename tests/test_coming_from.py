@@ -12,7 +12,7 @@ import pytest
 from parley.building.registry import get
 
 PAGE = Path(__file__).parent.parent / "docs" / "coming-from.md"
-SAMPLE = get("casino").sample / "data" / "casino.json"
+RECORDS = json.loads((get("casino").sample / "data" / "casino.json").read_bytes())
 WORTH = {"High": 5, "Medium": 4, "Low": 3}
 DEALS = {"Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away"}
 
@@ -29,14 +29,7 @@ def old_layout(record):
     }
 
 
-@pytest.fixture(scope="module")
-def records():
-    return json.loads(SAMPLE.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def old(records):
-    return [old_layout(record) for record in records]
+OLD = [old_layout(record) for record in RECORDS]
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +41,14 @@ def new(sample_build):
     return names
 
 
-def test_points_are_not_5_3_and_1(old, new, records):
+def test_points_are_not_5_3_and_1(new):
     def counted(row, side, worth):
         last = [e for e in row["chat_logs"] if e["text"] == "Submit-Deal"][-1]
         packages = last["task_data"]["issue2youget" if last["id"] == side else "issue2theyget"]
         order = row["participant_info"][side]["value2issue"]
         return sum(worth[level] * int(packages[item]) for level, item in order.items())
 
-    for row, record in zip(old, records, strict=True):
+    for row, record in zip(OLD, RECORDS, strict=True):
         if row["chat_logs"][-1]["text"] != "Accept-Deal":
             continue
         for side in row["participant_info"]:
@@ -64,14 +57,14 @@ def test_points_are_not_5_3_and_1(old, new, records):
             assert counted(row, side, {"High": 5, "Medium": 3, "Low": 1}) < right
 
 
-def test_an_entry_has_no_key_speaker(old, new):
-    entries = [entry for row in old for entry in row["chat_logs"]]
+def test_an_entry_has_no_key_speaker(new):
+    entries = [entry for row in OLD for entry in row["chat_logs"]]
     assert {entry.get("speaker", "?") for entry in entries} == {"?"}
     assert list(new["speakers"]) == [entry["id"] for entry in entries]
 
 
-def test_deals_are_no_utterances(old, new):
-    texts = [entry["text"] for row in old for entry in row["chat_logs"]]
+def test_deals_are_no_utterances(new):
+    texts = [entry["text"] for row in OLD for entry in row["chat_logs"]]
     assert set(texts) >= DEALS
     assert list(new["said"]["text"]) == [text for text in texts if text not in DEALS]
     assert None not in new["messages"]["text"]
@@ -80,13 +73,13 @@ def test_deals_are_no_utterances(old, new):
     assert "" in silent  # what the old columns make of an action
 
 
-def test_annotations_shift_after_a_deal(old, new):
+def test_annotations_shift_after_a_deal(new):
     zipped = [
         (entry["text"], labels)
-        for row in old
+        for row in OLD
         for entry, (_, labels) in zip(row["chat_logs"], row["annotations"], strict=False)
     ]
-    right = [tuple(pair) for row in old for pair in row["annotations"]]
+    right = [tuple(pair) for row in OLD for pair in row["annotations"]]
     assert zipped != right
     assert {text for text, _ in zipped} & DEALS
     names = new["utterances"].features["annotations"].feature.names
@@ -96,8 +89,8 @@ def test_annotations_shift_after_a_deal(old, new):
     assert joined == [(text, set(labels.split(",")) - {""}) for text, labels in right]
 
 
-def test_a_struct_of_nulls_is_true(new, records):
-    upstream = [entry for record in records for entry in record["chat_logs"]]
+def test_a_struct_of_nulls_is_true(new):
+    upstream = [entry for record in RECORDS for entry in record["chat_logs"]]
     acts = [entry["text"] for entry in upstream if entry["task_data"]]
     assert acts
     assert sum(bool(entry["task_data"]) for entry in new["entries"]) == len(upstream) > len(acts)
@@ -105,12 +98,12 @@ def test_a_struct_of_nulls_is_true(new, records):
     assert [entry["text"] for entry in new["actions"]] == acts
 
 
-def test_an_index_is_no_id(old, new, records):
-    kept = [row for row in old if row["annotations"]]  # a filter, as old code has many
+def test_an_index_is_no_id(new):
+    kept = [row for row in OLD if row["annotations"]]  # a filter, as old code has many
     for index, row in enumerate(kept):
         found = new["by_id"].get(index)
         assert found is None or found["chat_logs"][0]["text"] != row["chat_logs"][0]["text"]
-    for record in records:
+    for record in RECORDS:
         row = new["by_id"][record["dialogue_id"]]
         assert [entry["text"] for entry in row["chat_logs"]] == [
             entry["text"] for entry in record["chat_logs"]

@@ -15,18 +15,14 @@ from parley.building.upstream import open_source
 from parley.verifying.verify import verify
 
 NAME = "craigslist_bargains"
+DATASET = get(NAME)
 
 
 @pytest.fixture
-def dataset():
-    return get(NAME)
-
-
-@pytest.fixture
-def upstream(dataset, tmp_path, monkeypatch):
+def upstream(tmp_path, monkeypatch):
     """A copy of the sample, as pinned."""
-    folder = shutil.copytree(dataset.sample, tmp_path / "upstream" / NAME)
-    for path, source in dataset.sources.items():
+    folder = shutil.copytree(DATASET.sample, tmp_path / "upstream" / NAME)
+    for path, source in DATASET.sources.items():
         pin = {"url": f"https://example.org/{path}", "sha256": sha256(folder / path)}
         monkeypatch.setitem(vars(source), "pin", pin)
     return folder.parent
@@ -36,8 +32,8 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def built(dataset, upstream, output):
-    build(open_source(dataset, upstream), output)
+def built(upstream, output):
+    build(open_source(DATASET, upstream), output)
     return open_folder(output / NAME)
 
 
@@ -46,22 +42,22 @@ def failed(found, source):
 
 
 def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
-    dataset, upstream, tmp_path, monkeypatch
+    upstream, tmp_path, monkeypatch
 ):
-    before = built(dataset, upstream, tmp_path / "before")
+    before = built(upstream, tmp_path / "before")
     path = upstream / NAME / "test.json"
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))  # equal, of other bytes
     with pytest.raises(SourceError, match=r"test\.json: "):
-        open_source(dataset, upstream)
+        open_source(DATASET, upstream)
     mirror = {"url": "https://example.org/mirror/test.json", "sha256": sha256(path)}
-    monkeypatch.setitem(dataset.pins["test.json"], "mirrors", [mirror])
-    found = built(dataset, upstream, tmp_path / "after")
+    monkeypatch.setitem(DATASET.pins["test.json"], "mirrors", [mirror])
+    found = built(upstream, tmp_path / "after")
     assert found.provenance["configs"] == before.provenance["configs"]
     assert found.provenance["sources"]["test.json"] == mirror
     _, body = parse(found.card, "")
     assert "**Made from a mirror**: `test.json` came from <https://example.org/mirror/" in body
     assert "Made from a mirror" not in before.card
-    assert "provenance" not in failed(found, open_source(dataset, upstream))
+    assert "provenance" not in failed(found, open_source(DATASET, upstream))
     found.provenance["sources"]["test.json"]["url"] = "https://example.org/elsewhere"
-    assert "provenance" in failed(found, open_source(dataset, upstream))
+    assert "provenance" in failed(found, open_source(DATASET, upstream))
     assert not found.mirrored

@@ -13,9 +13,7 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
-from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 from urllib.parse import quote_plus, unquote_plus, urlencode
 
 import hostile
@@ -51,14 +49,6 @@ DATASETS = list(discover())
 DATA = pytest.mark.parametrize("data", ["sample", "real"])
 
 
-class Site(NamedTuple):
-    """A written site and the folder of its builds."""
-
-    build: Path
-    folder: Path
-    http: str
-
-
 # Sites and browser ------------------------------------------------
 
 
@@ -79,14 +69,15 @@ def served(tmp_path_factory):
 
 
 def written(served, build, name, catalogue=None):
-    """Write the page of each build in a folder."""
+    """Write the page of each build in a folder; return the folders of both and the address."""
     folders = [find_folder(build, get(path.name)) for path in sorted(build.glob("*/"))]
     place = served[0] / name / "of some" / "site"
     place.parent.mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:  # another test may publish these builds
         patch.setenv("PARLEY_CACHE", str(served[0] / "no cache"))
-        site.write_site(folders, place, catalogue=catalogue)
-    return Site(build, place, f"{served[1]}{name}/of%20some/site/")
+        site.write_site(folders, place, asked=data.Asked(catalogue=catalogue))
+    address = f"{served[1]}{name}/of%20some/site/"
+    return SimpleNamespace(build=build, folder=place, http=address)
 
 
 @pytest.fixture(scope="module")
@@ -872,12 +863,12 @@ def test_a_query_chooses_the_dialogues_and_their_order(
     served, sample_build, open_page, run, monkeypatch
 ):
     query = "select dialogue_id from casino.participants order by points_scored, dialogue_id; "
-    given = {}
-    monkeypatch.setattr("parley.reading.site.serve.browse", lambda *a, **more: given.update(more))
+    given = []
+    monkeypatch.setattr("parley.reading.site.serve.browse", lambda *of, **_: given.extend(of))
     done = run("browse", "casino", "--build", sample_build, "--where", query)
     due = list(dict.fromkeys(str(id) for (id,) in asked(sample_build, query)))
     assert done.stderr.split()[0] == str(len(due))
-    page = open_page(asked_site(served, sample_build, "asked", given["asked"]))
+    page = open_page(asked_site(served, sample_build, "asked", given[1]))
     assert [page.evaluate("page.index.ids")] == [due]
     page.evaluate("page.restore({ ...page.state, query: 'food' })")
     ids, sql = page.evaluate("[new Selection(page).ids(), new Selection(page).sql()]")

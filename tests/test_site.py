@@ -29,11 +29,10 @@ from parley.building.registry import discover
 from parley.hub.published import Published, note, published
 from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data
-from parley.reading.site.describe import Description
 from parley.reading.site.filters import filters
 from parley.reading.site.markdown import to_html
 from parley.reading.site.serve import serving
-from parley.reading.site.write import write_site
+from parley.reading.site.write import Description, write_site
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -92,11 +92,12 @@ def site(
     The page is static files: open its index.html, or put the folder on any host.
     """
     from parley.base.console import progress
+    from parley.reading.site.data import Asked
     from parley.reading.site.write import write_site
 
     folders = _folders(names, folder, catalogue)
     with progress("dialogues") as advance:
-        write_site(folders, output, advance, catalogue)
+        write_site(folders, output, advance, Asked(catalogue=catalogue))
     common.print_line(f"{output / 'index.html'}: open it in a browser")
 
 
@@ -147,14 +148,16 @@ def browse(
 
     A dataset is read when its first page is opened.
     """
+    from parley.reading.site.data import Asked
     from parley.reading.site.serve import browse as browse_builds
 
     try:
         with common.built_or_samples(folder, sample, names) as place:
             folders = _folders(names, place, catalogue)
-            more: dict[str, Any] = {"port": port, "open_browser": open_, "is_kept": not sample}
+            asked = Asked()
             if where is not None or files:
-                more["asked"] = _asked(where, files or [], place, folders)
-            browse_builds(folders, catalogue, **more)
+                asked = _asked(where, files or [], place, folders)
+            asked = replace(asked, catalogue=catalogue)
+            browse_builds(folders, asked, port=port, open_browser=open_, is_kept=not sample)
     except Interrupted:
         return

@@ -7,23 +7,8 @@ A dataset folder may hold an `export.py` with
     EXPORTS = {"trec": trec}                          # format -> function
     def trec(data: Data, folder: Path) -> None        # writes the files of the format into folder
 
-The files of the common formats:
-
-    <config>-<split>.csv      one row per line, its fields in columns
-    <config>-<split>.jsonl    one row per line, as an object
-    <split>.jsonl             of prompt-completion: one line for each turn of the assistant in
-                              `messages`: {"prompt": [message, ...], "completion": [message],
-                              key: value, ...}
-
-CSV begins with a byte order mark, by which a spreadsheet knows UTF-8. A field of an object is a
-column of its own, named by its path (`outcomes.points_scored`), and a list is JSON. Null is an
-empty cell, and so is an empty text. A text that a spreadsheet could take for a formula gets a `'`
-before it: one that begins with =, +, -, @ or a wide or small form of them, also after blanks and
-invisible characters; with a tab or a line's end; or with `'` itself. To read it back, drop the
-first `'` of a cell.
-
-A message of prompts and completions is {"role", "content"}. The keys are those of the row of
-`messages`, and `turn`, the place of the completion in its `messages`, from 0.
+CSV, whose form docs/using.md describes, begins with a byte order mark, by which a spreadsheet knows
+UTF-8. To read a text back, drop the first `'` of a cell.
 """
 
 import csv
@@ -40,7 +25,7 @@ from typing import Any
 import jsonlines
 
 from parley.base.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
-from parley.base.replace import replacing
+from parley.base.replace import files_in, replacing
 from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
@@ -62,7 +47,7 @@ SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
 _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
 
 
-def formats(dataset: Dataset) -> dict[str, Callable[[BuiltFolder, Path], None]]:
+def formats(dataset: Dataset) -> dict[str, Callable[..., None]]:
     """Return the formats of a dataset, each with the function that writes it."""
     chats = {"prompt-completion": prompt_completion} if CHATS in dataset.configs else {}
     return {**dataset.exports, **chats, **_OF_ROWS, "croissant": _croissant}
@@ -73,10 +58,6 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
 
     `target` must be missing or an empty folder; it appears whole, or not at all. With `ids`,
     write only the rows of these dialogues, and no config whose rows belong to no single one.
-
-    Raises:
-        UsageError: the dataset has no such format or dialogue, or the format takes no ids.
-        OutputError: a split or file is missing, or the target is not empty.
     """
     dataset = built.dataset
     offered = formats(dataset)
@@ -87,14 +68,9 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
     built.require_whole()
     with replacing(target) as folder:
         with explained(built):
-            if ids is None:
-                offered[format](built, folder)
-            else:
-                _OF_ROWS[format](built, folder, ids)
+            offered[format](built, folder, *([] if ids is None else [ids]))
         note_sample(built, folder)
-        return sorted(
-            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-        )
+        return sorted(files_in(folder))
 
 
 @contextmanager
@@ -156,7 +132,10 @@ def write_lines(path: Path, values: Iterable[Any], ascii: bool = False) -> None:
 
 
 def prompt_completion(built: BuiltFolder, folder: Path) -> None:
-    """Write the chats of each split as prompts and completions."""
+    """Write a line for each turn of the assistant, with the keys of its row of `messages`.
+
+    `turn` is its place in the chat, from 0.
+    """
     keys = built.dataset.configs[CHATS].keys
     for split in built.splits(CHATS):
         lines = (

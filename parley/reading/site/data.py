@@ -30,11 +30,15 @@ _LISTS = ("ids", "titles", "entries", "openings", "place", "language", "utteranc
 
 @dataclass(frozen=True)
 class Asked:
-    """What to show: dialogues in the order of a query, or all; and files beside them."""
+    """What to show: dialogues in the order of a query, or all; and files beside them.
+
+    `catalogue` is the folder with the titles of judged documents.
+    """
 
     query: str = ""
     ids: list[str] | None = None
     own: "Own | None" = None
+    catalogue: Path | None = None
 
 
 ALL = Asked()
@@ -45,14 +49,12 @@ def write_data(
     folder: Path,
     load: Mapping[str, Any],
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
-    catalogue: Path | None = None,
     asked: Asked = ALL,
 ) -> Counts:
     """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
 
     `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
-    takes the dataset's name and the number of dialogues written. `catalogue` is the folder with the
-    titles of judged documents; `asked` names the dialogues to write, and rows beside them.
+    takes the dataset's name and the number of dialogues written.
     """
     folder.mkdir()
     counts = Counts(built)
@@ -107,6 +109,7 @@ def write_data(
     for config in there:
         _write_table(built, config, tables[config], folder)
     find = getattr(tool, "titles", None)
+    titles = dict(find(asked.catalogue, documents)) if find and asked.catalogue else {}
     columns = zip(*entries, strict=True) if entries else ((),) * len(_LISTS)
     index = {
         "places": list(places.values()),
@@ -121,7 +124,7 @@ def write_data(
         "tables": there,
         **dict(zip(_LISTS, columns, strict=True)),
         "filters": list(counts.filters.values()),
-        "documents": dict(find(catalogue, documents)) if find and catalogue else {},
+        "documents": titles,
         "where": asked.query,
         "queries": asked.own.queries if asked.own else None,
         "load": orjson.Fragment(json.dumps(load)),  # a path may be invalid Unicode

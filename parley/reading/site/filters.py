@@ -22,14 +22,10 @@ def filters(
 ) -> list[dict[str, Any]]:
     """Return the filters; omit values common to all dialogues and texts that few share.
 
-    `order` is filter -> its values in order, for filters with an order. `phrases` is filter -> the
-    clause for its values: "got {} points".
-
-    Returns:
-        Filters with these keys. `phrase` is the text before and after the values. `many` tells that
-        one side or dialogue has several, `lists` that the facet gives lists. `values` has a list
-        for each dialogue: numbers if there is the `scale` of a histogram, else places in `labels`.
-        `sides`, for values of sides, has the number of each value's side.
+    `order` and `phrases` are those of transcript.py. Of a filter, `phrase` is the text before and
+    after the values. `many` tells that one side or dialogue has several, `lists` that the facet
+    gives lists. `values` has a list for each dialogue: numbers if there is the `scale` of a
+    histogram, else places in `labels`. `sides`, for values of sides, has the side of each value.
     """
     numbered = [sides_of(facets) for facets in found]
     made = []

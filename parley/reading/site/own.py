@@ -48,15 +48,11 @@ class Own:
     The key of a file is the id of a dialogue and, for rows of turns or of sides, `turn` or
     `speaker`. Its other columns are shown, and compared with those of the same name in the configs
     with this key and in the files before it. A wrong file is a RecordError or a UsageError.
-
-    Attributes:
-        notes: A line for each file and each comparison.
-        queries: What differs -> the SQL of the ids of its dialogues.
     """
 
     def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
-        self.notes: list[str] = []
-        self.queries: dict[str, str] = {}
+        self.notes: list[str] = []  # a line for each file and each comparison
+        self.queries: dict[str, str] = {}  # what differs -> the SQL of the ids of its dialogues
         self._told: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
         stems = [file.stem for file in files]
         with connect([built]) as self._connection:

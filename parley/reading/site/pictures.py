@@ -222,16 +222,21 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
                 yield title, Bars(title, about, "method", (task.unit,), bars)
 
 
+def counts_of(built: BuiltFolder) -> Counts:
+    """Return the counts of all dialogues of a build."""
+    counts = Counts(built)
+    for dialogue in dialogues(built):
+        counts.add(dialogue)
+    return counts
+
+
 def write_charts(built: BuiltFolder, target: Path) -> list[str]:
     """Write the charts of a build as SVG files, and return their names.
 
     `target` must not exist or be empty. The same build gives the same bytes.
     """
-    counts = Counts(built)
-    for dialogue in dialogues(built):
-        counts.add(dialogue)
     with replacing(target) as folder:
-        for name, chart in counts.charts().items():
+        for name, chart in counts_of(built).charts().items():
             (folder / f"{name}.svg").write_text(svg(chart), encoding="utf-8", newline="\n")
         note_sample(built, folder)
         return sorted(path.name for path in folder.iterdir())

@@ -25,21 +25,20 @@ from parley.reading.site.write import Site
 
 def browse(
     folders: Sequence[BuiltFolder],
-    catalogue: Path | None = None,
+    asked: Asked = ALL,
     *,
     port: int = 0,
     open_browser: bool = True,
     is_kept: bool = True,
-    asked: Asked = ALL,
 ) -> None:
     """Serve the pages of builds, and print their address.
 
     A dataset is read when its first page is asked for. `is_kept` tells whether the builds stay, so
-    that the pages may name them in code; `asked` is what to show, by default all.
+    that the pages may name them in code.
     """
     try:
         with temporary_folder("browse") as pages:
-            writer = Site(folders, catalogue, is_kept=is_kept, asked=asked)
+            writer = Site(folders, asked, is_kept)
 
             def make(name: str) -> None:
                 with progress("dialogues") as advance:
