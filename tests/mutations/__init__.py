@@ -17,9 +17,6 @@ function of the old value that returns the new one.
 
 import inspect
 import re
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 
 import pyarrow as pa
 
@@ -29,9 +26,6 @@ from parley.schema.features import arrow_schema
 from parley.verifying import folder_checks, row_checks, view_checks
 
 DROP = object()
-NAMES = [path.stem for path in Path(__file__).parent.glob("[!_]*.py")]
-NONE_YET = ModuleType("none yet")
-NONE_YET.RECORDS = []
 
 
 def steps(place):
@@ -123,11 +117,6 @@ class InMemory(BuiltFolder):
         """Yield the rows of a split as a table."""
         schema = arrow_schema(self.features(config))
         yield pa.Table.from_pylist(self.rows(config, split), schema)
-
-
-def of(name):
-    """Return the declarations of a dataset; a new one has none yet."""
-    return import_module(f"mutations.{name}") if name in NAMES else NONE_YET
 
 
 def found_by(check, built, figures=()):
