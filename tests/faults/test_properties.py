@@ -43,10 +43,10 @@ json_values = st.recursive(
 )
 # Values easily taken for one of a type, or converted into it
 DECEPTIVE = {
-    bool: [0, 1, "true", None],
-    int: [True, 1.0, "1", 2**31, -(2**31) - 1, 2**63, -(2**63) - 1, 10**400, None],
+    bool: [False, 0, 1, "true", None],
+    int: [3, True, 1.0, "1", 2**31, -(2**31) - 1, 2**63, -(2**63) - 1, 10**400, None],
     float: [1, True, "1.0", 0.1, 1e300, math.nan, math.inf, None],
-    str: [1, b"a", "\ud83d", ["a"], None],
+    str: ["z", 1, b"a", "\ud83d", ["a"], None],
     list: [(), ("a",), {}, "a", None],
     dict: [[], "a", None],
     type(None): [False, 0, "", "null", [], {}],
