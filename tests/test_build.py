@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import datasets
-import generate
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -194,25 +193,23 @@ def test_row_groups(rows, bytes_a_row, sizes):
     assert [table.num_rows for table in cut] == sizes
 
 
-def test_shards_hold_the_same_rows(tmp_path, monkeypatch):
-    missing = sorted(set(get("cosrec").sources) - {generate.RAW})
-    source = Sources(get("cosrec"), generate.write(tmp_path / "source", 2000), missing=missing)
-    for output, size in (("whole", 1 << 40), ("cut", 3_000_000)):
-        monkeypatch.setattr(parquet, "SHARD", size)
-        build(source, tmp_path / output)
+def test_shards_hold_the_same_rows(sample_build, tmp_path, monkeypatch):
+    for name, size in (("BATCH", 1), ("GROUP", 0), ("SHARD", 10_000)):
+        monkeypatch.setattr(parquet, name, size)
+    build(open_source(get("casino"), None, sample=True), tmp_path)
     whole, cut = (
-        read_provenance(tmp_path / output / "cosrec")["configs"]["dialogues"]["raw"]
-        for output in ("whole", "cut")
+        read_provenance(output / "casino")["configs"]["dialogues"]["train"]
+        for output in (sample_build, tmp_path)
     )
     assert (whole["rows"], whole["digest"]) == (cut["rows"], cut["digest"])
     names = [file["path"] for file in cut["files"]]
-    assert all(pq.read_table(tmp_path / "cut/cosrec" / n).nbytes <= 3_000_000 for n in names)
-    assert names == [f"dialogues/raw-{n:05d}-of-00002.parquet" for n in range(2)]
-    folder = tmp_path / "cut" / "cosrec"
+    folder, count = tmp_path / "casino", len(names)
+    assert names == [f"dialogues/train-{n:05d}-of-{count:05d}.parquet" for n in range(count)]
     assert sorted(folder.glob("dialogues/*")) == [folder / name for name in names]
-    assert [pq.read_metadata(folder / name).num_rows for name in names] == [1000, 1000]
-    checks = verify(open_folder(folder), source).checks
-    assert not any(check.failed for check in checks if check.name != "provenance")
+    tables = [pq.read_table(folder / name) for name in names]
+    assert len(tables) > 1
+    assert all(table.nbytes <= 10_000 for table in tables)
+    assert not verify(open_folder(folder)).failed
 
 
 @pytest.mark.parametrize("copied", [True, False])

@@ -159,7 +159,7 @@ ERRORS = [
     ("run casino catalogue", 2, "casino has no job 'catalogue'"),
     ("run cosrec index", 2, "cosrec has no job 'index'; there are: catalogue"),
     ("fetch cosrec --part Books", 2, "name it with --job"),
-    ("fetch cosrec --job catalogue --part Book", 2, "no part is named Book; there are: "),
+    ("fetch cosrec --job catalogue --part Book", 2, "no part 'Book'; there are: "),
 ]
 
 

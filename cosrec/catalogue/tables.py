@@ -95,7 +95,7 @@ def write(
         "rows": digest.rows,
         "digest": digest.hexdigest(),
         "files": [
-            {"name": file.name, "size": file.size, "sha256": file.sha256, "rows": file.rows}
-            for file in files
+            {"name": f.name, "size": f.size, "sha256": f.sha256, "rows": f.footer.num_rows}
+            for f in files
         ],
     }

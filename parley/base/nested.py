@@ -1,6 +1,7 @@
-"""Nested mappings, as of metrics in groups."""
+"""Nested values: mappings, as of metrics in groups, and texts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 
@@ -22,3 +23,14 @@ def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
             inner = inner.setdefault(name, {})
         inner[path[-1]] = value
     return nested
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield the texts within a value."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value):
+        yield from strings(list(vars(value).values()))
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from strings(each)

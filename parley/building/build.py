@@ -1,11 +1,11 @@
 """Builds a dataset: checked rows in Parquet, a card and a provenance."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from parley.base.errors import Problem, ScriptError
+from parley.base.nested import strings
 from parley.base.replace import replacing, write_whole
 from parley.building.card import built_card
 from parley.building.configs import Config
@@ -87,23 +87,14 @@ def _require_invented(built: BuiltFolder) -> None:
     given = open_source(dataset, None, sample=True)
     lossless = [each for each in plan(given) if isinstance(each.config, Config)]
     configs = {each.config.name for each in lossless}
-    texts = {text for each in lossless for row in generate(each) for text in _long(row)}
+    own = {text for each in lossless for row in generate(each) for text in strings(row)}
     held = (
         text
         for config, split in built.declared
         if config in configs
         for row in built.each_row(config, split)
-        for text in _long(row)
+        for text in strings(row)
     )
-    if found := sorted(texts.intersection(held)):
+    if found := sorted(text for text in own.intersection(held) if len(text) >= _LEAST):
         said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
         raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
-
-
-def _long(value: Any) -> Iterator[str]:
-    """Yield the long texts in a row."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _long(inner)
-    elif isinstance(value, str) and len(value) >= _LEAST:
-        yield value

@@ -11,7 +11,7 @@ Jobs import optional packages when they run, so help works without them.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from parley.base.errors import Problem, ScriptError, UsageError
+from parley.base.errors import Problem, ScriptError, require_known
 from parley.source.pins import Pin
 
 __all__ = ["Job"]
@@ -49,10 +49,7 @@ class Job:
 
     def sources_of(self, parts: list[str] | None) -> dict[str, Pin]:
         """Return file -> pin of these parts, or of all; UsageError if there is no such part."""
-        if unknown := set(parts or ()) - self.sources.keys():
-            raise UsageError(
-                f"no part is named {', '.join(sorted(unknown))}; "
-                f"there are: {', '.join(self.sources)}"
-            )
+        for part in parts or ():
+            require_known("the job", "part", part, self.sources)
         chosen = parts or self.sources
         return {file: pin for part in chosen for file, pin in self.sources[part].items()}

@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from parley.base.errors import OutputError, Problem, UsageError
+from parley.base.nested import strings
 from parley.base.replace import writing
 from parley.base.temporary import temporary_folder
 from parley.building.folder import BuiltFolder, find_folder, open_folder
@@ -227,21 +228,10 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
 def _around(transcript: Transcript) -> Iterator[str]:
     """Yield reasons, descriptions, actions and labels."""
     yield from transcript.speakers
-    yield from _strings(replace(transcript, turns=[], language="", entry=""))
+    yield from strings(replace(transcript, turns=[], language="", entry=""))
     for turn in transcript.turns:
         yield from [turn.text] if turn.action else []
-        yield from _strings(turn.notes)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Yield the texts within a value."""
-    if isinstance(value, str):
-        yield value
-    elif is_dataclass(value):
-        yield from _strings(list(vars(value).values()))
-    elif isinstance(value, dict | list | tuple):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _strings(each)
+        yield from strings(turn.notes)
 
 
 def _fold(text: str) -> str:

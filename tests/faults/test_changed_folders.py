@@ -121,14 +121,14 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run)
         run(*command)
 
 
-def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run):
+def test_a_planted_name_is_refused(sample_build, tmp_path, run):
     """Beside the recorded files, and as one of them."""
-    built = open_folder(sample_build / dataset.name)
+    built = open_folder(sample_build / "duo")
     config, split = built.declared[0]
     (rows,) = built.files(config, split)
-    names = planted.contents(dataset.name, rows.read_bytes())
+    names = planted.contents("duo", rows.read_bytes())
     for number, (name, body) in enumerate(names.items()):
-        folder = Path(shutil.copytree(built.path, tmp_path / str(number) / dataset.name))
+        folder = Path(shutil.copytree(built.path, tmp_path / str(number) / "duo"))
         (folder / ".cache/huggingface/upload").mkdir(parents=True)  # as a copy may have it
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(body)
@@ -137,6 +137,6 @@ def test_a_planted_name_is_refused(dataset, sample_build, tmp_path, run):
         pin = {"path": name, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
         restate(folder, f"configs.{config}.{split}.files", lambda files, pin=pin: [*files, pin])
         for command in (("verify",), ("publish", "--repo", "org/a", "--dry-run")):
-            status, _, err = run(command[0], dataset.name, *command[1:], "--build", folder.parent)
+            status, _, err = run(command[0], "duo", *command[1:], "--build", folder.parent)
             assert status
             assert "provenance.json" in err

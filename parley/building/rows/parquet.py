@@ -23,12 +23,11 @@ SHARD = 500_000_000  # bytes of Arrow data in a file, the limit of `datasets`
 
 @dataclass(frozen=True)
 class Shard:
-    """The name, bytes and sha256 of a Parquet file, its rows, bytes of Arrow data and footer."""
+    """The name, bytes and sha256 of a Parquet file, its bytes of Arrow data and footer."""
 
     name: str
     size: int
     sha256: str
-    rows: int
     arrow_size: int
     footer: pq.FileMetaData = field(repr=False, compare=False)
 
@@ -55,7 +54,7 @@ def write_parquet(
     Raises:
         OSError: the disk is full or writing fails.
     """
-    made: list[tuple[Path, tuple[int, str, int, int, pq.FileMetaData]]] = []
+    made: list[tuple[Path, tuple[int, str, int, pq.FileMetaData]]] = []
     for number, of_shard in groupby(_by_shard(row_groups(batches)), itemgetter(0)):
         # a temporary name, as the final one says how many there are
         path = folder / f".{split}-{number:05d}" if folder else Path(os.devnull)
@@ -81,13 +80,13 @@ def _by_shard(groups: Iterable[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
 
 def _write(
     groups: Iterable[pa.Table], schema: pa.Schema, path: Path, digest: Digest | None
-) -> tuple[int, str, int, int, pq.FileMetaData]:
+) -> tuple[int, str, int, pq.FileMetaData]:
     """Write a file; return what a `Shard` says of it.
 
     pyarrow writes into memory, since it ends the process if a disk is full.
     """
     memory, footers, sha256 = io.BytesIO(), list[pq.FileMetaData](), hashlib.sha256()
-    rows = size = arrow_size = 0
+    size = arrow_size = 0
     with path.open("wb") as file:
 
         def empty_memory() -> None:
@@ -111,12 +110,11 @@ def _write(
             for group in groups:
                 writer.write_table(group, row_group_size=group.num_rows)
                 empty_memory()
-                rows += group.num_rows
                 arrow_size += group.nbytes
                 if digest:
                     digest.update(group)
         empty_memory()
-        return size, sha256.hexdigest(), rows, arrow_size, footers[0]
+        return size, sha256.hexdigest(), arrow_size, footers[0]
 
 
 def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -202,7 +202,7 @@ class BuiltSplit:
     @property
     def rows(self) -> int:
         """Rows in all."""
-        return sum(file.rows for file in self.files)
+        return sum(file.footer.num_rows for file in self.files)
 
     @property
     def size(self) -> int:
