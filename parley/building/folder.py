@@ -136,10 +136,7 @@ class BuiltFolder:
 
     @property
     def recorded(self) -> dict[str, Pin]:
-        """Name -> size and sha256 of each Parquet file that the build must have, and no other.
-
-        The names are those of the shards of its splits. `source.pins.problem` compares a file.
-        """
+        """Name -> size and sha256 of each Parquet file that the build must have, and no other."""
         return {
             str(file["path"]): {"size": file["bytes"], "sha256": file["sha256"]}
             for splits in self.made.values()
@@ -275,10 +272,7 @@ class BuiltFolder:
         return found
 
     def text(self, name: str) -> str:
-        """Return a text, which is read once: what is verified is what `hashes` states.
-
-        OutputError if it is not readable.
-        """
+        """Return a text, which is read once: what is verified is what `hashes` states."""
         try:
             if name not in self._texts:
                 self._texts[name] = read_text(self.path / name)
@@ -318,10 +312,7 @@ def open_folder(path: Path, dataset: Dataset | None = None) -> BuiltFolder:
 
 
 def files_of(dataset: Dataset, path: Path) -> list[str]:
-    """Return the names of a build's files, as its provenance lists them.
-
-    [] if the folder is no build of the dataset.
-    """
+    """Return the names of the files of a dataset's build, [] if the folder is none."""
     try:
         built = open_folder(path, dataset)
     except OutputError:

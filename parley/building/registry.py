@@ -126,10 +126,7 @@ class Dataset:
 
     @cached_property
     def builder(self) -> "type[Builder]":
-        """The builder class of the script.
-
-        ScriptError lists every mistake of the declaration.
-        """
+        """The builder class of the script; ScriptError lists every mistake in it."""
         from parley.building.builder import Builder
         from parley.source.files import REMEDY
 
@@ -200,10 +197,7 @@ class Dataset:
 
     @property
     def documented_rows(self) -> dict[str, dict[str, int]]:
-        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`.
-
-        ScriptError if it is something else.
-        """
+        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`."""
         rows = getattr(self.figures, "ROWS", {})
         if wrong := list(problems(rows, {str: {str: int}}, "ROWS")):
             raise ScriptError(str(self.folder / "figures.py"), *wrong)

@@ -90,10 +90,7 @@ class SplitPlan:
 
 
 def plan(source: "Sources") -> list[SplitPlan]:
-    """Return the plan of each split whose files exist, in the order of the script.
-
-    The plans share a reader, which checks each file once.
-    """
+    """Return the plan of each split whose files exist, in the order of the script."""
     dataset, remedy, reader = source.dataset, source.remedy, Reader(source.folder)
     bases = {config: dataset.builder.base(config) for config in dataset.configs}
     return [
