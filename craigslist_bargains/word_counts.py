@@ -30,10 +30,9 @@ class Contexts(NamedTuple):
 
 
 def read_words(data: bytes) -> Contexts:
-    """Return the words of the tables `left` and `right` in a pickle.
+    """Return the words of the tables `left` and `right`; ValueError if a pickle has anything else.
 
-    Raises:
-        ValueError: The pickle is too large, damaged, or holds or does anything else.
+    Too large and damaged ones are refused alike.
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"expected at most {MOST_BYTES:,} bytes, found {len(data):,}")

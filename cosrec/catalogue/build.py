@@ -58,12 +58,6 @@ def build(
 
     All with both files, unless `only` names some; `skip_broken` counts the lines that would end
     upstream's script, instead of stopping; `jsonl` is a file for upstream's own output.
-
-    Raises:
-        UsageError: no such files, or the folder has a catalogue of another option.
-        SourceError: an unreadable, damaged or changed file.
-        RecordError: a broken line, or an empty file.
-        OutputError: an output that cannot be written.
     """
     categories, alone = find_categories(input, only)
     output = Path(os.path.realpath(output))

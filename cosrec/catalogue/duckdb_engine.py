@@ -45,15 +45,7 @@ _AHEAD = 2  # blocks a process: it works on one while the next is copied
 
 
 class DuckDB:
-    """The engine of one machine.
-
-    Args:
-        workers: Processes that apply the rules; with 0, or outside Linux, a thread does.
-        memory: What DuckDB may take before it spills, such as 1GB.
-
-    Raises:
-        UsageError: the memory is no size.
-    """
+    """The engine of one machine; without workers, or outside Linux, a thread applies the rules."""
 
     name = package = "duckdb"
 

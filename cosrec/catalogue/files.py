@@ -27,16 +27,11 @@ BLOCK = 2 << 20  # bytes of a block, about
 LONGEST = 64 << 20  # most bytes of a line
 _CHUNK = 1 << 20
 
-
 Files = dict[str, Path]  # of a category, by the table that they make: products and reviews
 
 
 def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[dict[str, Files], list[str]]:
-    """Return the categories with both files, of those wanted if named; the names with only one.
-
-    Raises:
-        UsageError: no such folders or files, or a file exists both plain and as gzip.
-    """
+    """Return the categories with both files, of those wanted if named; the names with only one."""
     found: dict[str, Files] = {}  # table -> category -> file
     for table, place, prefix in (("products", "meta*", "meta_"), ("reviews", "review*", "")):
         places = (*folder.glob(place), *folder.glob(f"raw/{place}"))
@@ -75,10 +70,9 @@ def _by_category(folder: Path, prefix: str) -> Files:
 
 @contextmanager
 def opened(path: Path, inflated: bool = True) -> Iterator[Any]:
-    """Open a raw file to read; a gzip file, whose name ends in `.gz`, inflated or not.
+    """Open a raw file to read; SourceError, also in the block, if it cannot be, or is damaged.
 
-    Raises:
-        SourceError: it cannot be read, or is damaged; also in the block.
+    A gzip file, whose name ends in `.gz`, is inflated or not.
     """
     try:
         is_gzip = inflated and path.suffix == ".gz"
@@ -93,11 +87,7 @@ def opened(path: Path, inflated: bool = True) -> Iterator[Any]:
 
 
 def blocks(path: Path) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines.
-
-    Raises:
-        SourceError: it cannot be read, is damaged, or has a line of more than 64 MB.
-    """
+    """Yield the file in blocks of whole lines, of at most 64 MB each."""
     with opened(path) as file:
         while block := file.read(BLOCK):
             rest = file.readline(LONGEST)
@@ -107,11 +97,7 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def hash_file(path: Path, stop: Event | None = None) -> dict[str, Any]:
-    """Return size and sha256 of a file; once `stop` is set, of a part of it.
-
-    Raises:
-        SourceError: it cannot be read.
-    """
+    """Return size and sha256 of a file; once `stop` is set, of a part of it."""
     content = hashlib.sha256()
     with opened(path, inflated=False) as file:
         while not (stop and stop.is_set()) and (data := file.read(_CHUNK)):

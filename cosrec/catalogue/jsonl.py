@@ -23,9 +23,6 @@ def write(folder: Path, categories: Iterable[str], target: Path) -> int:
     A line is the JSON of a product, in the order of ids in each category. It has upstream's two
     faulty values: num_valid_ratings is always 5 and avg_valid_ratings a fifth of the sum. The file
     appears when complete; it is compressed if its name ends in `.gz`.
-
-    Raises:
-        OutputError: it cannot be written.
     """
     count = 0
     with (

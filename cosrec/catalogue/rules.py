@@ -56,10 +56,8 @@ def parse(line: bytes) -> dict[str, Any]:
     """Parse a line as Python's `json` does, in less time.
 
     NaN, Infinity, numbers beyond any float and lone surrogates are taken, as `json` takes them.
-    But an integer of more than 64 bits becomes a float: see `parse_exactly`.
-
-    Raises:
-        BrokenError: it is not JSON in UTF-8, or no object.
+    But an integer of more than 64 bits becomes a float: see `parse_exactly`. BrokenError if the
+    line is not JSON in UTF-8, or no object.
     """
     try:
         record = orjson.loads(line)
@@ -71,11 +69,7 @@ def parse(line: bytes) -> dict[str, Any]:
 
 
 def parse_exactly(line: bytes) -> Any:
-    """Parse a line with Python's `json`.
-
-    Raises:
-        BrokenError: it is not JSON in UTF-8.
-    """
+    """Parse a line with Python's `json`; BrokenError if it is not JSON in UTF-8."""
     try:
         return json.loads(line.decode("utf-8"))
     except ValueError as error:  # of JSON or UTF-8, and of integers of thousands of digits
@@ -88,9 +82,7 @@ def parse_exactly(line: bytes) -> Any:
 def refuse_product(record: Mapping[str, Any]) -> str | None:
     """Return the first of PRODUCT_RULES that a metadata record does not satisfy, or None.
 
-    Raises:
-        KeyError: it lacks a key.
-        BrokenError: its bought_together has no length.
+    KeyError if it lacks a key, BrokenError if its bought_together has no length.
     """
     values = _product_values(record)
     parent_asin, title, description, features, details, categories, *numbers = values
@@ -160,9 +152,7 @@ def refuse_review(record: Mapping[str, Any], may_hold: Callable[[str], object]) 
     """Return the first of REVIEW_RULES that a record does not satisfy, or None.
 
     `may_hold` tells whether a product may be in the catalogue, and may err on the side of yes.
-
-    Raises:
-        KeyError: it lacks a key.
+    KeyError if the record lacks a key.
     """
     values = _review_values(record)
     parent_asin, user, timestamp, rating, title, text, verified, helpful = values

@@ -29,11 +29,7 @@ from .tables import Query
 
 
 class Spark:
-    """The engine of a cluster.
-
-    Args:
-        master: Where to run if SPARK_REMOTE is not set; all cores of this machine unless given.
-    """
+    """The engine of a cluster: `master`, unless SPARK_REMOTE is set."""
 
     name, package = "spark", "pyspark"
 

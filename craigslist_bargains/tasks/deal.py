@@ -94,11 +94,7 @@ def a_probability(value: float) -> None:
 
 
 def trained_on(data: Data, split: str) -> str:
-    """Return the split that baselines learn from: train where it was built, else validation.
-
-    Raises:
-        UsageError: it is the split to predict.
-    """
+    """Return the split that baselines learn from: train where it was built, else validation."""
     learnt = "train" if "train" in data.splits("outcomes") else "validation"
     if learnt == split:
         raise UsageError(f"this baseline learns from {learnt}, which holds the subset")
