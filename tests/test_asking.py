@@ -266,21 +266,6 @@ def test_each_side_sees_its_own_turns_as_the_assistants():
     assert (first["role"], first["content"]) == ("user", "Hi")
 
 
-def test_a_prediction_tells_who_erred_and_who_walked_away():
-    game = discover()["casino"].task("deals").asking
-    first, second = game.roles
-    faults = ["[Accept]", "Hm.", "", "Hm.", "[Offer: much]"]
-    for texts, malformed in ((faults, {first: 3, second: 0}), (["Hm.", *faults], None)):
-        state = NegotiationState({}, 20)
-        for text in texts:
-            state = game.step(state, text)
-        turns = {first: 3, second: len(texts) - 3}
-        malformed = malformed or {first: 0, second: 3}
-        who = {"walked_away": first if malformed[first] else second}
-        due = {"allocation": None, **who, "turns": turns, "malformed": malformed}
-        assert game.outcome(state) == due
-
-
 @pytest.mark.parametrize(
     ("name", "terms", "offer"),
     [
@@ -332,22 +317,9 @@ def readings(asking, question):
     return [asking.step(question, text) for text in TURNS]
 
 
-def faults(schema, place="answer"):
-    """Yield what strict modes of endpoints refuse in a schema."""
-    if not {"type", "anyOf"} & schema.keys():
-        yield f"{place}: no type"
-    if schema.get("type") == "object":
-        fields = schema["properties"]
-        if schema.get("additionalProperties") is not False or {*schema["required"]} != {*fields}:
-            yield f"{place}: other fields"
-        for name, field in fields.items():
-            yield from faults(field, f"{place}.{name}")
-    for inner in schema.get("anyOf", ()):
-        yield from faults(inner, f"{place}[]")
-
-
 def allowed(schema):
-    """Yield the answers that a schema allows."""
+    """Yield the answers that a schema allows; strict modes of endpoints have to take it."""
+    assert {"type", "anyOf"} & schema.keys()
     if "anyOf" in schema:
         for each in schema["anyOf"]:
             yield from allowed(each)
@@ -359,6 +331,7 @@ def allowed(schema):
         yield from (True, False)
     else:
         fields = schema["properties"]
+        assert (schema["additionalProperties"], schema["required"]) == (False, [*fields])
         for values in itertools.product(*map(allowed, fields.values())):
             yield dict(zip(fields, values, strict=True))
 
@@ -370,7 +343,6 @@ def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(n
     built = find_folder(sample_build, dataset)
     question = next(iter(task.asking.questions(built, **task.chosen({}))))
     assert question.schema["type"] == "object"
-    assert [*faults(question.schema)] == []
     for answer in allowed(question.schema):
         found = task.asking.read(f"```json\n{json.dumps(answer)}\n```")
         assert not isinstance(found, Unreadable), answer

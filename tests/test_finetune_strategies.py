@@ -20,8 +20,6 @@ transformers = pytest.importorskip("transformers", reason=f"transformers is {NEE
 sklearn = pytest.importorskip("sklearn", reason="not installed, but comes with the extra `tasks`")
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "finetune_strategies.py"
-LABELS = ["no-need", "elicit-pref", "uv-part", "vouch-fair", "self-need", "other-need"]
-LABELS += ["small-talk"]
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +47,6 @@ def encoder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokenizer(example, encoder):
     return example.tokenizer_of(str(encoder))
-
-
-@pytest.fixture(scope="module")
-def table(sample_build):
-    return load_dataset(str(sample_build / "casino"), "strategies", split="train")
 
 
 @pytest.fixture
@@ -160,15 +153,15 @@ def test_a_run_goes_on_after_the_models_that_are_done(run, tmp_path):
 
 
 @pytest.mark.parametrize("options", ["", "--model ft", "--bf16 --start-at-rates"])
-def test_every_row_is_predicted_once(run, table, sample_build, tmp_path, options):
+def test_every_row_is_predicted_once(run, sample_build, tmp_path, options):
     """The task takes the predictions, and finds in them what the script said of the folds."""
     from parley.building.folder import open_folder
     from parley.tasks.evaluate import score
 
+    table = load_dataset(str(sample_build / "casino"), "strategies", split="train")
     printed, found = run("output", *options.split())
     due, predicted = ([(row["dialogue_id"], row["turn"]) for row in of] for of in (table, found))
     assert predicted == due
-    assert {label for row in found for label in row["labels"]} <= set(LABELS)
     models = 7 if "ft" in options else 1
     assert printed.count("step 2 of 2") == models * len(set(table["fold"]))
     file = str(tmp_path / "output" / "predictions.jsonl")

@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from copy import copy
 from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import permutations
@@ -82,24 +83,19 @@ def printed(log):
 # What a model sees -----------------------------------------------------------------------
 
 
-class Hidden:
-    """A build in which everything that a task hides is replaced."""
+def hidden(built, columns):
+    """Return a build in which everything but these columns is replaced."""
 
-    def __init__(self, built, columns):
-        self._built, self._columns = built, columns
+    def hiding(read):
+        def hide(config, row):
+            seen = {n for n in row if any(fnmatch(f"{config}.{n}", c) for c in columns)} | KEYS
+            return {name: value if name in seen else changed(value) for name, value in row.items()}
 
-    def __getattr__(self, name):
-        return getattr(self._built, name)
+        return lambda config, *splits: [hide(config, row) for row in read(config, *splits)]
 
-    def rows(self, config, *splits):
-        return [self._hide(config, row) for row in self._built.rows(config, *splits)]
-
-    def named(self, config, *splits):
-        return [self._hide(config, row) for row in self._built.named(config, *splits)]
-
-    def _hide(self, config, row):
-        seen = {n for n in row if any(fnmatch(f"{config}.{n}", c) for c in self._columns)} | KEYS
-        return {name: value if name in seen else changed(value) for name, value in row.items()}
+    found = copy(built)
+    found.rows, found.named = hiding(built.rows), hiding(built.named)
+    return found
 
 
 KEYS = {"dialogue_id", "turn", "speaker", "scenario_id", "query_id", "language"}
@@ -120,8 +116,8 @@ def changed(value):
 @pytest.mark.parametrize("name", ASKED)
 def test_a_prompt_holds_nothing_but_the_named_columns(name, of):
     questions, (_, each, task) = of(name), ASKED[name]
-    hidden = Hidden(questions.built, {*task.columns, *STEERS})
-    assert Questions(hidden, each, task.chosen({})).digest == questions.digest
+    built = hidden(questions.built, {*task.columns, *STEERS})
+    assert Questions(built, each, task.chosen({})).digest == questions.digest
 
 
 def prompts(game, state):
@@ -137,8 +133,8 @@ def test_a_side_does_not_see_the_private_knowledge_of_the_other(name, of):
         for place, (own, other) in enumerate(permutations(questions.asking.roles)):
             private = {n: changed(v) for n, v in scenario.items() if n.startswith(other)}
             assert private, own
-            hidden = replace(state, scenario=scenario | private)
-            seen, due = (prompts(questions.asking, each) for each in (hidden, state))
+            other_state = replace(state, scenario=scenario | private)
+            seen, due = (prompts(questions.asking, each) for each in (other_state, state))
             assert seen[place] == due[place]
             assert seen[1 - place] != due[1 - place]
 
@@ -225,19 +221,6 @@ def answering(name, questions):
     return reply
 
 
-def files_of(log, task, folder):
-    """Write a file of the predictions of a log, and one of its raw answers; return their paths."""
-    predictions, answers = [], []
-    for sample in read_log(log).samples:
-        key = dict(zip(task.key, sample.metadata["key"], strict=True))
-        predictions.append(sample.scores["parley_answers"].metadata["prediction"])
-        answers.append({**key, "answer": sample.output.completion})
-    paths = [folder / "predictions.jsonl", folder / "answers.jsonl"]
-    for path, lines in zip(paths, (predictions, answers), strict=True):
-        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return paths
-
-
 @pytest.mark.parametrize("name", ASKED)
 def test_log_predictions_and_raw_answers_give_what_inspect_printed(
     name, asked, scored, of, tmp_path
@@ -249,15 +232,19 @@ def test_log_predictions_and_raw_answers_give_what_inspect_printed(
     known = {each: value for each, value in metrics.items() if value is not None}
     assert known == {each: due[each] for each in known}
     assert due["undefined"] == len(metrics) - len(known)
-    files = files_of(log, questions.task, tmp_path)
-    for file in files[: 1 if name in GAMES else 2]:
-        other = scored(name, file, "--limit", 9)
-        same = "metrics", "unreadable", "counts", "references", "provenance"
-        assert {each: other[each] for each in same} == {each: found[each] for each in same}
+    predictions, answers = [], []
     for sample in read_log(log).samples:
         score = sample.scores["parley_answers"]
         assert bool(sample.target) == bool(questions.task.target)
         assert (score.answer is None) == (score.value["readable"] == 0)
+        key = dict(zip(questions.task.key, sample.metadata["key"], strict=True))
+        predictions.append(score.metadata["prediction"])
+        answers.append({**key, "answer": sample.output.completion})
+    for lines in (predictions,) if name in GAMES else (predictions, answers):
+        (file := tmp_path / "mine").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        other = scored(name, file, "--limit", 9)
+        same = "metrics", "unreadable", "counts", "references", "provenance"
+        assert {each: other[each] for each in same} == {each: found[each] for each in same}
 
 
 def test_a_raw_answer_is_no_answer_to_another_question_or_in_a_game(scored, tmp_path):
@@ -507,9 +494,9 @@ def test_two_models_play(name, asked, scored, of):
     for sample in read_log(log).samples:
         assert [turn["role"] for turn in sample.metadata["turns"]] == [first, second]
     for text, due in {
-        "[Walk-Away]": {"walk_aways": 1, "turns": {first: 1, second: 0}},
+        "[Walk-Away]": {"walked_away": {first: 1, second: 0}, "turns": {first: 1, second: 0}},
         "Hm.": {"turn_limits": 1, "turns": {first: 10, second: 10}},
-        "[Accept]": {"walk_aways": 1, "turns": {first: 3, second: 2}},
+        "[Accept]": {"walked_away": {first: 1, second: 0}, "turns": {first: 3, second: 2}},
     }.items():
         metrics = scored(name, asked(name, lambda *_, text=text: text, limit=1))["metrics"]
         assert {metric: metrics[metric] for metric in due} == due

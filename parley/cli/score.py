@@ -116,12 +116,13 @@ def score(
         require_free(new)
     built = find_folder(folder, dataset)
     part = Part(subset, limit, ids=frozenset(common.read_ids(ids) or ()))
-    with progress("scores") as advance:
-        how: dict[str, Any] = {"policy": unreadable, "advance": advance}
+    with progress() as advance:
+        advance(f"{name} {task}", "scoring")
         if baseline:
-            result = evaluate(built, task, asked, baseline=baseline, keep=keep, part=part, **how)
+            how: Any = {"baseline": baseline, "keep": keep, "part": part, "policy": unreadable}
+            result = evaluate(built, task, asked, **how)
         else:
-            result = score_file(built, task, asked, str(file), part, **how)
+            result = score_file(built, task, asked, str(file), part, unreadable)
     if entry:
         from parley.base.replace import write_whole
         from parley.hub.results import eval_results
@@ -149,8 +150,8 @@ def compare(
     for path in logs:
         if not path.is_dir():
             common.require_file("FILE", path)
-    with progress("scores") as advance:
-        tables, left_out = compare_logs(folder, logs, metric or (), task, advance, unreadable)
+    with progress() as advance:
+        tables, left_out = compare_logs(folder, logs, advance, metric or (), task, unreadable)
     for each in left_out:
         print_message(f"left out: {each}")
     common.print_result(

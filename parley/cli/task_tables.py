@@ -141,7 +141,8 @@ def _notes(found: Result) -> Iterator[str]:
     bare = flat(found.score.metrics).keys() - flat(found.intervals).keys()
     if any(not isinstance(flat(found.score.metrics)[each], Undefined) for each in bare):
         yield "no interval: a median, or a metric that no dialogue moves"
-    if found.references and found.is_part:
+    is_dropped = found.policy == DROP and found.unreadable
+    if found.references and (found.part != ALL or is_dropped):
         yield "the scores beside it are of all rows"
 
 

@@ -2,9 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,8 @@ from parley.tasks.formats import UNREADABLE
 from parley.tasks.games import Playing
 from parley.tasks.gold import ALL, rows_digest
 from parley.tasks.intervals import Interval, Metric
-from parley.tasks.rows import Advance, Measured, Names, quiet
+from parley.tasks.rows import Measured, Names
 from parley.tasks.task import Task
-
-Array = np.ndarray[Any, Any]
 
 SWAPS = 5_000
 """The most ways to swap the predictions of units in a permutation test."""
@@ -82,9 +79,9 @@ class Table:
 def compare(
     folder: Path,
     paths: Sequence[Path],
+    advance: Callable[[str, str], None],
     metrics: Collection[str] = (),
     task: str = "",
-    advance: Advance = quiet,
     policy: str = WRONG,
 ) -> tuple[list[Table], list[str]]:
     """Return a table for each task, and choice of its options, of logs and files of predictions.
@@ -98,9 +95,9 @@ def compare(
     Args:
         folder: The folder of builds.
         paths: Logs, folders of them, and files, which are scored on the part of the first log.
+        advance: Takes what is scored, for the progress shown.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         task: The task of files, as DATASET/TASK or DATASET/TASK-VALUE; "" for that of the logs.
-        advance: Takes progress.
         policy: One of `POLICIES`. Where unreadable answers are dropped, a log is scored on the rows
             that it answers, and two are compared on those that both answer.
     """
@@ -130,9 +127,10 @@ def compare(
                 what = "sides are swapped, so its own score compares its models: `parley score`"
                 rows[path].differs = (Problem("swap", what=what),)
                 continue
+            advance(str(path), "scoring")
             try:
                 own = ALL if given[path] else part
-                result = score_file(built, name, dict(options), str(path), own, policy, advance)
+                result = score_file(built, name, dict(options), str(path), own, policy)
             except (UsageError, RecordError) as error:
                 if path in paths:
                     raise
@@ -286,7 +284,9 @@ def paired_differences(
     """
     names = [name for name in names if name in one.metrics and name in other.metrics]
     apart: set[Names] = set()
-    if len({len(rows) for each in (one, other) for rows, _ in each.epochs}) > 1:  # some are dropped
+    if (
+        len({len(rows.gold) for each in (one, other) for rows, _ in each.epochs}) > 1
+    ):  # some are dropped
         apart = {*names}
     elif one.answered != other.answered:
         computed = [name for name in names if one.metrics[name].rows is None]
@@ -330,17 +330,11 @@ def p_value(difference: Metric) -> float | None:
     if not len(added):  # a median, or equal without each unit
         return 1.0 if len(difference.shifts) else None
     least = abs(added.sum()) * (1 - 1e-9)  # a sum in another order is the same number
-    is_all = 2 ** len(added) <= SWAPS
-    as_large = int((abs(_signs(len(added)) @ added) >= least).sum())
-    return as_large / 2 ** len(added) if is_all else (as_large + 1) / (SWAPS + 1)
-
-
-@lru_cache(maxsize=2)
-def _signs(units: int) -> Array:
-    """Return the signs of each way to swap units, all ways or random ones."""
-    if 2**units <= SWAPS:
-        return np.array([*product((1, -1), repeat=units)], float)
-    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, units))
+    if 2 ** len(added) <= SWAPS:
+        signs = np.array([*product((1.0, -1.0), repeat=len(added))])
+        return float((abs(signs @ added) >= least).mean())
+    signs = np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, len(added)))
+    return (int((abs(signs @ added) >= least).sum()) + 1) / (SWAPS + 1)
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -17,7 +17,6 @@ from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.gold import ALL, Part
 from parley.tasks.questions import Answer, Questions
-from parley.tasks.rows import Advance, quiet
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")
@@ -35,7 +34,6 @@ def score_file(
     file: str,
     part: Part = ALL,
     policy: str = WRONG,
-    advance: Advance = quiet,
 ) -> Result:
     """Score a file of predictions, or a log of inspect, which states its own part.
 
@@ -44,9 +42,8 @@ def score_file(
     given; RecordError if it is unfinished, of other questions or rows, or was changed.
     """
     if not is_log(file):
-        return score(built, name, given, file=file, part=part, policy=policy, advance=advance)
+        return score(built, name, given, file=file, part=part, policy=policy)
     require_known("parley score", "--unreadable", policy, POLICIES)
-    advance(file, "reading", None)
     log = read_log(Path(file))
     stated = log.eval.metadata
     own = stated["dataset"], stated["task"]
@@ -67,7 +64,7 @@ def score_file(
         raise UsageError(f"{file}: is a log of {cut}, not of {part}")
     facts = _facts(log, questions, epochs)
     answered = [questions.answered(each) for each in epochs]
-    result = result_of(answered, file, cut, policy, advance, run=facts)
+    result = result_of(answered, file, cut, policy, run=facts)
     result.measured.name_models(facts["models"])
     return result
 
@@ -112,7 +109,12 @@ def read_log(path: Path, header_only: bool = False) -> Any:
 
 def _epochs(file: str, log: Any, questions: Questions) -> list[dict[Key, Prediction]]:
     """Return the predictions of each epoch of a log; RecordError if it cannot be scored."""
-    unlike = [*_unlike(log.eval.metadata, questions)]
+    stated, today = log.eval.metadata, questions.facts
+    unlike = [
+        Problem(name, repr(today[name]), f"{stated[name]!r:.80}")
+        for name in ("version", "rows", "asking", "questions")
+        if stated[name] != today[name]
+    ]
     wrong = unlike or [*_unfinished(log)]
     epochs = dict[int, dict[Key, Prediction]]()
     for sample in () if wrong else log.samples:
@@ -136,14 +138,6 @@ def _remedy(file: str, log: Any, unlike: bool) -> str:
         return ""
     recover = f"`inspect log recover {file}`, and then " if log.status == "started" else ""
     return f"{recover}`inspect eval-retry` of the log asks what is missing."
-
-
-def _unlike(stated: Mapping[str, Any], questions: Questions) -> Iterator[Problem]:
-    """Yield where a log states other questions or rows than today's."""
-    today = questions.facts
-    for name in ("version", "rows", "asking", "questions"):
-        if stated[name] != today[name]:
-            yield Problem(name, repr(today[name]), f"{stated[name]!r:.80}")
 
 
 def _unfinished(log: Any) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from parley.tasks.formats import UNREADABLE
 from parley.tasks.gold import ALL, Part, load_gold, rows_digest, running, script_of
 from parley.tasks.intervals import Interval, Metric
 from parley.tasks.predictions import read, validate_predictions, write
-from parley.tasks.rows import Advance, Measured, Names, Predictions, Rows, quiet
+from parley.tasks.rows import Measured, Names, Predictions, Rows
 from parley.tasks.task import MEASURED, Reference, Score, Task, Undefined
 
 WRONG, DROP = "wrong", "drop"
@@ -74,11 +74,6 @@ class Result:
     def coverage(self) -> float:
         """The share of predictions that are readable, from 0 to 1."""
         return (self.due - sum(self.unreadable.values())) / self.due
-
-    @property
-    def is_part(self) -> bool:
-        """Whether it is of some rows alone."""
-        return self.part != ALL or (self.policy == DROP and bool(self.unreadable))
 
     @property
     def moved(self) -> list[Problem]:
@@ -139,7 +134,6 @@ def score(
     found: Iterable[Any] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
-    advance: Advance = quiet,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
 
@@ -157,7 +151,6 @@ def score(
     gold, others = load_gold(built, name, options, part)
     of = f"baseline {baseline}" if baseline else file or "predictions"
     of = "standard input" if of == "-" else of
-    advance(of, "running" if baseline else "reading", None)
     with running(built):
         if file:
             predictions = read(file, task, gold, others, _remedy(built, task, options))
@@ -170,7 +163,7 @@ def score(
             predictions = validate_predictions(found, task, gold, made, others)
     rows = Rows(built, name, options, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    result = result_of([(rows, predictions)], of, part, policy, advance, baseline=baseline)
+    result = result_of([(rows, predictions)], of, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, predictions.values())
     return result
@@ -181,14 +174,13 @@ def result_of(
     predictions: str,
     part: Part,
     policy: str = WRONG,
-    advance: Advance = quiet,
     **more: Any,
 ) -> Result:
     """Return the result of `predictions`, one or several for each row; `more` are further fields.
 
     UsageError if the policy drops all.
     """
-    measured = Measured([_kept(*each, policy, predictions) for each in epochs], advance)
+    measured = Measured([_kept(*each, policy, predictions) for each in epochs])
     rows = measured.rows
     built, name, options = rows.of
     digest = "".join(_digest(each) for _, each in epochs)
@@ -210,7 +202,7 @@ def result_of(
             "rows": rows_digest(built, rows.task),
             "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
         },
-        sum(len(of) for of, _ in epochs),
+        sum(len(of.gold) for of, _ in epochs),
         dict(sorted(unreadable.items())),
         policy,
         **more,
@@ -245,7 +237,7 @@ def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[R
     readable = {key for key, each in predictions.items() if UNREADABLE not in each}
     if not readable:
         raise UsageError(
-            f"{of}: none of {len(rows):,} predictions is readable, so none is left to score",
+            f"{of}: none of {len(rows.gold):,} predictions is readable, so none is left to score",
             remedy="With --unreadable wrong they count as wrong.",
         )
     return rows.within(readable, predictions)

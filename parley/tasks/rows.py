@@ -7,7 +7,7 @@ dialogue depend on each other, so they stay together.
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -33,11 +33,6 @@ BLOCKS = 100
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
-Advance = Callable[[str, Any, int | None], None]  # takes what is done, how much, and of how much
-
-
-def quiet(what: str, done: Any, total: int | None) -> None:
-    """Show no progress."""
 
 
 class Rows:
@@ -65,10 +60,6 @@ class Rows:
         self._folds = [folds[fold] for fold in sorted(folds)]
         self._has_folds = bool(task.fold) and not is_part
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.gold)
-
     def within(
         self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
     ) -> tuple["Rows", Predictions]:
@@ -77,7 +68,7 @@ class Rows:
         A part has no folds.
         """
         gold = {key: value for key, value in self.gold.items() if key in keys}
-        is_part = self.is_part or (len(gold) < len(self) and not has_folds)
+        is_part = self.is_part or (len(gold) < len(self.gold) and not has_folds)
         return Rows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
 
     @cached_property
@@ -95,9 +86,7 @@ class Rows:
         """Return the numbers of predictions, one for each row; ScriptError if the task fails."""
         return self._numbers([self._run(fold, predictions) for fold in self._folds])
 
-    def measure(
-        self, predictions: Predictions, advance: Advance = quiet
-    ) -> tuple[Score, dict[Names, Metric]]:
+    def measure(self, predictions: Predictions) -> tuple[Score, dict[Names, Metric]]:
         """Return the score of predictions, and its metrics with their spread.
 
         The metrics that are means over rows stand first.
@@ -117,7 +106,7 @@ class Rows:
             else:
                 others[names] = number
         if others:
-            metrics |= self._left_out(given, predictions, others, advance)
+            metrics |= self._left_out(given, predictions, others)
         return score, metrics
 
     def mean(self, row: Array, is_share: bool = False) -> Metric:
@@ -150,11 +139,7 @@ class Rows:
         return np.array(places)
 
     def _left_out(
-        self,
-        given: Sequence[Score],
-        predictions: Predictions,
-        numbers: Mapping[Names, float],
-        advance: Advance,
+        self, given: Sequence[Score], predictions: Predictions, numbers: Mapping[Names, float]
     ) -> dict[Names, Metric]:
         """Return metrics that are no means over rows, computed anew without each block of units."""
         count = min(BLOCKS, len(self.units))
@@ -171,7 +156,6 @@ class Rows:
             for names, moved in shifts.items():
                 if not isinstance(value := found.get(names), Undefined | None):
                     moved[number] = value - numbers[names]
-            advance("intervals", number + 1, count)
         bounds = self._bounds()
         return {
             names: Metric(numbers[names], moved, sizes * (moved != 0), None, False, *bounds)
@@ -181,7 +165,7 @@ class Rows:
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
         width, found = len(self.task.gold_key), predictions
-        if len(gold) < len(self):
+        if len(gold) < len(self.gold):
             found = {key: each for key, each in predictions.items() if key[:width] in gold}
         built, name, options = self.of
         with running(built):
@@ -232,11 +216,9 @@ class Measured:
     `metrics` the same with their spread over units; one is undefined if it is in an epoch.
     """
 
-    def __init__(
-        self, epochs: Sequence[tuple[Rows, Predictions]], advance: Advance = quiet
-    ) -> None:
+    def __init__(self, epochs: Sequence[tuple[Rows, Predictions]]) -> None:
         self.epochs, self.rows = epochs, epochs[0][0]
-        self.each = [rows.measure(predictions, advance) for rows, predictions in epochs]
+        self.each = [rows.measure(predictions) for rows, predictions in epochs]
         self.score, self.metrics = self.each[0]
         if self.each[1:]:
             names = dict.fromkeys(name for _, metrics in self.each for name in metrics)
@@ -273,7 +255,7 @@ class Measured:
         kept = {*names}
         for (rows, predictions), (_, metrics) in zip(self.epochs, self.each, strict=True):
             keys = _answered(rows, predictions)
-            if len(keys) not in (0, len(rows)):
+            if len(keys) not in (0, len(rows.gold)):
                 answered, given = rows.within(keys, predictions, has_folds=True)
                 found = flat(answered.score(given).metrics)
                 known = {n: v for n, v in found.items() if not isinstance(v, Undefined)}

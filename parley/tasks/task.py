@@ -21,7 +21,7 @@ from parley.base.errors import Problem, UsageError, require_known
 from parley.base.exact import plain
 from parley.base.nested import flat, tree
 from parley.schema.nodes import Node
-from parley.schema.shapes import parse
+from parley.schema.shapes import parse, problems
 from parley.tasks.asking import Asking
 from parley.tasks.formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.games import Playing
@@ -233,10 +233,10 @@ class Task:
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
         where = f"TASKS[{name!r}]"
-        texts = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
-        if wrong := [name for name in texts if not isinstance(getattr(self, name), str)]:
-            for name in wrong:
-                yield Problem(f"{where}.{name}", "text", f"{getattr(self, name)!r:.60}")
+        names = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+        texts = {name: getattr(self, name) for name in names}
+        if wrong := [*problems(texts, dict.fromkeys(names, str), where)]:
+            yield from wrong
             return
         for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
             if not getattr(self, name):
@@ -256,19 +256,20 @@ class Task:
                     place = f"{where}.options[{option!r}]"
                     yield Problem(place, "letters, digits, _ and - for a value", repr(value))
         for reference in self.references:
-            is_measured, there = reference.place == MEASURED, ", ".join(self.baselines)
+            place, is_measured = (
+                f"{where}.references, {reference.name}",
+                reference.place == MEASURED,
+            )
             if is_measured and reference.name not in self.baselines:
-                due = f"a baseline, of {there or 'none'}"
-                yield Problem(f"{where}.references, {MEASURED}", due, reference.name)
+                yield Problem(place, f"a baseline, of {', '.join(self.baselines) or 'none'}")
             if is_measured == bool(reference.metrics):
-                what = "names a document just if it has metrics"
-                yield Problem(f"{where}.references, {reference.name}", what=what)
+                yield Problem(place, what="names a document just if it has metrics")
             for path, value in flat(reference.metrics).items():
-                place = f"{where}.references, {reference.name}, {'.'.join(path)}"
+                number = f"{place}, {'.'.join(path)}"
                 if not _is_number(value):
-                    yield Problem(place, "a finite number as its document prints it", repr(value))
+                    yield Problem(number, "a finite number as its document prints it", repr(value))
                 elif exceeds(float(value), self.unit):
-                    yield Problem(place, within(self.unit), value)
+                    yield Problem(number, within(self.unit), value)
 
 
 def exceeds(value: float, unit: str) -> bool:
