@@ -1,8 +1,6 @@
 """Every task of every dataset: its baselines, references and page hold."""
 
-import gzip
 import json
-import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -62,7 +60,7 @@ def test_a_task_and_its_references_agree_with_themselves_and_with_its_scores(cas
         assert flat(reference.metrics).keys() <= flat(found.score.metrics).keys(), reference.name
 
 
-def test_every_baseline_scores_and_so_does_a_file_of_it_in_any_order(case, built, tmp_path):
+def test_every_baseline_scores_and_so_does_a_file_of_it(case, built, tmp_path):
     _, name, task = case
     for baseline in task.baselines:
         file = tmp_path / baseline
@@ -71,9 +69,6 @@ def test_every_baseline_scores_and_so_does_a_file_of_it_in_any_order(case, built
         assert expected["sample"]
         assert sum(expected["counts"].values()) > 0
         json.dumps(expected, allow_nan=False)
-        lines = file.read_bytes().splitlines(keepends=True)
-        random.Random(0).shuffle(lines)
-        file.write_bytes(gzip.compress(b"".join(lines)))
         found = score(built, name, {}, file=str(file)).as_dict()
         assert found | {"predictions": f"baseline {baseline}"} == expected
         for option, values in task.options.items():
