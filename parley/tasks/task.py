@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from parley.base.errors import Problem, UsageError, require_known
+from parley.base.errors import Problem, require_known
 from parley.base.exact import plain
 from parley.base.nested import flat, tree
 from parley.schema.nodes import Node
@@ -186,12 +186,9 @@ class Task:
     def chosen(self, given: Mapping[str, str | None]) -> dict[str, str]:
         """Return a value for each option, given or default; UsageError if there is no such one."""
         for name, value in given.items():
-            if name not in self.options:
-                there = ", ".join(self.options) or "none"
-                raise UsageError(f"the task has no option {name}; its own are: {there}")
-            if value is not None and value not in self.options[name]:
-                values = ", ".join(self.options[name])
-                raise UsageError(f"{name} {value}: no such value; there are: {values}")
+            require_known("the task", "option", name, self.options)
+            if value is not None:
+                require_known("the task", name, value, self.options[name])
         return {name: given.get(name) or values[0] for name, values in self.options.items()}
 
     def measured(self) -> dict[str, Reference]:
