@@ -26,7 +26,6 @@ catalogue = get("cosrec").jobs["catalogue"].run
 HOME = "parley_datasets.cosrec.catalogue"
 files = importlib.import_module(f"{HOME}.files")
 sources = importlib.import_module(f"{HOME}.sources")
-PARLEY = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue"]
 
 
 def run(folder, output, workers=0, **options):
@@ -75,11 +74,6 @@ def refused(output):
         }
         for category, tables in counts.items()
     }
-
-
-def named(error):
-    """Return the names of the files, and the lines, that an error names."""
-    return [problem.place.split("/")[-1] for problem in error.problems]
 
 
 # The output -------------------------------------------------------------------------------
@@ -161,7 +155,8 @@ def test_broken_lines_are_named_at_once_or_skipped(line, workers, raw, tmp_path)
     folder = raw({"C": (products, [b"{}\n", REVIEW])})
     with pytest.raises(RecordError) as caught:
         run(folder, tmp_path / "out", workers=workers)
-    assert named(caught.value) == ["meta_C.jsonl:2", "meta_C.jsonl:4", "C.jsonl:1"]
+    places = [Path(problem.place).name for problem in caught.value.problems]
+    assert places == ["meta_C.jsonl:2", "meta_C.jsonl:4", "C.jsonl:1"]
     assert "--skip-broken" in caught.value.remedy
     assert not list((tmp_path / "out").rglob("*.parquet"))
     run(folder, tmp_path / "other", workers=workers, skip_broken=True)
@@ -274,29 +269,19 @@ def test_a_setting_that_means_nothing_is_an_error_before_any_work(option, value,
 # Spark --------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def spark():
-    """Run the job on Spark, with splits of 20 kB, so that each plain file has several."""
+@pytest.mark.slow
+def test_spark_gives_the_same(tmp_path):
+    """On a worker that is a process of its own, and so has nothing of this checkout.
+
+    Splits are of 20 kB, so that each plain file has several.
+    """
     pytest.importorskip("pyspark", reason="the extra `engines` is not installed")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("Spark needs Java 17 or newer")
     small = "--conf spark.sql.files.maxPartitionBytes=20000 "
     small += "--conf spark.sql.files.openCostInBytes=1000 "
     small += "--conf spark.sql.shuffle.partitions=2 pyspark-shell"
-
-    def run(*arguments):
-        """In a process of its own, as a cluster's settings are those of a whole process."""
-        command = [*PARLEY, "--engine", "spark", *arguments]
-        environ = {**os.environ, "PYSPARK_SUBMIT_ARGS": small}
-        return subprocess.run(command, capture_output=True, text=True, env=environ)
-
-    return run
-
-
-@pytest.mark.slow
-def test_spark_gives_the_same(spark, tmp_path):
-    """On a worker that is a process of its own, and so has nothing of this checkout."""
-    folder = hostile(tmp_path / "raw", 11, records=60, padded=False)
+    folder = hostile(tmp_path / "raw", 14, records=60, padded=False)
     for category in ("Alpha", "alpha"):  # two are enough
         for path in folder.rglob(f"*{category}.jsonl*"):
             path.unlink()
@@ -304,8 +289,11 @@ def test_spark_gives_the_same(spark, tmp_path):
     assert expected.count(b"\n") > 5
     path = min(folder.rglob("*_categories/*.jsonl"))  # its first line is broken by a mark
     path.write_bytes(BOM_UTF8 + json.dumps(PRODUCT | REVIEW).encode() + b"\n" + path.read_bytes())
+    job = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue", "--input", folder]
     output = ["--output", tmp_path / "spark", "--jsonl", tmp_path / "spark.jsonl", "--skip-broken"]
-    done = spark("--input", folder, *output, "--master", "local-cluster[1,1,1024]")
+    cluster = ["--engine", "spark", "--master", "local-cluster[1,1,1024]"]
+    environ = {**os.environ, "PYSPARK_SUBMIT_ARGS": small}  # of a whole process
+    done = subprocess.run([*job, *output, *cluster], capture_output=True, text=True, env=environ)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "spark.jsonl").read_bytes() == expected
     assert refused(tmp_path / "spark") == counts

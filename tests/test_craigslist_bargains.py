@@ -24,12 +24,6 @@ CONFIGS = DATASET.configs
 NEGOTIATIONS = CONFIGS["negotiations"]
 
 
-def documented(record):
-    """The row of a record in the Hub's old schema."""
-    (row,) = CONFIGS["dialogues"].rows([record])
-    return row
-
-
 @pytest.fixture
 def sample():
     """The sample's records, by file."""
@@ -49,14 +43,17 @@ def test_defaults_of_the_old_schema(sample):
         ({"intent": "insist", "price": 7}, "insist", 7.0),
     ):
         record["events"] = [{**record["events"][0], "metadata": act}]
-        assert documented(record)["dialogue_acts"] == {"intent": [intent], "price": [price]}
-    acts = documented(unparsed)["dialogue_acts"]  # whose events lack the key
+        assert view("dialogues", [record])[0]["dialogue_acts"] == {
+            "intent": [intent],
+            "price": [price],
+        }
+    acts = view("dialogues", [unparsed])[0]["dialogue_acts"]  # whose events lack the key
     assert {*zip(acts["intent"], acts["price"], strict=True)} == {("", -1.0)}
     buyer, seller = record["scenario"]["kbs"]
     buyer["item"] |= {"Price": 0, "Description": []}
     buyer["personal"]["Bottomline"] = 100
     seller["item"]["Images"] = ["a_0.jpg", "a_1.jpg"]
-    row = documented(record)
+    row = view("dialogues", [record])[0]
     assert row["items"]["Images"][1] == "a_0.jpg,a_1.jpg"
     assert row["items"]["Price"] == [-1.0, 120.0]
     assert row["items"]["Description"][0] == ""
