@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote
 
 from local import Connection, Local
@@ -121,9 +122,6 @@ class Repo:
 
 
 # What it answers, in the order of a load, then of a publication ------------------------------
-
-
-Answer = tuple[int, dict[str, str], bytes]  # status, headers, content
 
 
 @dataclass
@@ -339,20 +337,6 @@ def tag(call, repo, commit):
 # The server ---------------------------------------------------------------------------------
 
 
-How = int | str | Callable[[], object]
-
-
-@dataclass
-class Fault:
-    """What happens to the requests it fits: after `skip` of them, `times` times."""
-
-    method: str
-    pattern: str
-    how: How
-    times: int
-    skip: int
-
-
 class Hub(Local):
     """The server: set `tokens`, `seed` repositories, read `log` to see what came in."""
 
@@ -362,7 +346,7 @@ class Hub(Local):
         self.headers: dict[str, str] = {}  # sent with every answer
         self.repos: dict[str, Repo] = {}
         self.log: list[tuple[str, str, int]] = []  # method, path, status; 0: dropped unheard
-        self.faults: list[Fault] = []
+        self.faults: list[SimpleNamespace] = []
         self.connections: list[socket.socket] = []
         self.lock = threading.RLock()  # held while an answer is worked out
 
@@ -408,10 +392,11 @@ class Hub(Local):
 
         A number is the status they get. "drop" closes the connection before the request is read,
         "drop-after" does the work and then says nothing. A function is called before the answer
-        is worked out. times=-1 is always.
+        is worked out. It happens `times` times, -1 is always, after `skip` of the requests.
         """
+        fault = {"method": method, "pattern": pattern, "how": how, "times": times, "skip": skip}
         with self.lock:
-            self.faults.append(Fault(method, pattern, how, times, skip))
+            self.faults.append(SimpleNamespace(**fault))
 
     def fault(self, method, path):
         with self.lock:
