@@ -104,11 +104,7 @@ def language_of(record: Record) -> str:
 
 def about(record: Record) -> dict[str, Any]:
     """Return language, setting and model of a message or a chat."""
-    return {
-        "language": language_of(record),
-        "setting": record["setting"],
-        "model": record["model"],
-    }
+    return {"language": language_of(record), "setting": record["setting"], "model": record["model"]}
 
 
 def prompt_of(record: Record) -> str:

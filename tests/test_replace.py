@@ -208,10 +208,7 @@ def test_the_current_folder_is_not_replaced(place, tmp_path, monkeypatch):
     (tmp_path / "out" / "link").symlink_to(current)
     (tmp_path / "out" / MARK).touch()
     monkeypatch.chdir(current)
-    with (
-        pytest.raises(OutputError),
-        replacing(Path(place.format(current)), ours) as staging,
-    ):
+    with pytest.raises(OutputError), replacing(Path(place.format(current)), ours) as staging:
         (staging / MARK).write_text("two")
     assert Path.cwd().samefile(current)
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inner", "link", MARK, "out"]

@@ -122,11 +122,7 @@ RETRIEVAL = Task(
     },
     shape={"query_id": str, "document_id": str, "score": float},
     key=("query_id", "document_id"),
-    example={
-        "query_id": "CoSRec-Curated_9001_0_0#1",
-        "document_id": "B0INVENTED",
-        "score": 7.25,
-    },
+    example={"query_id": "CoSRec-Curated_9001_0_0#1", "document_id": "B0INVENTED", "score": 7.25},
     metrics={
         "nDCG@10": "gains are the relevances 0, 1, 2; like all metrics, a mean over the queries",
         "P@10": "relevances 1 and 2 are relevant; unjudged documents are not",

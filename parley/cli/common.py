@@ -212,15 +212,15 @@ class Attempts:
 
 
 def print_result(
-    as_json: bool, value: Callable[[], Any], layout: Callable[[], "RenderableType"]
+    as_json: bool, value: Any, layout: Callable[..., "RenderableType"], *arguments: Any
 ) -> None:
-    """Print a result as JSON, or laid out for people."""
+    """Print a value as JSON, or what `layout` makes of the arguments for people."""
     from parley.base.console import print_output, to_json
 
     if as_json:
-        typer.echo(to_json(value()))
+        typer.echo(to_json(value))
     else:
-        print_output(layout())
+        print_output(layout(*arguments))
 
 
 def print_line(text: str) -> None:

@@ -25,7 +25,7 @@ def list_(names: Names = None, as_json: AsJson = False) -> None:
         with attempt():
             found.append(summary(dataset))
     if found or as_json:
-        common.print_result(as_json, lambda: found, lambda: listing(found))
+        common.print_result(as_json, found, listing, found)
     attempt.finish()
 
 
@@ -150,9 +150,7 @@ def build(
     seconds = time.perf_counter() - start
     if built or as_json:
         value = {"built": built, "missing": missing}
-        common.print_result(
-            as_json, lambda: value, lambda: build_table(built, folder, seconds, sample)
-        )
+        common.print_result(as_json, value, build_table, built, folder, seconds, sample)
     if missing:
         messages += ["missing files; every split made from them is left out:"]
     for message in [*messages, *(f"  {file}" for file in missing)]:
@@ -186,9 +184,7 @@ def verify(
     if found or as_json:
         value = [each.as_dict() for each in found]
         value += [{"dataset": n, "failed": True, "error": str(e)} for n, e in broken.items()]
-        common.print_result(
-            as_json, lambda: value, lambda: report(found, list(broken), all_figures)
-        )
+        common.print_result(as_json, value, report, found, list(broken), all_figures)
     if broken:
         raise Failures(broken.values())
     if any(each.failed for each in found):
@@ -215,6 +211,6 @@ def diff(
         failure = as_failure(error)
         failure.status = 2
         raise failure from error
-    common.print_result(as_json, found.as_dict, lambda: differences(found))
+    common.print_result(as_json, found.as_dict(), differences, found)
     if found.differs:
         raise typer.Exit(1)

@@ -103,6 +103,6 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
         {"dataset": name, "checks": [{**vars(each), "failed": each.failed} for each in checks]}
         for name, checks in found.items()
     ]
-    print_result(as_json, lambda: value, lambda: checked(found))
+    print_result(as_json, value, checked, found)
     if any(check.failed for checks in found.values() for check in checks):
         raise typer.Exit(1)

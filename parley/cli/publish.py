@@ -59,7 +59,7 @@ def publish(
             note(files, Published(repo, found.commit))
         except ParleyError as error:
             step(f"published, but the cache cannot keep a note of that: {error}")
-    common.print_result(as_json, found.as_dict, lambda: publication(found))
+    common.print_result(as_json, found.as_dict(), publication, found)
 
 
 def _formats(dataset: Dataset) -> list[str]:

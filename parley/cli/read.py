@@ -60,9 +60,7 @@ def show(
         if id is not None:
             dataset.require(id)
         tables = field_tables({id: dataset.configs[id]} if id else dataset.configs)
-        common.print_result(
-            as_json, lambda: list(map(vars, tables)), lambda: lay_out_fields(tables)
-        )
+        common.print_result(as_json, list(map(vars, tables)), lay_out_fields, tables)
         return
     place: BuiltFolder | Sources
     usual = Path("build")
@@ -77,7 +75,7 @@ def show(
         if not sample:
             origin += f", as build/ has no build: run `parley build {name}` for the dataset"
     found = find_dialogue(dataset, id, place, origin)
-    common.print_result(as_json, lambda: found.row, lambda: lay_out(found, origin))
+    common.print_result(as_json, found.row, lay_out, found, origin)
 
 
 @app.command()

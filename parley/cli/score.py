@@ -56,7 +56,7 @@ def tasks(
         text = common.read_file("--update", update)
         write_whole(update, with_parts(text, str(update), {"tasks": overview(found)}))
     else:
-        common.print_result(as_json, lambda: tasks_as_dicts(found), lambda: lay_out_tasks(found))
+        common.print_result(as_json, tasks_as_dicts(found), lay_out_tasks, found)
     attempt.finish()
 
 
@@ -100,9 +100,7 @@ def score(
         if file or baseline or keep or entry:
             raise UsageError("--template scores nothing: leave FILE and the other options out")
         found = (name, task, declared)
-        common.print_result(
-            as_json, lambda: tasks_as_dicts([found])[0], lambda: lay_out_template(*found)
-        )
+        common.print_result(as_json, tasks_as_dicts([found])[0], lay_out_template, *found)
         return
     if (file is None) == (baseline is None):
         raise UsageError(
@@ -128,7 +126,7 @@ def score(
         from parley.hub.results import eval_results
 
         write_whole(entry, eval_results(result, built))
-    common.print_result(as_json, result.as_dict, lambda: lay_out_score(result))
+    common.print_result(as_json, result.as_dict(), lay_out_score, result)
     if result.moved:
         raise typer.Exit(1)
 
@@ -154,6 +152,4 @@ def compare(
         tables, left_out = compare_logs(folder, logs, advance, metric or (), task, unreadable)
     for each in left_out:
         print_message(f"left out: {each}")
-    common.print_result(
-        as_json, lambda: comparison_as_dicts(tables), lambda: lay_out_comparison(tables)
-    )
+    common.print_result(as_json, comparison_as_dicts(tables), lay_out_comparison, tables)
