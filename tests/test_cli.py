@@ -136,7 +136,7 @@ ERRORS = [
     ("build casino", 1, "Run `parley fetch casino`, or name a folder that has them with --source"),
     ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
     ("publish casino --repo casino --build out", 2, "expected ORG/NAME"),
-    ("publish casino --repo org/casino --build out --dry-run", 1, "Nothing was written."),
+    ("publish casino --repo org/casino --build out --dry-run", 1, "it is the invented sample"),
     (f"diff {LONG} {LONG}", 2, "not a build" if IS_ABSENT else "File name too long"),
     ("export casino csv new --build out --ids pipe", 2, "--ids pipe: not a regular file"),
     ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: no such file"),

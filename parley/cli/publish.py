@@ -46,12 +46,15 @@ def publish(
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, source_folder(source))
     built = find_folder(folder, dataset)
-    hub.require_reachable(built, repo, endpoint)  # before what takes long
-    step("verifying the build")
-    if upstream is None:
-        step("not compared with upstream files: none are available")
     files = built.hashes()
-    hub.verify_for_upload(built, upstream, permitted)
+
+    def on_verify() -> None:
+        hub.require_reachable(built, repo, endpoint)
+        step("verifying the build")
+        if upstream is None:
+            step("not compared with upstream files: none are available")
+
+    hub.verify_for_upload(built, upstream, permitted, on_verify)
     given: Any = {"private": private, "tag": tag, "dry_run": dry_run, "endpoint": endpoint}
     found = hub.publish(built, files, repo, **given, on_step=step)
     if found.commit:

@@ -85,8 +85,17 @@ def require_reachable(built: BuiltFolder, repo: str, endpoint: str | None) -> No
         there.state()
 
 
-def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: bool) -> None:
-    """Raise OutputError with the reasons why a build is not published, whatever is `permitted`."""
+def verify_for_upload(
+    built: BuiltFolder,
+    source: Sources | None,
+    permitted: bool,
+    on_verify: Callable[[], None] = lambda: None,
+) -> None:
+    """Raise OutputError with the reasons why a build is not published.
+
+    `on_verify` is called before the build is verified, which takes long. `permitted` tells that
+    the user has permission to publish, whatever the card says.
+    """
     reasons = []
     if built.is_sample:
         reasons.append(
@@ -98,6 +107,7 @@ def verify_for_upload(built: BuiltFolder, source: Sources | None, permitted: boo
     if not permitted and (unlicensed := _unlicensed(built.dataset)):
         reasons.append(unlicensed)
     if not reasons:
+        on_verify()
         found = verify(built, source)
         if found.failed:
             reasons.append(f"{built.command('verify')} fails; read its output")

@@ -16,6 +16,7 @@ from parley.base.errors import OutputError
 from parley.building.folder import open_folder
 from parley.verifying import folder_checks
 from parley.verifying.check import NotChecked
+from parley.verifying.diff import compare
 
 FILE = "speakers/train-00000-of-00001.parquet"
 COLUMN, AGE = 1, 34  # `age`, the second column, and that of the first row
@@ -136,17 +137,30 @@ def refused(built):
         return True
 
 
+def put_in(folder, data):
+    """Write a file, with its hash in the provenance."""
+    (folder / FILE).write_bytes(data)
+    recorded = {"path": FILE, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    restate(folder, "configs.speakers.train.files[0]", recorded)
+    return open_folder(folder)
+
+
 @pytest.mark.parametrize(("place", "change", "misleads"), CASES)
 def test_a_file_of_other_bytes_is_refused(sample_build, folder, place, change, misleads):
     sound = (sample_build / "casino" / FILE).read_bytes()
     data = changed(sound, place, change)
     assert data != sound
-    (folder / FILE).write_bytes(data)
-    recorded = {"path": FILE, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    restate(folder, "configs.speakers.train.files[0]", recorded)
-    built = open_folder(folder)
+    built = put_in(folder, data)
     assert list(folder_checks.files(built)) == []
     assert refused(built)
     if misleads:
         built.provenance["built_with"]["pyarrow"] = "1.0.0"
         assert refused(built)
+
+
+def test_a_difference_names_equal_rows_of_other_bytes(folder, sample_build):
+    sound = (sample_build / "casino" / FILE).read_bytes()
+    built = put_in(folder, changed(sound, "statistics", bounds(90, 99)))
+    found = compare(open_folder(sample_build / "casino"), built)
+    (differing,) = (each for each in found.splits if each.differs)
+    assert (differing.config, differing.changed, len(differing.schema)) == ("speakers", [], 1)
