@@ -132,6 +132,7 @@ def shards(tmp_path_factory):
 @pytest.mark.parametrize("builds", ["sample_build", "shards"])
 def test_every_split_has_the_rows_that_were_written(read, builds, request):
     builts = [parley.open(path) for path in sorted(request.getfixturevalue(builds).glob("*/"))]
+    assert all(built.declared for built in builts)
     for built in builts:
         for place in built.declared:
             rows = read([str(path) for path in built.files(*place)])

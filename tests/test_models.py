@@ -569,6 +569,28 @@ def test_a_game_of_no_such_agent_or_side_says_which_there_are(asked):
         assert there in read_log(log).samples[0].error.message
 
 
+def test_a_run_that_failed_goes_on(asked, scored, monkeypatch, tmp_path):
+    from inspect_ai import eval_retry
+
+    name, game = "casino deals", ASKED["casino deals"][2].asking
+    joint, played = game.agents["joint"], []
+
+    def one_fails(state, role):
+        played.append(state.scenario["dialogue_id"])
+        if played[-1] != played[0]:
+            raise ValueError("status 500")
+        return joint(state, role)
+
+    how = {"roles": dict.fromkeys(game.roles, "parley/joint"), "limit": 2}
+    whole = asked(name, by_schema, **how)
+    monkeypatch.setitem(game.agents, "joint", one_fails)
+    failed = asked(name, by_schema, fails={"error"}, **how)
+    assert "eval-retry" in scored(name, failed, status=1)
+    monkeypatch.undo()
+    (again,) = eval_retry(str(failed), log_dir=str(tmp_path / "again"), display="log")
+    assert scored(name, again.location)["metrics"] == scored(name, whole)["metrics"]
+
+
 KILLED = """\
 import os, sys
 sys.path.append(".")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from parley.base.errors import RowError
+from parley.building.folder import open_folder
 from parley.building.rows.arrow import to_batch, to_batches
 from parley.building.rows.digest import Digest, same
 from parley.building.rows.write import write_batches
@@ -145,6 +146,13 @@ def test_a_digest_follows_its_documentation():
         parts = whole.slice(0, cut), whole.slice(cut)
         assert digest(*parts) == digest(pa.Table.from_batches(parts)) == due
     assert plain_digest(rows[2:9], SCHEMA) == digest(whole.slice(2, 4), whole.slice(6, 3))
+
+
+def test_digests_of_a_build_are_those_of_its_values(dataset, sample_build):
+    built = open_folder(sample_build / dataset.name)
+    for config, split in built.declared:
+        rows, schema = built.rows(config, split), arrow_schema(dataset.features(config))
+        assert plain_digest(rows, schema) == built.made[config][split]["digest"]
 
 
 def test_a_digest_ignores_encodings_and_memory_under_nulls():

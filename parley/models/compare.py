@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,7 @@ def compare(
                 what = "sides are swapped, so its own score compares its models: `parley score`"
                 rows[path].differs = (Problem("swap", what=what),)
                 continue
-            advance(str(path), "scoring")
+            advance("scoring", str(path))
             try:
                 own = ALL if given[path] else part
                 result = score_file(built, name, dict(options), str(path), own, policy)
@@ -330,11 +331,18 @@ def p_value(difference: Metric) -> float | None:
     if not len(added):  # a median, or equal without each unit
         return 1.0 if len(difference.shifts) else None
     least = abs(added.sum()) * (1 - 1e-9)  # a sum in another order is the same number
-    if 2 ** len(added) <= SWAPS:
-        signs = np.array([*product((1.0, -1.0), repeat=len(added))])
-        return float((abs(signs @ added) >= least).mean())
-    signs = np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, len(added)))
-    return (int((abs(signs @ added) >= least).sum()) + 1) / (SWAPS + 1)
+    signs = _signs(len(added))
+    as_large = int((abs(signs @ added) >= least).sum())
+    is_all = 2 ** len(added) <= SWAPS
+    return as_large / len(signs) if is_all else (as_large + 1) / (SWAPS + 1)
+
+
+@lru_cache(maxsize=2)
+def _signs(units: int) -> "np.ndarray[Any, Any]":
+    """Return the signs of each way to swap units, all ways or random ones: [ways, units]."""
+    if 2**units <= SWAPS:
+        return np.array([*product((1.0, -1.0), repeat=units)])
+    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, units))
 
 
 def holm(values: Sequence[float]) -> list[float]:

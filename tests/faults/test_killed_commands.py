@@ -33,6 +33,7 @@ INTERRUPTED = "interrupted; the same command again does what is left"
 SERVED = "shows them; Ctrl-C ends it"
 
 COMMANDS = {
+    "check": "check cup",
     "new": "new tea fresh",
     "fetch": "fetch kettle",
     "build": "build casino --sample --build out",
@@ -116,6 +117,7 @@ class Workplace:
         if importlib.util.find_spec("duckdb"):
             catalogue = get("cosrec").jobs["catalogue"].run
             catalogue(home / "raw", home / "made/catalogue", ["Alpha"], workers=0)
+        write_skeleton("cup", home / "more")
         self._add_kettle(home)
         for folder in home.rglob("__pycache__"):
             shutil.rmtree(folder)
@@ -251,7 +253,7 @@ def test_ended_at_a_random_moment(name, workplace):
     draw = random.Random(name)
     moments = [whole * (number + draw.random()) / TRIALS for number in range(TRIALS)]
     draw.shuffle(moments)
-    signals = draw.sample(SIGNALS, len(SIGNALS))
+    signals = [signal.SIGKILL, *draw.sample(SIGNALS[1:], 3)]
     met = left = 0
     for number, moment in enumerate(moments):
         signum = signals[number % len(signals)]
