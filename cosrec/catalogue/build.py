@@ -119,12 +119,13 @@ def _owned(output: Path) -> Iterator[Path]:
         output.mkdir(exist_ok=True)
         handle = os.open(output, os.O_RDONLY)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(
+                    f"{output}: another run is writing there", remedy="Wait for it to end."
+                ) from None
             yield temporary
-        except BlockingIOError:
-            raise OutputError(
-                f"{output}: another run is writing there", remedy="Wait for it to end."
-            ) from None
         finally:
             os.close(handle)
 

@@ -114,10 +114,10 @@ def _sifter(
     `mark` comes before the first line of the file. It yields the rows of `sift` and one without a
     key, which has the task's outcome under `exact`.
     """
-    apply, found, schema = sift.sift, Read(), sift.SCHEMAS[table]
+    apply, schema = sift.sift, sift.SCHEMAS[table]
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        numbers: Counter[int] = Counter()  # of the lines of each split so far
+        found, numbers = Read(), Counter[int]()  # numbers of the lines of each split so far
         for batch in batches:
             lines, starts = (column.to_pylist() for column in batch.columns)
             places = []

@@ -53,7 +53,8 @@ def print_logs(*names: str) -> None:
 
     logging.captureWarnings(True)
     for name in (*names, "py.warnings"):
-        logging.getLogger(name).handlers = [Told()]
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [Told()], False  # a handler above prints them raw
 
 
 # C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or

@@ -52,6 +52,9 @@ def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[P
     finally:
         try:
             _remove(folder, target)
+        except BaseException:  # as a signal, which comes once
+            _remove(folder, target)
+            raise
         finally:
             os.close(lock)
 

@@ -153,7 +153,7 @@ def _problems(cls: type[Builder]) -> Iterator[Problem]:
         found = getattr(cls, name)
         if not isinstance(found, str) or not found.startswith(due) or not found:
             yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
-    if not cls.__doc__:
+    if not cls.__doc__ and sys.flags.optimize < 2:  # which leaves docstrings out
         yield Problem("the docstring", what="missing; describe the dataset")
     listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
     if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):

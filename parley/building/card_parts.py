@@ -51,7 +51,7 @@ def splits_part(
 
 def load_part(dataset: Dataset, splits: Splits) -> str:
     """Return the code that loads a split of the default config, the first that was built."""
-    there = splits[dataset.default]
+    there = splits.get(dataset.default) or {s: {} for s in dataset.splits[dataset.default]}
     split = next((split for split, found in there.items() if "rows" in found), next(iter(there)))
     return f"""```python
 from datasets import load_dataset

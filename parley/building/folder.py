@@ -248,7 +248,7 @@ class BuiltFolder:
         return list(self._with_names(config, self.rows(config, *splits)))
 
     def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split as `named` does, a few in memory at once."""
+        """Yield the rows of a split as `named` does, a few as Python objects at once."""
         return self._with_names(config, self.each_row(config, split))
 
     def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

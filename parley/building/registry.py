@@ -1,6 +1,7 @@
 """Find dataset folders and import their modules; docs/adding.md describes the files of a folder."""
 
 import keyword
+import math
 import os
 import re
 import sys
@@ -280,7 +281,10 @@ def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
         elif wrong := [*task.problems(name)]:
             yield from wrong
         else:
-            for each in task.ids(name):
+            ids = task.ids(name)
+            if len(ids) < math.prod(map(len, task.options.values())):
+                yield Problem(f"{place}.options", what="two choices have one id")
+            for each in ids:
                 if (owner := owners.setdefault(each, name)) != name:
                     what = f"has the id {each} with its options, as TASKS[{owner!r}] has"
                     yield Problem(place, what=what)

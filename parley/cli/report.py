@@ -166,7 +166,8 @@ def _figure_lines(figures: list[Figure], verdict: str) -> Iterator[RenderableTyp
     reasons: dict[str, Counter[str]] = {}
     for each in figures:
         if each.verdict == verdict:
-            line = f"{each.name}: documented {each.stated}, measured {each.measured}"
+            measured = "nothing" if each.measured is None else each.measured
+            line = f"{each.name}: documented {each.stated}, measured {measured}"
             if verdict in (verdicts.NOT_REPRODUCIBLE, verdicts.NOT_CHECKED):
                 line = each.name.split(".")[0]
             reasons.setdefault(each.reason, Counter())[f"{line} ({each.place})"] += 1

@@ -209,7 +209,7 @@ def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
     of_game = ("points",) if isinstance(result.task.asking, Playing) else ()
     shown = {n: each for n, each in found.items() if len(n) == 1 or n[0] in of_game}
     if of_game:
-        del shown[UNREADABLE,]
+        shown.pop((UNREADABLE,), None)
     return shown or found
 
 

@@ -208,6 +208,9 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
                 if not isinstance(value, bool):
                     raise UsageError(f"-T {option}={value}: expected true or false")
             which: dict[str, Any] = {"subset": subset, "limit": limit, "turns": turns}
+            for option, one in (which | {"shots": shots}).items():
+                if not isinstance(one, str | int):
+                    raise UsageError(f"-T {option}={one}: expected one value")
             which |= {"dataset": dataset, "name": name, "options": json.dumps(options)}
             which |= {"build": str(build) or _builds(dataset)}
             which |= {"swap": swap, "shots": shots, "prompt": _text_of(str(prompt))}

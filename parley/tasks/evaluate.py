@@ -151,12 +151,13 @@ def score(
     gold, others = load_gold(built, name, options, part)
     of = f"baseline {baseline}" if baseline else file or "predictions"
     of = "standard input" if of == "-" else of
-    with running(built):
-        if file:
+    if found is not None:  # whose errors are the caller's
+        predictions = validate_predictions(found, task, gold, "the predictions", others)
+    elif file:
+        with running(built):
             predictions = read(file, task, gold, others, _remedy(built, task, options))
-        elif found is not None:
-            predictions = validate_predictions(found, task, gold, "the predictions", others)
-        else:
+    else:
+        with running(built):
             arguments = task.subset(part.subset).arguments
             found = task.baselines[baseline](built, **options, **arguments)
             made = f"the baseline {baseline} of {script_of(built)}"

@@ -114,7 +114,7 @@ def running(built: BuiltFolder) -> Iterator[None]:
         yield
     except MissingSplitError as error:
         raise OutputError(f"{built.shown}: {error}") from error
-    except (ParleyError, OSError):
+    except (ParleyError, OSError, MemoryError):
         raise
     except Exception as error:  # an unverified folder may hold anything
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):

@@ -89,7 +89,7 @@ class Rows:
     def measure(self, predictions: Predictions) -> tuple[Score, dict[Names, Metric]]:
         """Return the score of predictions, and its metrics with their spread.
 
-        The metrics that are means over rows stand first.
+        They have the order of the score.
         """
         given = [self._run(fold, predictions) for fold in self._folds]
         score, metrics, others = self._numbers(given), dict[Names, Metric](), dict[Names, float]()
@@ -107,7 +107,7 @@ class Rows:
                 others[names] = number
         if others:
             metrics |= self._left_out(given, predictions, others)
-        return score, metrics
+        return score, {names: metrics[names] for names in flat(score.metrics)}
 
     def mean(self, row: Array, is_share: bool = False) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""

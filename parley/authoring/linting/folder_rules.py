@@ -115,6 +115,9 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
     failed = [(each.name, each.reason) for each in found if each.reason.startswith(FAILED)]
     counts = every_count(folder.dataset.figures, data)
     failed += [(each.name, each.reason) for each in counts if each.failed]
+    for each in found:
+        if each.stated == "nothing":
+            yield f"figures.py: {each.name}: the function computes it, but the table lacks it"
     for name, reason in failed:
         said = reason.removeprefix(f"{FAILED}: ")
         if not re.match(_TOO_FEW, said):

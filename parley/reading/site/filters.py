@@ -110,12 +110,13 @@ def _scale(numbers: list[Any]) -> dict[str, Any]:
     whole = all(value == int(value) for value in ordered)
     few = len(ordered) // 50  # the bars between the edges hold nearly all
     low, high = (Decimal(repr(float(value))) for value in (ordered[few], ordered[-1 - few]))
-    if low == high:
+    if is_one := low == high:
         low, high = (Decimal(repr(float(value))) for value in (ordered[0], ordered[-1]))
     edges = _equal(low, high, whole)
     stops = int(edges[1] - edges[0]) if whole else _BINS
     most = max(Counter(bisect_right(edges, value) for value in ordered).values())
-    widening = _widening(low, high, whole) if most > _SKEWED * len(ordered) else []
+    is_even = is_one or most <= _SKEWED * len(ordered)
+    widening = [] if is_even else _widening(low, high, whole)
     if widening:
         edges, stops = widening, _BINS
     first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
