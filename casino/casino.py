@@ -28,7 +28,9 @@ from parley.building.figures import Data
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS
 from .scenarios import ISSUES, PACKAGES, SIDES, points_of
-from .subsets import SUBSETS  # noqa: F401 - for views; `datasets` takes a comment above for a file
+from .subsets import (
+    SUBSETS,  # noqa: F401 - for views; `datasets` takes a comment above for a file
+)
 from .views import (
     ANSWERS,
     DEMOGRAPHICS,

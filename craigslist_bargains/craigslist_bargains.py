@@ -27,9 +27,13 @@ from typing import Any
 from parley import Builder, Checked, Config, Converted, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
-from .dialogue_acts import acts  # noqa: F401 - for views
+from .dialogue_acts import (
+    acts,  # noqa: F401 - for views
+)
 from .pins import PINS
-from .subsets import SUBSETS  # noqa: F401 - for views; a comment above would be taken for a file
+from .subsets import (
+    SUBSETS,  # noqa: F401 - for views; a comment above would be taken for a file
+)
 from .views import (
     ACTIONS,
     CATEGORIES,

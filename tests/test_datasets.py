@@ -33,6 +33,8 @@ def test_a_script_imports_each_module_that_its_modules_import(dataset):
         text = (dataset.folder / f"{module}.py").read_text(encoding="utf-8")
         return set(re.findall(r"^from \.(\w+)", text, re.MULTILINE))
 
+    script = (dataset.folder / f"{dataset.name}.py").read_text(encoding="utf-8")
+    assert not re.search(r"^from \..*#", script, re.MULTILINE)  # taken for a file to copy
     direct = imported(dataset.name)
     assert set().union(*map(imported, direct)) <= direct
 
