@@ -7,10 +7,10 @@ import os
 import pkgutil
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -93,6 +93,6 @@ def test_the_example_of_a_function_runs(name, sample_build, tmp_path, monkeypatc
     if name not in ("load", "build"):
         (tmp_path / "build").symlink_to(sample_build)
     if name == "browse":  # what ends it
-        monkeypatch.setattr(serve.Parts, "make_asked", lambda *_: signal.raise_signal(2))
+        monkeypatch.setattr(serve.Parts, "make_asked", Mock(side_effect=KeyboardInterrupt))
     failed, _ = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
     assert not failed
