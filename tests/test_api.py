@@ -250,6 +250,8 @@ def test_score_takes_a_folder_and_predictions_or_a_baseline(sample_build, tmp_pa
     file.write_text("".join(f"{json.dumps(each)}\n" for each in predictions))
     for given in (predictions, iter(predictions), file, str(file)):
         assert parley.score(built, task, given).as_dict()["metrics"] == due["metrics"]
+    with pytest.raises(KeyError):  # the caller's own error stays
+        parley.score(built, task, ({}[each["none"]] for each in predictions))
     wrong = [{}, {"baseline": "nothing"}, {"baseline": baseline, "colour": "red"}]
     for name, options in [("nothing", {"baseline": baseline}), *((task, each) for each in wrong)]:
         with pytest.raises(UsageError):

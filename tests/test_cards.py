@@ -115,6 +115,12 @@ def test_the_determined_front_matter_keeps_what_is_written_by_hand(tea):
     assert renewed_card(tea) == own
 
 
+def test_a_card_is_renewed_before_its_default_config_is_measured(tea):
+    known = json.loads(text_of(tea, {}, [], {}, {})) | {"splits": {"messages": {"train": {}}}}
+    (tea.folder / FILE).write_text(json.dumps(known))
+    assert 'split="train"' in renewed_card(tea)
+
+
 def test_the_row_is_the_first_of_the_sample_shortened(tea):
     sample = tea.sample / "dialogues.jsonl"
     first = json.loads(sample.read_text().splitlines()[0])

@@ -62,6 +62,7 @@ FIRST = Task(
 TASKS = {"first": FIRST}
 """
 OTHERS = "    inputs='its turns',\n    columns=('dialogues.turn',),\n    gold="
+TWICE = "    options={'a': ('x-y', 'x'), 'b': ('z', 'y-z')},\n    gold="
 JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]],
             shape=__import__("parley").Converted(DIALOGUE, DIALOGUE, lambda r: r["x"], dict)"""
 # rule: (file, old text, new text)
@@ -75,6 +76,7 @@ BREAKS = {
         (CHECKS, NEW, "from parley import nothing\n"),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
+        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)),
         (LAYOUT, "CONFIGS =", "_CONFIGS ="),
     ],
     "every_field_has_a_meaning": [
@@ -103,7 +105,10 @@ BREAKS = {
         (SCRIPT, "chat_of(said)}", 'chat_of(said), "source_turns": [[0]]}'),
         (CHECKS, NEW, OWN),
     ],
-    "figures_compute": [(FIGURES, 'dialogue["turns"]', 'dialogue["turn"]')],
+    "figures_compute": [
+        (FIGURES, 'dialogue["turns"]', 'dialogue["turn"]'),
+        (FIGURES, ", what: str) -> float:", ") -> float:\n    what = ...\n    return {'x': 1}"),
+    ],
     "tasks_score_the_sample": [
         *(
             ("tasks.py", NEW, TASK.replace(old, new))

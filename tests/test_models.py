@@ -294,6 +294,12 @@ def test_epochs_are_repetitions(asked, scored):
     assert shown([SampleScore(score=each) for each in answers[:4]]) == {}  # in the middle
 
 
+def test_the_primary_metric_of_epochs_is_first(asked, scored):
+    name = "craigslist_bargains deal"  # auc is no mean over rows, as the next is
+    found = scored(name, asked(name, by_schema, epochs=2))
+    assert next(iter(found["metrics"])) == next(iter(ASKED[name][2].metrics)) == "auc"
+
+
 # Logs ------------------------------------------------------------------------------------
 
 
@@ -449,6 +455,7 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
         ("casino outcomes", {"prompt": "/no/such/file"}),
         ("casino outcomes", {"limt": 2}),
         ("casino outcomes", {"subset": "nobody2030"}),
+        ("casino outcomes", {"subset": ["kwon2024", "bond2026"]}),  # of -T subset=a,b
         ("casino deals", {"turns": 1}),
         ("casino deals", {"turns": 2.5}),
         ("casino deals", {"swap": "flase"}),

@@ -532,14 +532,16 @@ def a_password(hub):
     ],
 )
 def test_what_the_hub_gives_back_of_a_token_is_not_printed(
-    hub, folder, run, unverified, monkeypatch, odd, said
+    hub, folder, run, unverified, monkeypatch, caplog, odd, said
 ):
     odd(hub)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     publish = ("publish", "tea", "--repo", "org/tea", "--build", folder.parent)
     _, out, err = run(*publish, "--dry-run", "--json", HF_ENDPOINT=hub.endpoint)
     assert said in err
-    assert not [secret for secret in (TOKEN, "passw0rd", "\x1b") if secret in out + err]
+    assert not [
+        secret for secret in (TOKEN, "passw0rd", "\x1b") if secret in out + err + caplog.text
+    ]
 
 
 def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run, monkeypatch):

@@ -137,22 +137,24 @@ def test_values_of_a_filter(values, shown):
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "widens"),
     [
-        list(range(100)),
-        [-500, *range(20), 900],
-        [n / 8 for n in range(81)],
-        [0.3, 0.3],
-        [n**4 for n in range(2, 40)],
+        (list(range(100)), False),
+        ([-500, *range(20), 900], True),
+        ([n / 8 for n in range(81)], False),
+        ([0.3, 0.3], False),
+        ([n**4 for n in range(2, 40)], True),
+        ([1, 2, *[5] * 97, 1000], False),  # nearly all are equal
     ],
 )
-def test_the_bars_of_a_histogram_hold_every_number(values):
-    (made,) = filters([{"x": values}, {}], {}, {})
+def test_the_bars_of_a_histogram_hold_every_number(values, widens):
+    (made,) = filters([*({"x": value} for value in values), {}], {}, {})
     scale = made["scale"]
     bars = [sum(edge <= value for edge in scale["edges"]) for value in values]
     assert (min(bars), max(bars)) == (scale["first"], scale["last"])
     assert len(set(bars)) <= 20
-    if values[-1] > 50 * values[0] > 0:  # ranges widen
+    assert scale["widens"] == widens
+    if widens and values[0] > 0:
         assert max(map(bars.count, bars)) < len(values) / 2
     assert scale["whole"] == isinstance(values[0], int)
 

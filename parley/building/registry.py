@@ -283,7 +283,7 @@ def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
         else:
             ids = task.ids(name)
             if len(ids) < math.prod(map(len, task.options.values())):
-                yield Problem(f"{place}.options", what="two choices have one id")
+                yield Problem(f"{place}.options", what="two choices have one id; rename one")
             for each in ids:
                 if (owner := owners.setdefault(each, name)) != name:
                     what = f"has the id {each} with its options, as TASKS[{owner!r}] has"

@@ -115,9 +115,8 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
     failed = [(each.name, each.reason) for each in found if each.reason.startswith(FAILED)]
     counts = every_count(folder.dataset.figures, data)
     failed += [(each.name, each.reason) for each in counts if each.failed]
-    for each in found:
-        if each.stated == "nothing":
-            yield f"figures.py: {each.name}: the function computes it, but the table lacks it"
+    for lacking in (each.name for each in found if each.stated == "nothing"):
+        yield f"figures.py: {lacking}: is computed, but the table lacks it; add it"
     for name, reason in failed:
         said = reason.removeprefix(f"{FAILED}: ")
         if not re.match(_TOO_FEW, said):
