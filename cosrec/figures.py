@@ -391,8 +391,14 @@ def conversations_that_have(data: Data) -> dict[str, int]:
 
 
 @counted()
+def lists_of_annotators(data: Data) -> dict[str, int]:
+    """Lists of one annotator for one utterance: all, and the empty ones."""
+    return {"all": len(lists(data)), "empty": lists(data).count([])}
+
+
+@counted()
 def exceptions(data: Data) -> dict[str, int]:
-    """Lists of one annotator for one utterance, the empty ones, and what is rarely so.
+    """What is rarely so.
 
     Intents that repeat one of the same annotator and utterance word for word; judged products
     whose id has lower-case letters; reviewed intents with several formulations of the greatest
@@ -405,8 +411,6 @@ def exceptions(data: Data) -> dict[str, int]:
     products = [r for r in data.named("qrels", "curated") if r["type"] == "recommendation"]
     sizes = [list(map(len, row["formulations"])) for row in data.rows("intent_labels", "curated")]
     return {
-        "lists": len(lists(data)),
-        "empty lists": lists(data).count([]),
         "repeated intents": len(seen) - len(set(seen)),
         "lower case": sum(r["document_id"] != r["document_id"].upper() for r in products),
         "several longest": sum(found.count(max(found)) > 1 for found in sizes),
