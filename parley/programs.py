@@ -241,7 +241,8 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
 
     `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
     labels in place of their numbers. Nothing is copied. `describe` lists the labels of a column;
-    the comments in `duckdb_columns()` hold the meanings. Nothing can change the tables of a build.
+    the comments in `duckdb_columns()` hold the meanings. DuckDB refuses any change of these tables.
+    A statement of yours can write files all the same, also those of a build, and detach a table.
     A temporary table, and a file or data frame that a query names, can stand beside them.
 
     >>> with parley.connect("build/casino") as connection:

@@ -23,7 +23,7 @@ from rich.console import Console
 import parley
 from parley.base.errors import OutputError, UsageError
 from parley.building.registry import discover
-from parley.reading.sql import until_interrupted, write
+from parley.reading.sql import connect, statement_of, until_interrupted, with_meanings, write
 from parley.schema.features import item_of, labels_of
 from parley.schema.fields import columns_of
 
@@ -209,6 +209,116 @@ def test_a_wrong_query_is_one_line(run, sample_build, tmp_path, monkeypatch, que
     assert "\x1b" not in done.stderr
     assert run("sql", query, "--build", sample_build, "--to", "mine.csv").returncode == 2
     assert not any(tmp_path.iterdir())
+
+
+_PIVOT = "pivot (select 1 as a) on a"
+_COPY = "copy (select 1 as a) to 'mine.csv'"
+_WITH = f"with a as ({_COPY}) select 1"
+
+
+def _text(query):
+    return "'" + query.replace("'", "''") + "'"
+
+
+_SERIALIZED = f"json_execute_serialized_sql(json_serialize_sql({_text(_WITH)}))"
+WRITES = [
+    _COPY,
+    f"-- select\n{_COPY}",
+    f"/* select 1 */ {_COPY}",
+    f"select 1; {_COPY}",
+    f"select 1) to 'mine.csv'; {_COPY}; --",
+    f"{_PIVOT}); {_COPY}; select * from (select 1",
+    f"{_PIVOT}; {_COPY}",
+    f"copy ({_PIVOT}) to 'mine.csv' (format csv)",
+    f"copy ({_PIVOT}) to 'SHARD' (format parquet, use_tmp_file false)",
+    "copy (select 1 as a) to 'SHARD' (use_tmp_file false)",
+    "copy (select 1 as a, 2 as b) to 'mine' (format csv, partition_by (a))",
+    f"with p as ({_PIVOT}) {_COPY}",
+    _WITH,
+    f"with a as ({_COPY}), p as ({_PIVOT}) from p",
+    f"with b as ({_WITH}) from b",
+    f"from query({_text(_WITH)})",
+    f"from {_SERIALIZED}",
+    f"from system.main.{_SERIALIZED}",
+    f'pivot (from {_SERIALIZED}) on "1"',
+    f"select 1 limit (from {_SERIALIZED})",
+    f"from query('from json_' || {_text(_SERIALIZED.removeprefix('json_'))})",
+    f"explain {_COPY}",
+    f"explain analyze {_COPY}",
+    f"explain analyze copy ({_PIVOT}) to 'mine.csv'",
+    "explain analyze set lock_configuration = false",
+    "explain analyze load 'mine.duckdb_extension'",
+    "explain analyze create table mine as select 1 as a",
+    "from enable_logging(storage='file', storage_config={'path': 'mine'})",
+    "call enable_logging(storage='file', storage_config={'path': 'mine'})",
+    "pragma enable_profiling = 'json'",
+    "set profiling_output = 'mine.json'",
+    "set variable a = 1",
+    "reset lock_configuration",
+    "attach 'mine.duckdb' as mine",
+    f"attach 'mine.duckdb' as mine; {_PIVOT}",
+    "detach duo",
+    "use memory",
+    "create table mine as select 1 as a",
+    f"create table mine as {_PIVOT}",
+    f"create or replace view duo.ratings as {_PIVOT}",
+    "create macro read_parquet(files) as table select 1 as a",
+    "create persistent secret mine (type s3)",
+    "insert into duo.ratings values (1)",
+    "with a as (insert into duo.ratings values (1) returning 1) from a",
+    "update duo.ratings set annotator = null",
+    "with a as (delete from duo.ratings returning 1) from a",
+    "truncate duo.ratings",
+    "drop view duo.ratings",
+    "alter view duo.ratings rename to mine",
+    "export database 'mine'",
+    f"export database 'mine'; {_PIVOT}",
+    "import database 'mine'",
+    "copy from database duo to memory",
+    "install httpfs",
+    "force install httpfs from 'mine'",
+    "load 'mine.duckdb_extension'",
+    "prepare mine as select 1",
+    f"prepare mine as {_PIVOT}",
+    "checkpoint duo",
+    "vacuum",
+    "begin",
+]
+
+
+def test_a_query_that_may_write_changes_nothing(sample_build, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
+    shard = parquet(folder, "ratings", "en")
+    (tmp_path / "mine.duckdb_extension").write_bytes(b"mine")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    with connect([parley.open(folder)], read_only=True) as connection:
+        for query in WRITES:
+            with pytest.raises((UsageError, duckdb.Error)):
+                connection.execute(statement_of(connection, query.replace("SHARD", str(shard))))
+            now = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+            assert now == before, query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from duo.ratings",
+        "/* first */ with a as (select 1 as one) from a;",
+        "values (1)",
+        "table duo.ratings",
+        "describe duo.ratings",
+        "summarize duo.ratings",
+        "show tables",
+        "pivot duo.ratings on split in (en, ja) using count(*)",
+        "unpivot (select 1 as a) on a",
+        "(select 1) union all (select 2)",
+    ],
+)
+def test_a_query_that_reads_is_answered(sample_build, query):
+    with connect([parley.open(sample_build / "duo")], read_only=True) as connection:
+        assert connection.execute(with_meanings(statement_of(connection, query))).fetchall()
 
 
 def test_a_result_goes_neither_into_a_build_nor_into_a_format_unknown(run, sample_build, tmp_path):

@@ -121,7 +121,7 @@ def _asked(
         raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
     asked = Asked()
     if query is not None:
-        with connect(named_in(query, builds_in(place))) as connection:
+        with connect(named_in(query, builds_in(place)), read_only=True) as connection:
             asked = Asked(query.strip().rstrip(";"), found := ids(connection, query))
         require_dialogues(folders[0], found)
         print_message(f"{len(found):,} dialogues")

@@ -49,11 +49,11 @@ def sql(
     with (
         progress() as advance,
         common.built_or_samples(folder, sample, named) as place,
-        engine.connect(engine.named_in(query, engine.builds_in(place))) as connection,
+        engine.connect(
+            engine.named_in(query, engine.builds_in(place)), read_only=True
+        ) as connection,
     ):
         advance("query", "running", None)
-        no_names = "set python_enable_replacements = false"  # of our variables, as tables
-        engine.until_interrupted(connection, lambda: connection.execute(no_names))
         if to is not None:
             count = engine.until_interrupted(
                 connection, lambda: engine.write(connection, query, to)
@@ -63,7 +63,7 @@ def sql(
         most = max(out.height - 6, 10) if out.is_terminal else _MOST
 
         def ask() -> tuple[list[str], list[Any]]:
-            found = connection.execute(engine.with_meanings(engine.statement_of(query)))
+            found = connection.execute(engine.with_meanings(engine.statement_of(connection, query)))
             columns = [str(column[0]) for column in found.description]
             return columns, found.fetchall() if as_json else found.fetchmany(most + 1)
 

@@ -44,6 +44,7 @@ _SIDES = {
     "around": ("varchar", "the texts around the utterances, NFKC in lower case"),
 }
 _AT_ONCE = 1000  # rows in memory
+_RUNS_TEXT = "JSON_EXECUTE_SERIALIZED_SQL"  # a function: it runs a text on a connection of its own
 _SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which reaches the network
 
 
@@ -60,8 +61,12 @@ def named_in(query: str, folders: list[BuiltFolder]) -> list[BuiltFolder]:
     return [each for each in folders if each.dataset.name in query] or folders
 
 
-def connect(folders: Iterable[BuiltFolder]) -> Any:
-    """Return a connection of DuckDB to builds; `parley.connect` describes it and its errors."""
+def connect(folders: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
+    """Return a connection of DuckDB to builds; `parley.connect` describes it and its errors.
+
+    One that is `read_only` is for `statement_of`: its settings are locked, as some functions of a
+    query change them, and it takes no variable of Python for a table.
+    """
     import duckdb
 
     connection = duckdb.connect(config=_SETTINGS)
@@ -80,6 +85,9 @@ def connect(folders: Iterable[BuiltFolder]) -> Any:
     with temporary_folder("sql") as place, ThreadPoolExecutor() as threads:
         threads.submit(connection.execute, "set enable_progress_bar = false").result()
         list(threads.map(partial(_attach, connection, place), attached.values()))
+        if read_only:
+            locked = "set python_enable_replacements = false; set lock_configuration = true"
+            threads.submit(connection.execute, locked).result()
     return connection
 
 
@@ -117,22 +125,36 @@ def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
             raise
 
 
-def statement_of(query: str) -> str:
-    """Return the one statement of a query, which only reads, without what ends it."""
+def statement_of(connection: Any, query: str) -> str:
+    """Return the one statement of a query without what ends it; UsageError if it may do else.
+
+    DuckDB takes nothing but a query within brackets, and no part of it that writes. Explaining it
+    finds that out and runs nothing, but for a PIVOT whose values DuckDB is to find.
+    """
     import duckdb
 
-    found = duckdb.extract_statements(query)
-    if [each.type.name for each in found] not in (["SELECT"], ["MULTI"], ["EXPLAIN"]):
-        kinds = ", ".join(each.type.name for each in found) or "none"
-        raise UsageError(f"expected one statement that reads, such as SELECT, found {kinds}")
-    return str(found[0].query).strip().rstrip(";")
+    statements = duckdb.extract_statements(query)
+    if (kinds := [each.type.name for each in statements]) != ["SELECT"]:
+        what = "expected one statement that reads, such as SELECT, or PIVOT with the values: "
+        raise UsageError(f"{what}on COLUMN in (…); found {', '.join(kinds) or 'none'}")
+    statement = str(statements[0].query).strip().rstrip(";")
+    bracketed = f"select * from ({statement}\n)"  # noqa: S608
+    plan = connection.execute(f"explain (format json) {bracketed}").fetchall()
+    if _RUNS_TEXT in str(plan):
+        raise UsageError(f"expected a statement that reads, found {_RUNS_TEXT}")
+    return statement
 
 
 def with_meanings(statement: str) -> str:
-    """Return a statement; in place of `describe NAME.CONFIG` one that gives meanings too."""
-    if not (found := re.fullmatch(r"describe\s+(\w+)\.(\w+)", statement, re.IGNORECASE)):
+    """Return a statement; `describe NAME.CONFIG` and `show tables` become ones with meanings."""
+    if re.fullmatch(r"show\s+tables", statement, re.IGNORECASE):
+        return (
+            "select database_name || '.' || view_name as \"table\", comment as meaning "
+            "from duckdb_views() where not internal order by all"
+        )
+    if not (names := re.fullmatch(r"describe\s+(\w+)\.(\w+)", statement, re.IGNORECASE)):
         return statement
-    name, config = map(text, found.groups())
+    name, config = map(text, names.groups())
     return (
         "select column_name, data_type as column_type, comment as meaning from duckdb_columns() "  # noqa: S608
         f"where database_name = {name} and table_name = {config} order by column_index"
@@ -141,7 +163,9 @@ def with_meanings(statement: str) -> str:
 
 def ids(connection: Any, query: str) -> list[str]:
     """Return the first column of a result as text, each value once; UsageError if it has none."""
-    rows = until_interrupted(connection, lambda: connection.execute(statement_of(query)).fetchall())
+    rows = until_interrupted(
+        connection, lambda: connection.execute(statement_of(connection, query)).fetchall()
+    )
     if not rows or any(row[0] is None for row in rows):
         raise UsageError(
             "", Problem("the query", "ids in its first column", "null" if rows else "no row")
@@ -156,7 +180,7 @@ def write(connection: Any, query: str, path: Path) -> int:
     """
     if path.suffix not in _FORMATS:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
-    statement = statement_of(query)
+    statement = statement_of(connection, query)
     with writing(path) as file:
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
