@@ -3,7 +3,7 @@
 import pytest
 
 import parley
-from parley.base.errors import ParleyError
+from parley.base.errors import ParleyError, RecordError
 from parley.reading.sql import write
 
 pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
@@ -11,10 +11,10 @@ Own = pytest.importorskip("parley.reading.site.own").Own
 
 DAMAGED = {  # what the error says -> files with ID for dialogue_id and ; for a new line
     "no such": """csv:ID,x;9,a csv:ID,turn,x;2001,0,a;2001,99,b csv:ID,turn,x;9,0,a
-        csv:ID,turn,x;2001,-1,a csv:ID,turn,x;2001,0.0,a csv:ID,turn,x;2001,,a
+        csv:ID,turn,x;2001,-1,a csv:ID,turn,x;2001,0.5,a csv:ID,turn,x;2001,,a
         csv:ID,turn,x;,0,a
         csv:ID,turn,x;2001,zero,a csv:ID,speaker,x;2001,agent_1,a csv:ID,speaker,x;2001,,a
-        jsonl:{"ID":2001.0,"x":1} jsonl:{"ID":true,"x":1} jsonl:{"ID":[2001],"x":1}
+        jsonl:{"ID":2001.5,"x":1} jsonl:{"ID":true,"x":1} jsonl:{"ID":[2001],"x":1}
         jsonl:{"ID":{"a":1},"x":1} jsonl:{"ID":"02001","x":1} jsonl:{"ID":null,"x":1}
         jsonl:{"x":1};{"ID":2001,"x":1} jsonl:{"ID":2001,"x":1};{"ID":"2001","x":1}""",
     "repeated, first in row 1": """csv:ID,x;2001,a;2001,b csv:ID,turn,x;2001,0,a;2001,0,a
@@ -77,9 +77,46 @@ def test_differences_are_those_of_sql(sample_build, tmp_path):
     assert not any("satisfaction" in label for label in differ)
     assert own.notes[0].startswith(f"one: {len(rows)} of ")
     told = dict(own.beside(ids[0])[0]["facts"])
-    assert told["whole: chat_logs"] == "null"
+    assert "whole: chat_logs" not in told  # null
     assert len(told["whole: note"]) == 100_000
     assert "nan" in told["whole: nested"].lower()
+
+
+LABELS = {  # file, with LABEL and POINTS of ours -> its differences, or None if it is refused
+    'csv:ID,turn,labels;2001,0,"[""LABEL""]"': 0,
+    "csv:ID,turn,labels;2001,0,LABEL": 0,
+    "csv:ID,turn,labels;2001,0.0,LABEL": 0,
+    'csv:ID,turn,labels;2001,0,"LABEL, LABEL"': 0,
+    "csv:ID,turn,labels;2001,0,uv-part": 1,
+    "csv:ID,turn,labels;2001,0,LABEL; uv-part": 1,
+    'jsonl:{"ID":2001,"turn":0,"labels":["LABEL"],"note":""}': 0,
+    'jsonl:{"ID":2001,"turn":0,"labels":"LABEL","note":"","id":7}': 0,
+    'jsonl:{"ID":2001,"turn":0,"labels":["uv-part"]}': 0,  # a prediction, which score compares
+    "csv:ID,turn,labels;2001,0,none such": None,
+    'csv:ID,turn,labels;2001,0,"{""choices"": [""LABEL""]}"': None,
+    'jsonl:{"ID":2001,"turn":0,"labels":{"choices":["LABEL"]},"x":1}': None,
+    "csv:ID,turn,Labels;2001,0,LABEL": None,
+    "csv:ID,speaker,points_scored;2001,mturk_agent_1,19.5": None,
+    "csv:ID,speaker,points_scored;2001,mturk_agent_1,POINTS.0": 0,
+    "csv:ID,speaker,deal;2001,mturk_agent_1,perhaps": None,
+}
+
+
+@pytest.mark.parametrize(("file", "differences"), LABELS.items())
+def test_a_label_is_compared_as_its_column_declares(sample_build, tmp_path, file, differences):
+    built = parley.open(sample_build / "casino")
+    label = next(row["labels"] for row in built.named("strategies") if row["turn"] == 0)[0]
+    points = str(built.rows("participants")[0]["points_scored"])
+    for name, value in {"LABEL": label, "POINTS": points, "ID": "dialogue_id"}.items():
+        file = file.replace(name, value)
+    suffix, _, text = file.partition(":")
+    path = tmp_path / f"mine.{suffix}"
+    path.write_text(text.replace(";", "\n", 1) if suffix == "csv" else text)
+    if differences is None:
+        with pytest.raises(RecordError):
+            Own(built, [path])
+    else:
+        assert len(Own(built, [path]).beside("2001")[1]) == differences
 
 
 def test_the_files_of_a_command_are_one_datasets(run, sample_build, tmp_path):

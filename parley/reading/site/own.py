@@ -26,6 +26,7 @@ from parley.reading.transcript import Note
 Keys = tuple[str, ...]
 Known = dict[str, dict[Keys, str | None]]  # of what -> key -> the text of an utterance
 _READERS = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "json": "json", "jsonl": "json"}
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _LABELS = re.compile(r"ENUM\(.*\)\[\]", re.DOTALL)
 
 
@@ -39,7 +40,9 @@ class _Rows(NamedTuple):
     kinds: dict[str, str]  # other column -> its type
 
     def key(self, alias: str) -> list[str]:
-        return [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
+        """Return the SQL of the key as text; 0.0, as pandas writes 0 beside a null, is 0."""
+        texts = [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
+        return [f"regexp_replace({text}, '^(\\d+)\\.0$', '\\1')" for text in texts]
 
 
 class Own:
@@ -68,10 +71,16 @@ class Own:
                 try:
                     name = file.stem if stems.count(file.stem) == 1 else str(file)
                     mine = self._described(file, name, keys)
+                    task = _task_of(built, mine, file)
                     self._keep(mine, known[mine.of])
-                    for other in beside:
-                        if other.of == mine.of:
-                            self._compare(mine, other)
+                    if task:
+                        scored = f"parley score {built.dataset.name} {task}"
+                        self.notes.append(f"{name}: predictions, not compared: `{scored}` does")
+                        continue
+                    others = [other for other in beside if other.of == mine.of]
+                    self._require_comparable(mine, others)
+                    for other in others:
+                        self._compare(mine, other)
                 except ParleyError as error:
                     error.message = f"{file}: {cut(error.message)}"
                     raise
@@ -100,7 +109,8 @@ class Own:
         kind = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
         if not kind or not file.is_file():
             raise UsageError(f"expected an existing file that ends in .{', .'.join(_READERS)}")
-        source = f"read_{kind}({literal(file)}, hive_partitioning = false)"
+        options = ", all_varchar = true, comment = ''" if kind == "csv" else ""
+        source = f"read_{kind}({literal(file)}, hive_partitioning = false{options})"
         columns = self._rows(name, source, "", ()).kinds.keys()
         if odd := [each for each in (str(file), *columns) if plain(each) != each]:
             raise UsageError(f"expected names without control characters, found {odd[0]}")
@@ -133,7 +143,8 @@ class Own:
                 told = self._told.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), [])
                 for column, value in zip(rows.kinds, values, strict=False):
                     name = f"{rows.name}: {column}"
-                    told.append(Note("null" if value is None else value, name, by=name))
+                    if value is not None:
+                        told.append(Note(value, name, by=name))
                 continue
             causes.add(f"row {number} ({', '.join(map(str, key))})", Problem("", what=what))
         if causes or not found:
@@ -141,22 +152,38 @@ class Own:
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
         self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
 
-    def _differing(self, join: str, keys: list[str], values: list[str]) -> tuple[list[Any], str]:
-        where = f"{join} where {' is distinct from '.join(values)}"
-        return self._ask(f"select distinct {', '.join(keys)} {where}"), where
+    def _require_comparable(self, mine: _Rows, others: Sequence[_Rows]) -> None:
+        """Raise RecordError if a value is none that the column of that name may hold."""
+        causes = Causes()
+        for other in others:
+            for column in mine.kinds:
+                if alike := [c for c in other.kinds if c.lower() == column.lower() and c != column]:
+                    causes.add(column, Problem("", f"the name {alike[0]}", column))
+            for column in _shared(mine, other):
+                value, kind = f"m.{quoted(column)}", other.kinds[column]
+                if kind == mine.kinds[column]:
+                    continue
+                is_wrong = f"{value} is not null and not coalesce({_fits(value, kind)}, false)"
+                keys = ", ".join(mine.key("m"))
+                wrong = f"select {value}::varchar, {keys} from {mine.source} m where {is_wrong}"  # noqa: S608
+                for found, *key in self._ask(wrong):
+                    causes.add(f"{column} ({', '.join(key)})", Problem("", kind, cut(found)))
+        if causes:
+            raise RecordError("values cannot be compared", *causes.told())
 
     def _compare(self, mine: _Rows, other: _Rows) -> None:
         """Note where a file differs from a config, or from an earlier file."""
         keys = mine.key("m")
         both = " and ".join(f"{a} = {b}" for a, b in zip(keys, other.key("o"), strict=True))
         join = f"from {other.source} o join {mine.source} m on {both}"
-        for column in (each for each in mine.kinds if each in other.kinds):
-            raw = [f"{alias}.{quoted(column)}" for alias in "mo"]
-            texts = [_text(value, column in self._sets) for value in raw]
-            try:
-                found, where = self._differing(join, keys, texts if column in self._sets else raw)
-            except UsageError:  # of types that DuckDB does not compare
-                found, where = self._differing(join, keys, texts)
+        for column in _shared(mine, other):
+            kind, values = other.kinds[column], [f"{alias}.{quoted(column)}" for alias in "mo"]
+            if column in self._sets:
+                values = [_set_of(value) for value in values]
+            elif kind != mine.kinds[column]:
+                values[0] = f"try_cast({values[0]}::varchar as {kind})"
+            where = f"{join} where {' is distinct from '.join(values)}"
+            found = self._ask(f"select distinct {', '.join(keys)} {where}")
             count = f"select (select count(*) from {other.source}), count(*) {join}"  # noqa: S608
             ((of, shared),) = self._ask(count)
             label = f"{mine.name}: {column} ≠ {other.name}"
@@ -165,8 +192,34 @@ class Own:
             self.notes.append(f"{differ}; {of - shared:,} rows of {other.name} have none")
             self.queries[label] = f"select {keys[0]} {where}"
             for id, *part in found:
-                place = (mine.of, *part)
-                self._told[id][place].append(Note(label, DIFFERS))
+                self._told[id].setdefault((mine.of, *part), []).append(Note(label, DIFFERS))
+
+
+def _shared(mine: _Rows, other: _Rows) -> list[str]:
+    """Return the columns that both have, but for the id of a row, which each tool numbers anew."""
+    return [column for column in mine.kinds if column in other.kinds and column != "id"]
+
+
+def _task_of(built: BuiltFolder, rows: _Rows, file: Path) -> str:
+    """Return the task whose predictions a file of JSON Lines holds, by its columns; or ""."""
+    columns = {*rows.keys, *rows.kinds}
+    tasks = built.dataset.tasks.items() if ".jsonl" in file.suffixes else []
+    return next((name for name, task in tasks if columns == {*task.fields}), "")
+
+
+def _set_of(value: str) -> str:
+    """Return the SQL of a set of labels: a list, or a text of several labels or of one."""
+    labels = f"regexp_split_to_array(trim({value}::varchar), '\\s*[,;]\\s*')"
+    return f"list_sort(list_distinct(coalesce(try_cast({value} as varchar[]), {labels})))"
+
+
+def _fits(value: str, kind: str) -> str:
+    """Return the SQL of whether a value of a file can be compared with a column of a type."""
+    if _LABELS.fullmatch(kind):
+        return f"list_has_all(enum_range(null::{kind[:-2]})::varchar[], {_set_of(value)})"
+    if kind in _WHOLE:  # a cast would round
+        return f"try_cast({value}::varchar as double) = try_cast({value}::varchar as {kind})"
+    return f"try_cast({value}::varchar as {kind}) is not null"
 
 
 def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
@@ -187,9 +240,3 @@ def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
     whole = [id for id, of in ids.items() if of == "dialogues"]
     keys = {(id, "turn"): "turns" for id in whole} | {(id, "speaker"): "sides" for id in whole}
     return keys | {(id,): of for id, of in ids.items()}, found
-
-
-def _text(value: str, is_set: bool) -> str:
-    """Return the SQL of a value as text, of a set in any order; a text may be a list, as in CSV."""
-    each = f"try_cast({value} as varchar[])"
-    return f"coalesce({f'list_sort({each})' if is_set else each}::varchar, {value}::varchar)"
