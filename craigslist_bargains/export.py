@@ -22,4 +22,4 @@ def _speaker(row: dict[str, Any], event: dict[str, Any]) -> tuple[str, dict[str,
     return f"{row['uuid']} {side['Role']}", {**side, "agent": event["agent"], "uuid": row["uuid"]}
 
 
-EXPORTS = {"convokit": convokit(CORPUS, "events", "text", _speaker)}
+EXPORTS = {"convokit": convokit(CORPUS, "events", "text", _speaker, "time")}

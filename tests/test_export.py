@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections import Counter
+from itertools import pairwise
 
 import hostile
 import pyarrow as pa
@@ -260,6 +261,9 @@ def test_a_convokit_corpus_holds_every_turn_in_its_place(name, builds, tmp_path)
     for each in corpus["utterances"]:
         before = utterances.get(each["reply-to"])
         assert each["conversation_id"] == (before["conversation_id"] if before else each["id"])
+    times = [(each["conversation_id"], each["timestamp"]) for each in corpus["utterances"]]
+    for (one, before), (other, after) in pairwise(times):
+        assert one != other or before <= after  # ConvoKit orders by them
     components = {
         "utterances-index": [each["meta"] for each in corpus["utterances"]],
         "speakers-index": [each["meta"] for each in corpus["speakers"].values()],
@@ -270,6 +274,8 @@ def test_a_convokit_corpus_holds_every_turn_in_its_place(name, builds, tmp_path)
     for part, metas in components.items():
         keys = {key for meta in metas for key in meta}
         assert corpus["index"][part].keys() >= keys, part
+        kinds = {kind for kinds in corpus["index"][part].values() for kind in kinds}
+        assert kinds <= {f"<class '{k}'>" for k in ("bool", "dict", "float", "int", "list", "str")}
 
 
 def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):

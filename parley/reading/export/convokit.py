@@ -23,6 +23,7 @@ def convokit(
     turns: str,
     text: str,
     speaker: Callable[[Any, Any], tuple[str, Meta]],
+    time: str = "",
 ) -> Callable[[BuiltFolder, Path], None]:
     """Return the function that writes a dataset as a corpus, for its `EXPORTS`.
 
@@ -34,6 +35,7 @@ def convokit(
         turns: The column with the entries of a dialogue.
         text: The field of an entry with its text; null becomes "".
         speaker: Takes a row and an entry; returns the id and the metadata of the speaker.
+        time: The field of an entry with its time in seconds; by default its number is the time.
     """
 
     def conversation(dialogue: Dialogue) -> Conversation:
@@ -47,7 +49,7 @@ def convokit(
 
     def write(built: BuiltFolder, folder: Path) -> None:
         found = (each for each in dialogues(built) if turns in each.row)
-        write_corpus(folder, about, map(conversation, found))
+        write_corpus(folder, about, map(conversation, found), time)
 
     return write
 
@@ -57,7 +59,7 @@ def _without(row: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def write_corpus(
-    folder: Path, about: Mapping[str, str], conversations: Iterable[Conversation]
+    folder: Path, about: Mapping[str, str], conversations: Iterable[Conversation], time: str = ""
 ) -> None:
     """Write a corpus; a conversation's id is that of its first utterance, as in ConvoKit.
 
@@ -65,6 +67,7 @@ def write_corpus(
         folder: An empty folder.
         about: The metadata of the corpus.
         conversations: The conversations in order.
+        time: The metadata of an utterance with its time; by default its number, from 0.
 
     Raises:
         ValueError: an utterance comes twice, or a number is not finite.
@@ -74,13 +77,13 @@ def write_corpus(
     metas: dict[str, Meta] = {}
     for ids, meta, turns in conversations:
         metas[ids[0]] = meta
-        for id, before, turn in zip(ids, (None, *ids), turns, strict=False):
+        for number, (id, before, turn) in enumerate(zip(ids, (None, *ids), turns, strict=False)):
             speaker, speakers[turn[0]], text, own = turn
             if id in utterances:
                 raise ValueError(f"the utterance {id!r:.60} comes twice")
             said: dict[str, Any] = {"id": id, "conversation_id": ids[0], "text": text}
             said |= {"speaker": speaker, "meta": own, "reply-to": before}
-            utterances[id] = said | {"timestamp": None, "vectors": []}
+            utterances[id] = said | {"timestamp": own[time] if time else number, "vectors": []}
     index = {
         "utterances-index": _types(each["meta"] for each in utterances.values()),
         "speakers-index": _types(speakers.values()),
@@ -104,7 +107,10 @@ def _types(metas: Any) -> dict[str, list[str]]:
         for key, value in meta.items():
             kinds = found.setdefault(key, {})
             if value is not None:
-                kinds[str(type(value))] = None
+                # of Python's types, as rows are of our own
+                kinds[str(next(k for k in type(value).__mro__ if k.__module__ == "builtins"))] = (
+                    None
+                )
     return {key: list(kinds) for key, kinds in found.items()}
 
 
