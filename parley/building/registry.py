@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _TAKEN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}  # by YAML
 _TAKEN |= {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
+_TAKEN |= {"main", "memory", "system", "temp"}  # by DuckDB, for its catalogues
 _TAKEN |= {"tasks", "views", "datasets", "parley", *sys.stdlib_module_names}
 _LAYOUT = (
     "To use your own, set PARLEY_DATASETS to a folder of folders NAME, each with its script "
@@ -63,7 +64,7 @@ def wrong_name(name: str) -> str:
         return "a name has lower-case letters, digits and _, and begins with a letter"
     # the title names the class
     if keyword.iskeyword(name) or keyword.iskeyword(name.title()) or name in _TAKEN:
-        return "it means something else in Python or YAML, or is that of another module"
+        return "it means something else in Python, YAML or SQL, or is that of another module"
     return ""
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from parley.base.errors import UsageError
 from parley.cli.common import AsJson, Attempts, Name, Names, app, print_line, print_result, select
 
 
@@ -16,43 +15,15 @@ def new(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="The parent folder: writes DIR/NAME.")
     ],
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="FILE", help="Upstream files or folders to draft from."),
-    ] = None,
-    turns: Annotated[
-        str, typer.Option(metavar="FIELD", help="The field of a record that lists its turns.")
-    ] = "",
-    speaker: Annotated[
-        str, typer.Option(metavar="FIELD", help="Who speaks: of a turn, or a list beside --text.")
-    ] = "",
-    text: Annotated[
-        str, typer.Option(metavar="FIELD", help="What is said: of a turn, or a list.")
-    ] = "",
-    dialogue: Annotated[
-        str, typer.Option(metavar="FIELD", help="The dialogue of a row that is a turn.")
-    ] = "",
 ) -> None:
-    """Start a dataset: a skeleton to edit, or a draft from upstream's files.
+    """Start a dataset: a folder of two invented dialogues, to edit.
 
-    A draft declares the fields, types, labels and key of the records, has an invented sample,
-    passes `parley check`, and builds from the files. Where its dialogues are, you state.
+    It passes `parley check` and builds.
     """
-    from parley.authoring.starting.draft import Stated
-    from parley.authoring.starting.new import write_draft, write_skeleton
+    from parley.authoring.starting.new import write_skeleton
 
-    stated = Stated(turns, speaker, text, dialogue)
-    if not files and stated != Stated():
-        raise UsageError("--turns, --speaker, --text and --dialogue need files to draft from")
-    made, notes = (
-        write_draft(name, folder, files, stated) if files else (write_skeleton(name, folder), ())
-    )
-    for line in notes:
-        print_line(line)
-    print_line(f"wrote {made}; edit it, and check it with")
+    print_line(f"wrote {write_skeleton(name, folder)}; edit it, and check it with")
     print_line(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}")
-    if files:
-        print_line(f"build it with `parley build {name} --source DIR`, the files in DIR/{name}/")
 
 
 @app.command()
@@ -63,7 +34,7 @@ def pin(
     ] = "",
 ) -> None:
     """Print the line of pins.py for a file or folder: URL, size and hash."""
-    from parley.authoring.starting.files import pin_line
+    from parley.authoring.starting.pin import pin_line
 
     typer.echo(pin_line(path, url))
 

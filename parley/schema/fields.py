@@ -15,7 +15,6 @@ from parley.schema.nodes import Column
 if TYPE_CHECKING:
     from parley.building.configs import Config, View
 
-UNKNOWN = "?"  # the meaning of a field in a draft
 HEADINGS = ("field", "type", "null", "meaning")
 _MOST = 40  # values of a closed set; of more, the first are listed
 _FIRST = 8

@@ -15,7 +15,7 @@ from parley.building.rows.arrow import to_batches
 from parley.building.rows.digest import Digest
 from parley.building.rows.split import SplitPlan, generate
 from parley.schema.containers import KEY
-from parley.schema.fields import UNKNOWN, columns_of
+from parley.schema.fields import columns_of
 from parley.verifying.check import NotChecked
 from parley.verifying.differences import differences, row_differences
 from parley.verifying.folder_checks import Plans, Remeasured
@@ -62,7 +62,7 @@ def empty_texts(built: BuiltFolder) -> Iterator[str]:
         declared = columns_of(built.dataset.configs[config])
         meanings = {column.path: column.meaning for column in declared}
         meaning = meanings[re.sub(r"(\[\])+$", "", path)]
-        if "empty" not in meaning and meaning not in ("", UNKNOWN, KEY):
+        if "empty" not in meaning and meaning not in ("", KEY):
             what = f"{count:,} empty texts; say in its meaning what empty stands for, or give null"
             yield f"{config}: {path}: {what}"
 

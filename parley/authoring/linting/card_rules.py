@@ -12,7 +12,6 @@ from parley.base.errors import few
 from parley.base.marks import with_parts, without_parts
 from parley.building.card import PARTS, renewed_card
 from parley.building.measurements import measured
-from parley.schema.fields import UNKNOWN, columns_of
 from parley.source.pins import PLACEHOLDER
 from parley.verifying.check import NotChecked
 
@@ -92,9 +91,6 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     ]
     own = _sections(body)
     left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == GIVEN[title]]
-    columns = (column for each in dataset.configs.values() for column in columns_of(each))
-    if unknown := len({column.path for column in columns if column.meaning == UNKNOWN}):
-        left.append(f"{script}: the meaning of {unknown} fields")
     said = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
         yield NotChecked(f"{few(left)}: {said}")

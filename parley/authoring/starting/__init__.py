@@ -1,1 +1,1 @@
-"""Write a new dataset folder: the skeleton, or a draft from upstream's files (`parley new`)."""
+"""Start a dataset folder: the skeleton (`parley new`), and the pins of its files (`parley pin`)."""
