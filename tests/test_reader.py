@@ -25,6 +25,7 @@ GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users":
     ("change", "path", "found"),
     [
         ({"extra": 1}, ".extra", "1"),
+        ({"": 1}, '.""', "1"),
         ({"id": 1}, ".id", "1"),
         ({"score": "2"}, ".score", '"2"'),
         ({"score": True}, ".score", "true"),

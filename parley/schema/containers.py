@@ -121,7 +121,8 @@ class Object(Node):
             yield self.problem(value, path)
             return
         for key in sorted(value.keys() - self.fields):
-            yield Problem(f"{path}.{key}", what="unknown field", found=show(value[key]))
+            name = key or '""'  # as a table names the column of its index
+            yield Problem(f"{path}.{name}", what="unknown field", found=show(value[key]))
         for key, node in self.fields.items():
             if key in value:
                 yield from node.problems(value[key], f"{path}.{key}")
