@@ -143,7 +143,7 @@ ERRORS = [
     ("export casino csv new --build out --ids long", 2, "has no dialogue 9999"),
     ("pin pipe", 1, "pipe: not a regular file"),
     ("pin /dev/zero", 1, "/dev/zero: not a regular file"),
-    ("new tea . pipe.jsonl", 2, "pipe.jsonl: not a regular file"),
+    ("pin pipe.jsonl", 1, "pipe.jsonl: not a regular file"),
     ("tasks --update pipe", 2, "--update pipe: not a regular file"),
     *(
         (f"{command} out/casino/new", 1, "casino, which would no longer verify")
