@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TAKEN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}  # by YAML
 _TAKEN |= {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
-_TAKEN |= {"main", "memory", "system", "temp"}  # by DuckDB, for its catalogues
+_TAKEN |= {"main", "memory", "system", "temp", "information_schema", "pg_catalog"}  # by DuckDB
 _TAKEN |= {"tasks", "views", "datasets", "parley", *sys.stdlib_module_names}
 _LAYOUT = (
     "To use your own, set PARLEY_DATASETS to a folder of folders NAME, each with its script "
