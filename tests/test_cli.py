@@ -47,6 +47,7 @@ def test_commands_import_nothing_heavy(tmp_path, sample_build):
     )
     light = "--help, list, run, run cosrec catalogue --help, fetch --help, tasks, tasks casino"
     shown = f"show casino --build {sample_build}, show duo --build {sample_build} --json"
+    shown += f", export casino csv exported --build {sample_build}"
     args = [sys.executable, "-c", program, f"{light}, verify --build none", shown]
     done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert re.findall("^heavy:(.*)$", done.stdout, re.MULTILINE) == ["", " pyarrow"]

@@ -30,6 +30,7 @@ from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
 from parley.building.registry import Dataset
 from parley.reading.dialogues import places, require_dialogues
+from parley.schema.features import arrow_schema
 
 CHATS = "messages"  # the config of chats
 
@@ -102,7 +103,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
     from parley.building.rows.arrow import explain  # not at the top: sound rows need none of it
 
     for config, split in built.declared:
-        schema = built.features(config).arrow_schema
+        schema = arrow_schema(built.columns(config))
         for problem in explain(built.each_row(config, split), schema):
             yield problem.at(f"{config}/{split}")
 
@@ -110,7 +111,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
-        columns = list(_columns(built.features(config)))
+        columns = list(_columns(built.columns(config)))
         path = folder / f"{config}-{split}.csv"
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
@@ -155,7 +156,7 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
 
     Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
     """
-    columns = list(_columns(built.features(config)))
+    columns = list(_columns(built.columns(config)))
     writer: Any = csv.writer(SimpleNamespace(write=str))  # `writerow` returns what this does
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
@@ -180,10 +181,10 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
 def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
     """Return config -> its columns that name the dialogue of a row."""
     dataset = built.dataset
-    named = {next(iter(built.features(config))) for config, _ in places(built)}
+    named = {next(iter(built.columns(config))) for config, _ in places(built)}
     named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
     return {
-        config: [column for column in built.features(config) if column in named]
+        config: [column for column in built.columns(config) if column in named]
         for config, _ in built.declared
     }
 
