@@ -81,7 +81,7 @@ def _entry(row: dict[str, Any], beside: Beside | None) -> str:
     known = facets(row, beside)
     told = [row["dialogue_id"], f"{known['turns']} turns"]
     if ratings := row.get("ratings"):
-        told.append(f"rated {mean(rating[a] for rating in ratings for a in ASPECTS):.1f}")
+        told.append(f"mean rating {mean(r[a] for r in ratings for a in ASPECTS):.1f} of 5")
     if known["judged queries"]:
         told.append(f"{known['judged queries']} judged queries")
     return " · ".join(told)

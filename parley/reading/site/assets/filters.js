@@ -146,16 +146,18 @@ class Labels extends Filter {
     return { now, count, button, shown: -1, item: element("li", "", button) };
   }
 
-  /** Hide all but the first and the chosen labels behind a button. */
+  /** Hide all but the most frequent and the chosen labels behind a button. */
   fold() {
     let all = false;
+    const codes = [...this.labels.keys()].sort((a, b) => this.whole[b] - this.whole[a]);
+    const first = new Set(codes.slice(0, SHOWN));
     const more = makeButton("more", () => {
       all = !all;
       this.refold();
     });
     this.refold = () => {
       this.bars.forEach(
-        (bar, code) => (bar.item.hidden = !all && code >= SHOWN && !this.codes?.includes(code)),
+        (bar, code) => (bar.item.hidden = !all && !first.has(code) && !this.codes?.includes(code)),
       );
       more.textContent = all ? "Fewer" : `All ${inEnglish(this.labels.length)}`;
       more.setAttribute("aria-expanded", all);

@@ -613,7 +613,7 @@ class Page {
       return box;
     };
     const others = this.filters.filter((filter) => !this.chosen.includes(filter));
-    const rest = element("details", "", element("summary", "", "Values for the other filters"));
+    const rest = element("details", "", element("summary", "", "More about this dialogue"));
     const made = add(element("div", "filtered"), this.chosen);
     made.append(add(rest, others));
     return made;
