@@ -23,6 +23,7 @@ import pytest
 from folders import restate
 from hub import contents
 
+from parley.base.errors import Interrupted
 from parley.building.card import is_licensed, parse
 from parley.building.folder import open_folder
 from parley.building.registry import discover
@@ -31,7 +32,7 @@ from parley.reading.dialogues import dialogues
 from parley.reading.site.data import write_data
 from parley.reading.site.filters import filters
 from parley.reading.site.markdown import to_html
-from parley.reading.site.serve import serving
+from parley.reading.site.serve import Parts, serving
 from parley.reading.site.write import Description, write_site
 
 
@@ -289,6 +290,28 @@ def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path,
     assert run("browse", "--sample", "--build", sample_build, "--no-open").returncode == 2
 
 
+def read_page(url):
+    """Return the answer of a page as soon as its part is made."""
+    while "assets/reading.js" in (answer := httpx2.get(url, timeout=60)).text:
+        pass
+    return answer
+
+
+def test_a_page_that_is_not_made_says_what_is_read(tmp_path):
+    parts = Parts(["duo"])
+    with serving(tmp_path, parts=parts) as url:
+        waiting = httpx2.get(f"{url}duo/index.html", timeout=60)
+        assert (waiting.status_code, "duo" in waiting.text) == (200, True)
+        policy = "default-src 'none'; script-src 'self'"
+        assert waiting.headers["Content-Security-Policy"] == policy
+
+    def stop(name):
+        raise Interrupted(signal.SIGINT)
+
+    with pytest.raises(Interrupted):  # for it is asked for
+        parts.make_asked(stop)
+
+
 @pytest.mark.slow
 def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, run):
     """And removes the files of a killed one."""
@@ -313,7 +336,7 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
             url = process.stdout.readline().split()[0]
             assert re.fullmatch(rf"http://127\.0\.0\.1:{command[-1]}/[\w-]{{20,}}/", url)
             try:
-                yield process, lambda path: httpx2.get(url + path, timeout=60)
+                yield process, lambda path: read_page(url + path)
             finally:
                 process.kill()
 

@@ -4,7 +4,7 @@ import secrets
 import sys
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from functools import partial
 from http import HTTPStatus
@@ -67,15 +67,18 @@ class Parts:
         self._made: dict[str, Future[None]] = {name: Future() for name in names}
         self._asked: Queue[str] = Queue()
 
-    def wait_for(self, name: str) -> None:
-        """Return when a part is made, at once if there is none of this name.
+    def wait_for(self, name: str, seconds: float | None = None) -> bool:
+        """Return whether a part is made, at the latest after a time; True if none has this name.
 
         ParleyError if it cannot be made.
         """
-        if made := self._made.get(name):
-            if not made.done():
-                self._asked.put(name)
-            made.result()
+        if not (part := self._made.get(name)):
+            return True
+        if not part.done():
+            self._asked.put(name)
+        if is_made := bool(wait([part], seconds).done):
+            part.result()
+        return is_made
 
     def make_asked(self, make: Callable[[str], None]) -> None:
         """Make each part that is asked for, once, until a signal."""
@@ -93,6 +96,9 @@ class Parts:
                     self._made[name].set_result(None)
 
 
+_PATIENCE = 0.3  # seconds
+_READING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Reading {0}</title>
+<script src="{1}assets/reading.js"></script><p>Reading {0}. This takes some seconds.</p></html>"""
 _WHOLE = Parts()  # of a site that is written already
 
 
@@ -165,13 +171,25 @@ class _Handler(SimpleHTTPRequestHandler):
     def send_head(self) -> BytesIO | BinaryIO | None:
         try:
             place = Path(self.translate_path(self.path)).relative_to(self.directory)
-            self._parts.wait_for(place.parts[0] if place.parts else "")
+            part = place.parts[0] if place.parts else ""
+            is_page = self.path.endswith("/") or place.suffix == ".html"
+            if not self._parts.wait_for(part, _PATIENCE if is_page else None):
+                return self._reading(part)
             return super().send_head()
         except ParleyError as error:
             self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(str(error)))
         except ValueError:  # invalid file name
             self.send_error(HTTPStatus.NOT_FOUND)
         return None
+
+    def _reading(self, part: str) -> BytesIO:
+        """Send a page that says what is read, and asks again."""
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Security-Policy", "default-src 'none'; script-src 'self'")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        return BytesIO(_READING.format(part, self._root).encode())
 
     def list_directory(self, path: Any) -> None:
         self.send_error(HTTPStatus.NOT_FOUND)
