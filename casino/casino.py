@@ -212,6 +212,16 @@ def folds(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"fold": int(number), "seeds": found["seeds"], **ids}
 
 
+def unfolded(records: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the record of all folds: the inverse of `folds`."""
+    found: dict[str, Any] = {}
+    for record in records:
+        parts = {name: record[part] for name, part in FOLD_PARTS.items()}
+        found = {"cvs": {**found.get("cvs", {}), str(record["fold"]): parts}}
+        found["seeds"] = record["seeds"]
+    yield SEEDS.path, found
+
+
 FOLD_PARTS = {"train": "train", "val": "validation", "test": "test"}  # upstream's name -> column
 FOLD = {
     "fold": Field(int, "upstream's number of the fold, from 0"),
@@ -336,6 +346,7 @@ Association for Computational Linguistics: Human Language Technologies},
             "one of the 5 folds for the partner's priorities",
             {"train": [SEEDS]},
             records=folds,
+            unjoin=unfolded,
             shape=FOLD,
             key="fold",
             use="infer the partner's priorities",

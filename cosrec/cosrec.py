@@ -150,6 +150,13 @@ def prompts(sources: Mapping[str, Any]) -> Iterator[dict[str, str]]:
             yield {"name": PurePosixPath(path).stem, "text": text}
 
 
+def unprompted(records: Iterable[dict[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield each prompt with its file: the inverse of `prompts`."""
+    paths = {at.stem: str(at) for at, file in FILES.items() if file.read == "text"}
+    for record in records:
+        yield paths[record["name"]], record["text"]
+
+
 def joined(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each conversation with the values of all files for its id, by the names of the files.
 
@@ -245,8 +252,17 @@ def _annotated(part: str, description: str, use: str, listed: str) -> Config:
         to_annotated_row,
         to_annotated_record,
     )
-    files, key = splits([part], *HELD), "dialogue_id"
-    return Config(part, description, files, records=joined, shape=shape, key=key, use=use)
+    files = splits([part], *HELD)
+    paths = {PurePosixPath(file.path).stem: file.path for file in files[part]}
+
+    def unjoined(records: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the line of each file for each conversation: the inverse of `joined`."""
+        for record in records:
+            for name in record.keys() - {"dialogue_id"}:
+                yield paths[name], {record["dialogue_id"]: record[name]}
+
+    joins, key = {"records": joined, "unjoin": unjoined}, "dialogue_id"
+    return Config(part, description, files, **joins, shape=shape, key=key, use=use)
 
 
 def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
@@ -314,6 +330,7 @@ Research and Development in Information Retrieval},
             "a prompt that generated the data",
             {"prompts": [file for file in FILES.values() if file.read == "text"]},
             records=prompts,
+            unjoin=unprompted,
             shape={
                 "name": Field(str, "the name of the file, without `.txt`"),
                 "text": Field(str, "the exact text, with the placeholders in braces"),

@@ -211,6 +211,12 @@ def placed(sources: Mapping[str, Any]) -> Iterator[Record]:
             yield record
 
 
+def unplaced(records: Iterable[Record]) -> Iterator[tuple[str, Record]]:
+    """Yield each dialogue with its folder: the inverse of `placed`."""
+    for record in records:
+        yield f"{record['setting']}/{language_of(record)}", record
+
+
 # The dataset ----------------------------------------------------------------------------
 
 
@@ -229,6 +235,7 @@ def _dialogues(
         description,
         splits,
         records=placed,
+        unjoin=unplaced,
         shape=Converted(shapes, ROW, to_row, to_record),
         key="dialogue_id",
         holds=holds,

@@ -105,4 +105,7 @@ def test_the_declarations_print_the_output_of_the_page():
                 exec(code, names)
             printed = out.getvalue()
     read = {"moods.csv": [{"id": "a", "mood": "calm"}], "test": {"a.json": names["talk"]}}
-    assert [*names["with_moods"](read)] == [{"id": "a", "file": "a.json", "mood": "calm"}]
+    talks = [*names["with_moods"](read)]
+    assert talks == [{**names["talk"], "file": "a.json", "mood": "calm"}]
+    again = [("test", names["talk"]), ("moods.csv", read["moods.csv"][0])]
+    assert [*names["without_moods"](talks)] == again

@@ -63,7 +63,7 @@ TASKS = {"first": FIRST}
 """
 OTHERS = "    inputs='its turns',\n    columns=('dialogues.turn',),\n    gold="
 TWICE = "    options={'a': ('x-y', 'x'), 'b': ('z', 'y-z')},\n    gold="
-JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]],
+JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]], unjoin=iter,
             shape=__import__("parley").Converted(DIALOGUE, DIALOGUE, lambda r: r["x"], dict)"""
 # rule: (file, old text, new text)
 BREAKS = {

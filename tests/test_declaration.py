@@ -113,6 +113,9 @@ WRONG = {  # the field or file that an error names -> declarations
         lambda: of_shape({"id": {"a": str}}),
     ],
     "records": [lambda: config(records="all", shape={"id": str}), lambda: view(records=iter)],
+    "unjoin": [
+        lambda: config(records=iter, shape={"id": str}), lambda: config(unjoin=iter),
+    ],
     "licence": [lambda: config(licence=None)],
     "the record": [lambda: of_shape(str), lambda: view(features={})],
     ".x": [lambda: of_shape({"id": str, "x?": (str, None)})],

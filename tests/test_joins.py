@@ -1,9 +1,18 @@
-"""Within a dataset a key has one name and one type, so its configs join in any engine."""
+"""Keys join the configs of a dataset in any engine; joins of files lose nothing."""
 
+import json
 from itertools import combinations
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+
+from parley.authoring.starting.new import write_skeleton
+from parley.building.build import build
+from parley.building.folder import open_folder
+from parley.building.registry import Dataset
+from parley.building.upstream import Sources
+from parley.verifying.verify import verify
 
 # This config keeps upstream's names
 NAMED = {("craigslist_bargains", "negotiations"): {"uuid": "dialogue_id"}}
@@ -47,3 +56,123 @@ def test_keys_have_one_type_and_shared_values(dataset, sample_build):
     assert {(dataset.name, config) for config in alone} == {
         place for place in ALONE if place[0] == dataset.name
     }
+
+
+# Files joined to records ---------------------------------------------------------------------
+
+FILES = {
+    "turns.csv": "talk,who,text,at\n"
+    "a,A,Well , 09:30:15\na,B,Yes,09:31:00\na,A,Yes,09:32:00\na,A,,09:33:00\n"
+    "b,A,Hello,10:00:01\nb,B,Bye,10:00:02\n",
+    "scores.json": json.dumps(
+        [
+            {"talk": "b", "who": "B", "score": 3.25},
+            {"talk": "a", "who": "A", "score": 1.5},
+            {"talk": "a", "who": "B", "score": 2.75},
+        ]
+    ),
+    "meetings.jsonl": '{"talk": "a", "place": "Hall"}\n{"talk": "a", "place": "Yard"}\n'
+    '{"talk": "b", "place": "Hall"}\n',
+}
+SCRIPT = """from parley import Builder, Config, File
+
+PIN = {{"sha256": "0" * 64}}
+SHAPES = {{
+    "turns.csv": {{"talk": str, "who": str, "text": str, "at": str}},
+    "scores.json": {{"talk": str, "who": str, "score": float}},
+    "meetings.jsonl": {{"talk": str, "place": str}},
+}}
+FILES = [File(p, shape, url=f"https://a.b/1/{{p}}", **PIN) for p, shape in SHAPES.items()]
+NAMES = {{"turns.csv": "turns", "scores.json": "scores", "meetings.jsonl": "meetings"}}
+
+
+def records(sources):
+    found = {{}}
+    for path, source in sources.items():
+        for row in source:
+            empty = {{name: [] for name in NAMES.values()}}
+            talk = found.setdefault(row["talk"], {{"talk": row["talk"], **empty}})
+            talk[NAMES[path]].append({{key: row[key] for key in row if key != "talk"}})
+    for talk in found.values():
+        turns, scores, meetings = talk["turns"], talk["scores"], talk["meetings"]
+        {loss}
+        yield talk
+
+
+def unjoin(records):
+    for record in records:
+        for path, name in NAMES.items():
+            for row in record[name]:
+                yield path, {{"talk": record["talk"], **row}}
+
+
+TURN = {{"who": str, "text": (str, None), "at": str}}
+SHAPE = {{
+    "talk": str,
+    "turns": [TURN],
+    "scores": [{{"who": str, "score": float}}],
+    "meetings": [{{"place": str}}],
+}}
+
+
+class Joined(Builder):
+    "Talks."
+
+    VERSION = "1.0.0"
+    HOMEPAGE = "https://a.b"
+    LICENSE = "mit"
+    CITATION = "@misc{{a}}"
+    CONFIGS = [
+        Config("dialogues", "a talk", {{"train": FILES}}, key="talk", records=records,
+               unjoin=unjoin, shape=SHAPE, left_out={left_out})
+    ]
+"""
+LOSSES = {
+    "texts stripped": "for t in turns: t['text'] = t['text'].strip()",
+    "texts cut": "for t in turns: t['text'] = t['text'][:4]",
+    "a text in lower case": "turns[0]['text'] = turns[0]['text'].lower()",
+    "no empty text": "talk['turns'] = [t for t in turns if t['text']]",
+    "null for an empty text": "for t in turns: t['text'] = t['text'] or None",
+    "equal texts once": "talk['turns'] = [*{t['text']: t for t in turns}.values()]",
+    "times cut": "for t in turns: t['at'] = t['at'][:-3]",
+    "turns reversed": "turns.reverse()",
+    "two fields swapped": "for t in turns: t['text'], t['at'] = t['at'], t['text']",
+    "a list cut": "del turns[2:]",
+    "a dialogue dropped": "if talk['talk'] == 'b': continue",
+    "a meeting dropped": "del meetings[1:]",
+    "a person dropped": "talk['turns'] = [t for t in turns if t['who'] == 'A']",
+    "scores of the other": "for s in scores: s['who'] = 'B' if s['who'] == 'A' else 'A'",
+    "a score rounded": "for s in scores: s['score'] = round(s['score'], 1)",
+}
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory):
+    """Return the checks that fail on a dataset of three files, by the loss in its join."""
+
+    def of(loss, left_out=None):
+        path = tmp_path_factory.mktemp("joins")
+        dataset = Dataset("joined", write_skeleton("joined", path))
+        for name in ("figures.py", "transcript.py", "sample/dialogues.jsonl"):
+            (dataset.folder / name).unlink()
+        for name, text in FILES.items():
+            (dataset.sample / name).write_text(text)
+        script = SCRIPT.format(loss=loss, left_out=left_out or {})
+        (dataset.folder / "joined.py").write_text(script)
+        build(Sources(dataset, dataset.sample, sample=True), path / "out")
+        found = verify(open_folder(path / "out" / "joined", dataset))
+        return {check.name for check in found.checks if check.failed}
+
+    return of
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_what_a_join_loses_is_an_error(failing, loss):
+    assert failing(loss) == {"joins"}
+
+
+def test_a_join_may_leave_out_what_it_declares(failing):
+    assert failing("pass") == set()
+    declared = {"train": {"meetings.jsonl": 1}}
+    assert failing("del meetings[1:]", declared) == set()
+    assert failing("del turns[1:]", declared) == {"joins"}

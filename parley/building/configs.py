@@ -23,6 +23,8 @@ _NAME = re.compile(r"[A-Za-z]\w*")
 
 Records = Callable[[Mapping[str, Opened]], Iterable[Any]]
 Rows = Callable[[Iterable[Any]], Iterable[dict[str, Any]]]
+Unjoin = Callable[[Iterable[Any]], Iterable[tuple[str, Any]]]
+LeftOut = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,11 @@ class Config(_Config):
         records: Takes the opened files of a split by path, and yields its records; by default
             the files' records in order.
         shape: The shape of the records of `records`; by default that of the files.
+        unjoin: The inverse of `records`, which requires it: takes these records in order, and
+            yields the path of a file ("" for any of the split) and a record of it, for each record
+            of each file, or each entry where the shape is {str: x}. Those that it yields before
+            the next joined record have the order of the file.
+        left_out: Split -> path of a file -> the number of its records that `unjoin` cannot give.
         holds: Takes the row of a dialogue; returns the number of its turns, and its participants.
             `parley verify` compares with it what the views of the config show.
         licence: The Hub's name of its licence, if it differs from the dataset's.
@@ -103,6 +110,8 @@ class Config(_Config):
     splits: Mapping[str, Sequence[Source]]
     _: KW_ONLY
     shape: Any = None
+    unjoin: Unjoin | None = None
+    left_out: LeftOut = field(default_factory=dict)
     holds: Callable[[dict[str, Any]], tuple[int, Iterable[Any]]] | None = None
 
     def __post_init__(self) -> None:
@@ -113,6 +122,9 @@ class Config(_Config):
         yield from _splits_problems(self.splits)
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="requires `records`, and `records` requires it")
+        if (self.records is None) != (self.unjoin is None) or not callable(self.unjoin or iter):
+            expected = "with `records`, and only then, a function of (records): their inverse"
+            yield Problem("unjoin", expected, repr(self.unjoin))
         if not callable(self.holds or iter):
             yield Problem("holds", "a function of (row)", repr(self.holds))
 
@@ -166,7 +178,7 @@ class View(_Config):
     of: str = ""
     rejoin: Callable[[Any, str], Iterable[Any]] | None = None
     shows: Mapping[str, str] | None = None
-    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require(self, self.name, list(self._problems()))

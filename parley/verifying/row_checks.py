@@ -1,6 +1,8 @@
 """Checks of the rows of a build: each yields a message for each violation of its docstring."""
 
+import json
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, starmap
@@ -9,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.building.configs import Config
+from parley.building.configs import Config, Unjoin
 from parley.building.folder import BuiltFolder
 from parley.building.rows.arrow import to_batches
 from parley.building.rows.digest import Digest
@@ -109,6 +111,65 @@ def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator
     for name in built.declared:
         if name in plans:
             yield from _against_source(built, plans[name], remeasured.digests[name])
+
+
+def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:
+    """Joined rows give each record of their files back, in order, but for those `left_out`."""
+    for name in built.declared:
+        config = built.dataset.configs[name[0]]
+        if name in plans and isinstance(config, Config) and config.unjoin:
+            yield from _unjoined(built, config, config.unjoin, plans[name])
+
+
+def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPlan) -> Iterator[str]:
+    split = "/".join(plan.name)
+    due: dict[str, dict[str, list[int]]] = {}  # path -> record as text -> its places
+    for file in plan.files:
+        places = due.setdefault(file.path, {})
+        has_entries = isinstance(file.shape, dict) and str in file.shape
+        records_of = (record for _, record in plan.reader.read(file))
+        for at, record in enumerate(_entries(records_of) if has_entries else records_of):
+            places.setdefault(_as_text(record), []).append(at)
+    number, last = 0, dict[tuple[int, str], int]()  # the row, and the place before in each file
+
+    def records() -> Iterator[Any]:
+        nonlocal number
+        for number, row in enumerate(built.rows(*plan.name)):  # noqa: B007 - read below
+            yield config.to_record(row)
+
+    try:
+        for path, record in unjoin(records()):
+            text = _as_text(record)
+            for each in [path] if path else due:
+                here = due.get(each, {}).get(text, [])
+                index = bisect(here, last.get((number, each), -1))
+                if index < len(here):
+                    last[number, each] = here.pop(index)
+                    break
+            else:
+                where = f"{split}[{number}]: unjoin gives what {path or 'any file'}"
+                said = "has not, not as often or not in this order; keep what `records` reads"
+                yield f"{where} {said}: {text:.200}"
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # of a script
+        yield f"{split}[{number}]: unjoin fails: {type(error).__name__}: {error}"
+        return
+    for path, left in due.items():
+        count = sum(map(len, left.values()))
+        declared = config.left_out.get(plan.split, {}).get(path, 0)
+        if count != declared and not (declared and built.is_sample):
+            first = next((text for text, places in left.items() if places), "none")
+            said = f"{count:,} records of {path} are not in the rows, declared {declared:,}"
+            yield f"{split}: {said}; keep them, or declare left_out: {first:.200}"
+
+
+def _entries(records: Iterable[Any]) -> Iterator[Any]:
+    yield from ({key: value} for record in records for key, value in record.items())
+
+
+def _as_text(record: Any) -> str:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False, default=repr)
 
 
 def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator[str]:

@@ -85,6 +85,7 @@ def verify(
         test(view_checks.shown),
         *(test(check) for check in marked(dataset.checks, "is_check")),
         test(row_checks.source, plans, remeasured),
+        test(row_checks.joins, plans),
         test(folder_checks.counted),
     ]
     return Verification(dataset.name, built.is_sample, checks, found)

@@ -255,13 +255,14 @@ MADE = {  # ways in which a script makes values of a shape, which become rows
         "v", "all", {"train": [FILE]}, rows=lambda given: [*given], features=shape, key=()
     ),
     "joined records": lambda shape, values: Config(
-        "c", "all", {"train": [FILE]}, records=iter, shape=shape, key=()
+        "c", "all", {"train": [FILE]}, records=iter, unjoin=iter, shape=shape, key=()
     ),
     "another form": lambda shape, values: Config(
         "c",
         "all",
         {"train": [FILE]},
         records=iter,
+        unjoin=iter,
         shape=Converted(int, shape, values.__getitem__, values.index),
         key=(),
     ),
