@@ -310,8 +310,13 @@ CHANGES = {  # part of a log -> another value
     "samples[1].metadata['key']": 5,
     "samples[0].input[-1].content": "What?",
     "samples[0].scores": {},
+    "samples[1]": lambda log: log.samples[0].model_copy(update={"id": log.samples[1].id}),
+    "samples[0].invalidation": {"author": "x", "reason": "y"},
+    "samples[0].model_usage['mockllm/model'].input_tokens": -1,
+    "samples[0].error": {"message": "x", "traceback": "x", "traceback_ansi": "x"},
     "samples[:1]": [],
-    "samples[1:1]": None,  # the first, again
+    "samples[1:1]": lambda log: log.samples[:1],
+    "invalidated": True,
     "eval.metadata['questions']": "0" * 64,
     "eval.metadata['rows']": "0" * 64,
     "eval.metadata['version']": "0.0.1",
@@ -337,8 +342,8 @@ def test_a_log_that_was_changed_or_is_of_other_questions_is_refused(
     from inspect_ai.log import write_eval_log
 
     log, value = read_log(outcomes_log), CHANGES[part]
-    if value is None:
-        value = log.samples[:1]
+    if callable(value):
+        value = value(log)
     exec(f"log.{part} = value", {"log": log, "value": value})
     write_eval_log(log, str(path := tmp_path / "changed.json"))
     assert str(path) in scored("casino outcomes", path, status=1 + ("options" in part))

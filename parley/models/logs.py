@@ -116,6 +116,8 @@ def _epochs(file: str, log: Any, questions: Questions) -> list[dict[Key, Predict
         if stated[name] != today[name]
     ]
     wrong = unlike or [*_unfinished(log)]
+    if log.invalidated:
+        wrong.append(Problem("invalidated", what="the log is marked so"))
     epochs = dict[int, dict[Key, Prediction]]()
     for sample in () if wrong else log.samples:
         try:
@@ -167,6 +169,13 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
     for wrong in problems(sample.metadata, _SAMPLE, "metadata"):
         raise ValueError(str(wrong))
     key = tuple(sample.metadata["key"])
+    if sample.id != "-".join(map(str, key)):
+        raise ValueError(f"its id is not that of its key {key}")
+    if sample.invalidation:
+        raise ValueError("is marked as invalidated")
+    usage = [number for of in sample.model_usage.values() for number in vars(of).values()]
+    if any(number is not None and number < 0 for number in usage):
+        raise ValueError("states negative tokens or costs")
     score = (sample.scores or {}).get(_SCORER)
     if score is None or "prediction" not in (score.metadata or {}):
         raise ValueError(f"has no score {_SCORER}")
@@ -179,7 +188,9 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
     asked = sample.input if isinstance(sample.input, list) else []
     if [{"role": each.role, "content": each.text} for each in asked] != [*questions.begins(key)]:
         raise ValueError("its input is not its question")
-    if sample.error and UNREADABLE in read:
+    if sample.error and UNREADABLE not in read:
+        raise ValueError("has an error and an answer")
+    if sample.error:
         read = {**read, UNREADABLE: f"{FAILED}: {_reason(sample.error)}"}
     return key, read
 
