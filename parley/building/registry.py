@@ -237,7 +237,7 @@ class Dataset:
         require_known(self.name, "job", name, jobs)
         return jobs[name]
 
-    @property
+    @cached_property
     def tasks(self) -> "dict[str, Task]":
         """Name -> task, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
         tasks = self._declared("tasks", "TASKS")

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from parley.base.errors import ScriptError, UsageError
@@ -205,16 +206,22 @@ class Questions:
         first: Any = self.by_key[key]
         return tuple(self.asking.messages(first) if self.is_game else first.messages)
 
+    @cached_property
+    def _places(self) -> dict[Key, int]:
+        return {key: place for place, key in enumerate(self.gold)}
+
     def answered(self, predictions: Predictions) -> tuple[Rows, Predictions]:
         """Return the rows of predictions, and those in their order; some answers may be lacking."""
         gold, found = dict[Key, Any](), dict[Key, Prediction]()
+        known = {key[: len(self.task.key)] for key in predictions}.intersection(self._places)
+        keys = sorted(known, key=self._places.__getitem__)
         for end in _ENDS:
-            own = {key: value for key, value in self.gold.items() if key + end in predictions}
+            own = {key: self.gold[key] for key in keys if key + end in predictions}
             given = (predictions[key + end] for key in own)
             read = validate_predictions(given, self.task, own, "the answers")
             gold |= {key + end: value for key, value in own.items()}
             found |= {key + end: each for key, each in read.items()}
-        is_part = self.is_part or len({key[: len(self.task.key)] for key in gold}) < len(self.gold)
+        is_part = self.is_part or len(keys) < len(self.gold)
         return Rows(self.built, self.name, self.options, gold, is_part), found
 
 
