@@ -22,7 +22,11 @@ WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
 def outcomes(sample_build, dialogues):
     """Return invented rows of casino's outcomes, two sides to a dialogue."""
     gold = {(n, side): tuple(RIGHT.values()) for n in range(dialogues) for side in ("one", "two")}
-    return Rows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold), gold
+    rows = Rows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
+    rows.clusters = {
+        "dialogues": [[(n, side) for side in ("one", "two")] for n in range(dialogues)]
+    }
+    return rows, gold
 
 
 def guesses(gold, share, seed):
@@ -57,6 +61,32 @@ def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
 
 
+def test_where_participants_come_again_the_variance_is_two_way(sample_build):
+    rows, gold = outcomes(sample_build, 40)
+    people = {(n, side): n * (side == "one") % 5 for n, side in gold}  # some in many dialogues
+    own = [[key for key in gold if people[key] == who] for who in range(5)]
+    rows.clusters |= {"participants": own, "": [[key] for key in gold]}
+    found = {key: RIGHT if people[key] else WRONG for key in gold}
+    metric = Measured([(rows, found)]).metrics[MAE]
+    apart = np.array([0.0 if found[key] is RIGHT else 1.0 for key in gold])
+    due = 0.0
+    for of, sign in zip(rows.clusters.values(), (1, 1, -1), strict=True):
+        without = [apart[[key not in keys for key in gold]].mean() for keys in of]
+        due += sign * (len(of) - 1) * np.var(without)
+    assert metric.error == pytest.approx(math.sqrt(due))
+    assert metric.error > 1.5 * math.sqrt(metric.spreads[0].variance)
+
+
+def test_what_ties_the_rows_of_a_task_is_named(sample_build, run):
+    for dataset, task, baseline, kinds in (
+        ("casino", "final-deal", "commonest", ["dialogues", "participants"]),
+        ("duo", "agreement", "length", ["participants"]),
+        ("cosrec", "retrieval", "random", ["conversations"]),
+    ):
+        given = dataset, task, "--baseline", baseline, "--json", "--build", sample_build
+        assert [*json.loads(run("score", *given).stdout)["clusters"]] == kinds
+
+
 @pytest.mark.parametrize("dialogues", [4, 8, 14])  # all ways of the first two, some of the last
 def test_p_is_that_of_scipy_over_dialogues(dialogues, sample_build):
     rows, gold = outcomes(sample_build, dialogues)
@@ -72,6 +102,30 @@ def test_p_is_that_of_scipy_over_dialogues(dialogues, sample_build):
     assert (same.value, same.p, same.interval) == (0, 1, None)
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(14, 5), (5, 0), (1, 0), (3, 3), (0, 0)],  # dialogues that one is right in
+)
+def test_p_is_that_of_scipy_where_dialogues_have_other_numbers_of_rows(ours, theirs, sample_build):
+    whole, gold = outcomes(sample_build, 40)
+    gold = {key: each for key, each in gold.items() if key[0] % 3 or key[1] == "one"}
+    rows = whole.within(gold, guesses(gold, 1, 0))[0]
+    right = [{n for n in range(40) if n < ours}, {n for n in range(40) if n >= 40 - theirs}]
+    if ours == theirs:  # and the difference is exactly 0
+        right[1] = {n + 3 for n in right[0]}
+    one, other = (
+        Measured([(rows, {key: RIGHT if key[0] in of else WRONG for key in gold})]) for of in right
+    )
+    by = paired_differences(one, other, [NAME])[NAME]
+    of = np.zeros(40)
+    for number, _ in gold:
+        of[number] += (number in right[0]) - (number in right[1])
+    of = [*of[of != 0], 0, 0]  # of more zeros it would take as many ways as they have signs
+    due = stats.permutation_test((of,), np.sum, permutation_type="samples", n_resamples=50_000)
+    error = 1e-12 if len(of) < 15 else 5 * math.sqrt(due.pvalue * (1 - due.pvalue) / SWAPS)
+    assert by.p == pytest.approx(due.pvalue, abs=error)
+
+
 @pytest.mark.parametrize("right", [0, 1])
 def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(right, sample_build):
     one, single = outcomes(sample_build, 1)  # which has no interval
@@ -79,9 +133,8 @@ def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(r
     assert not any(each.interval for each in metrics.values())
     rows, gold = outcomes(sample_build, 12)
     metrics = Measured([(rows, guesses(gold, float(right), 0))]).metrics
-    odds = stats.t.ppf(0.975, 11) ** 2 / 12
-    due = (0, odds / (1 + odds)) if not right else (1 / (1 + odds), 1)
-    assert interval_of(metrics[NAME].interval) == pytest.approx(due)
+    due = stats.binomtest(12 * right, 12).proportion_ci(method="exact")
+    assert interval_of(metrics[NAME].interval) == pytest.approx(interval_of(due))
     assert metrics[MAE].interval is None  # no dialogue moves it
 
 
@@ -104,7 +157,7 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     truth = np.array([*gold.values()])
     chances = np.array([each["probability"] for each in found.values()])
     due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(40)]
-    assert metric.value + metric.shifts == pytest.approx(due, abs=1e-12)
+    assert metric.value + metric.spreads[0].shifts == pytest.approx(due, abs=1e-12)
     error = math.sqrt(39 / 40 * sum((np.array(due) - np.mean(due)) ** 2))
     assert metric.error == pytest.approx(error)
     odds = metric.value / (1 - metric.value)

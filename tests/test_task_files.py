@@ -174,7 +174,7 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
         "metrics": {"right": 2 / 3, "by_side": {"left": 0.25, "none": None}},
         "undefined": {"by_side": {"none": "no side"}},
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1},
-        "units": 2,
+        "clusters": {"dialogues": 2},
         "coverage": 1.0,
         "unreadable": {},
         "moved": [],

@@ -220,6 +220,7 @@ DEALS = Task(
     asking=GAME,
     subsets=SUBSETS,
     gold=lambda data: dict(start(data)),
+    clusters={"scenarios": None},
     score=deals_score,
     per_prediction=("deals", "joint_points", "pareto_optimal"),
     baselines={"people": negotiated},

@@ -13,7 +13,7 @@ from parley.tasks.task import Reference, Score, Task
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
-from .shared import ALLOCATION, EXAMPLE, SETTING, dialogues, people, seen
+from .shared import ALLOCATION, EXAMPLE, SETTING, dialogues, participants, people, seen
 
 # Question ----------------------------------------------------------------------------------
 
@@ -133,6 +133,7 @@ FINAL_DEAL = Task(
     asking=Asking("3", final_deal, reader(allocation=allocation), answer=answered),
     subsets=SUBSETS,
     gold=final_deal_gold,
+    clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id")},
     score=final_deal_score,
     target=lambda gold: {"allocation": gold},
     per_prediction=("exact", "items"),

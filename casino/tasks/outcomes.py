@@ -13,7 +13,7 @@ from parley.tasks.task import Reference, Score, Task, Undefined
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
 from ..views import LIKENESS, SATISFACTION
-from .shared import SETTING, dialogues, heard
+from .shared import SETTING, dialogues, heard, participants
 
 # Question ----------------------------------------------------------------------------------
 
@@ -132,6 +132,10 @@ OUTCOMES = Task(
     ),
     subsets=SUBSETS,
     gold=outcomes_gold,
+    clusters={
+        "dialogues": None,
+        "participants": participants("participants", "dialogue_id", "speaker"),
+    },
     score=outcomes_score,
     target=lambda gold: dict(zip(SCALES, gold, strict=True)),
     per_prediction=("satisfaction", "likeness"),

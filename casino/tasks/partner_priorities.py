@@ -1,7 +1,7 @@
 """The partner's order of the three items: Findings of NAACL 2022."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import permutations
 
 from parley import Checked
@@ -14,7 +14,7 @@ from parley.tasks.task import Reference, Score, Task
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
 from ..views import PARTNER
-from .shared import SETTING, dialogues, heard, regressed, word_pairs
+from .shared import SETTING, dialogues, heard, participants, regressed, word_pairs
 
 # Question ----------------------------------------------------------------------------------
 
@@ -66,6 +66,12 @@ def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
     return {
         (number, side): (fold_of[number], orders[number, PARTNER[side]]) for number, side in orders
     }
+
+
+def partners(data: Data) -> dict[Key, Collection[str]]:
+    """Return (dialogue_id, speaker) -> the participant whose order is predicted."""
+    of = participants("participants", "dialogue_id", "speaker")(data)
+    return {(number, side): of[number, PARTNER[side]] for number, side in of}
 
 
 _OPEN = [None] * len(ISSUES)
@@ -176,6 +182,7 @@ PRIORITIES = Task(
     ),
     subsets=SUBSETS,
     gold=priorities_gold,
+    clusters={"dialogues": None, "participants": partners},
     score=priorities_score,
     fold=lambda gold: gold[0],
     target=lambda gold: {"order": gold[1]},

@@ -1,14 +1,14 @@
 """What several tasks of CaSiNo share: talks for prompts, allocations, a regression on words."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from parley import Checked
 from parley.building.figures import Data
 from parley.tasks.asking import spoken
-from parley.tasks.formats import Prediction
+from parley.tasks.formats import Key, Prediction
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import PARTNER
@@ -39,6 +39,18 @@ def heard(rows: list[dict[str, Any]], side: str) -> str:
 def seen(rows: list[dict[str, Any]]) -> str:
     """Return a dialogue as lines, from outside."""
     return spoken((row["speaker"], row["text"]) for row in rows)
+
+
+def participants(config: str, *key: str) -> Callable[[Data], dict[Key, Collection[str]]]:
+    """Return a function that gives the participants of the rows of a config, by these columns."""
+
+    def of(data: Data) -> dict[Key, Collection[str]]:
+        found: dict[Key, dict[str, None]] = defaultdict(dict)
+        for row in data.rows(config, "train"):
+            found[tuple([row[name] for name in key])][row["speaker_id"]] = None
+        return {**found}
+
+    return of
 
 
 # How a dialogue ends: each side's packages, or none after walking away ------------------------

@@ -12,7 +12,7 @@ from parley.tasks.task import Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import PARTNER
-from .shared import SETTING, regressed, word_pairs
+from .shared import SETTING, participants, regressed, word_pairs
 
 # After the paper's section 3, in our own words
 DEFINITIONS = {
@@ -159,7 +159,7 @@ STRATEGIES = Task(
     summary="the negotiation strategies of an utterance, out of seven",
     category="text-classification",
     evaluated_on="the rows of `strategies`, by the test parts of the authors' five folds",
-    configs=("strategies",),
+    configs=("strategies", "utterances"),
     fields={
         "dialogue_id": "the dialogue, an integer",
         "turn": "the turn of the utterance, from 0, as in the config strategies",
@@ -185,6 +185,10 @@ STRATEGIES = Task(
     ),
     subsets=SUBSETS,
     gold=strategies_gold,
+    clusters={
+        "dialogues": None,
+        "participants": participants("utterances", "dialogue_id", "turn"),
+    },
     score=strategies_score,
     fold=lambda gold: gold[0],
     target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},

@@ -189,6 +189,7 @@ INTENTS = Task(
         answer=lambda fields: {type_: type_ in fields["types"] for type_ in TYPES},
     ),
     gold=reviewed,
+    clusters={"conversations": None},
     score=score_intents,
     target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},
     per_prediction=("exact_match",),

@@ -133,6 +133,7 @@ RETRIEVAL = Task(
     columns=("curated.turns", "queries.text", "curated.users"),
     not_asked="the build holds ids of passages and products, not their texts",
     gold=judged,
+    clusters={"conversations": None},
     dialogues=lambda key, _: [key[0].rsplit("_", 2)[0]],  # CONVERSATION_UTTERANCE_INTENT
     score=score_run,
     baselines={"random": random_order, "ideal": ideal_order},

@@ -241,6 +241,7 @@ DEALS = Task(
     ),
     subsets=SUBSETS,
     dialogues=lambda _, row: row["dialogue_ids"],
+    clusters={"scenarios": None},
     gold=scenarios,
     score=score_deals,
     unit="points, turns, and shares as fractions",

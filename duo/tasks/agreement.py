@@ -83,6 +83,16 @@ def ratings(data: Data, aspect: str) -> dict[Key, Row]:
     }
 
 
+def participants(data: Data) -> dict[Key, list[str]]:
+    """Return the person of each dialogue, who rates it; ids are of one language."""
+    return {
+        (row["dialogue_id"],): sorted(
+            {f"{row['language']} {turn['user_id']}" for turn in row["dialogue"] if turn["user_id"]}
+        )
+        for row in data.rows("dialogues", "en", "ja")
+    }
+
+
 def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str) -> Score:
     """Correlate the readable scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
@@ -180,6 +190,7 @@ AGREEMENT = Task(
         answer=lambda fields: {"score": int(fields["score"])},  # the prompt asks for whole ones
     ),
     gold=ratings,
+    clusters={"participants": participants},
     score=agreement,
     target=lambda rated: {"score": rated["person"]},
     baselines={

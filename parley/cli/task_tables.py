@@ -137,13 +137,17 @@ def _notes(found: Result) -> Iterator[str]:
     for moved in found.moved:
         yield f"{moved}; the task states another result of this baseline; correct it"
     if found.intervals:
-        yield f"95%: an interval over {found.units:,} dialogues, each with all its predictions"
+        yield f"95%: an interval over {_clusters(found)}, each with all its predictions"
     bare = flat(found.score.metrics).keys() - flat(found.intervals).keys()
     if any(not isinstance(flat(found.score.metrics)[each], Undefined) for each in bare):
-        yield "no interval: a median, or a metric that no dialogue moves"
+        yield "no interval: a median, or a metric that no cluster moves"
     is_dropped = found.policy == DROP and found.unreadable
     if found.references and (found.part != ALL or is_dropped):
         yield "the scores beside it are of all rows"
+
+
+def _clusters(found: Result) -> str:
+    return " and ".join(f"{count:,} {kind}" for kind, count in found.clusters.items())
 
 
 def _proof(found: Result) -> Iterator[str]:
@@ -244,7 +248,6 @@ def comparison_as_dicts(tables: "Sequence[Table]") -> list[dict[str, Any]]:
             "task": each.name,
             "options": dict(each.options),
             "unit": each.task.unit,
-            "drawn": each.task.key[0],
             "policy": each.policy,
             "first": each.first and str(each.first.path),
             "logs": [_as_dict(log) for log in each.logs],
@@ -266,7 +269,7 @@ def _as_dict(log: "Compared") -> dict[str, Any]:
         "label": log.label,
         "differs": list(map(str, log.differs)),
         "settings": list(map(str, log.settings)),
-        "units": own.units if own else 0,
+        "clusters": own.clusters if own else {},
         "metrics": tree(metrics),
         "intervals": tree({names: vars(each) for names, each in intervals_of(log.metrics).items()}),
         "differences": tree(differences),
@@ -282,15 +285,15 @@ def _how(tables: "Sequence[Table]") -> Iterator[str]:
     results = [log.result for each in tables for log in each.logs if log.result]
     if any(each.policy == DROP and each.unreadable for each in results):
         yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
-    units = [
-        f"{_task_of(each)}: {each.first.result.units:,} by {each.task.key[0]}"
+    clusters = [
+        f"{_task_of(each)}: {_clusters(each.first.result)}"
         for each in tables
         if each.first and each.first.result
     ]
-    if units:
-        yield f"(low…high): a 95% interval over whole dialogues ({'; '.join(units)})"
+    if clusters:
+        yield f"(low…high): a 95% interval over clusters ({'; '.join(clusters)})"
     differences = [by for each in tables for log in each.logs for by in log.differences.values()]
     if any(by.rows is not None for by in differences):
         yield "rows of both: those where both logs have a readable answer, or a deal"
     if differences:
-        yield "p: paired permutation test of whole dialogues; Holm's correction in each task"
+        yield "p: paired permutation test of these clusters; Holm's correction in each task"

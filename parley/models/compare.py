@@ -24,7 +24,7 @@ from parley.tasks.rows import Measured, Names
 from parley.tasks.task import Task
 
 SWAPS = 5_000
-"""The most ways to swap the predictions of units in a permutation test."""
+"""The most ways to swap the predictions of clusters in a permutation test."""
 SEED = 0
 
 
@@ -319,18 +319,23 @@ def _difference(one: Measured, other: Measured, name: Names) -> Difference:
 
 
 def p_value(difference: Metric) -> float | None:
-    """Return the two-sided p-value of a paired permutation test over units.
+    """Return the two-sided p-value of a paired permutation test over clusters.
 
-    What each unit adds to the difference changes its sign: in all ways, if they are no more than
-    `SWAPS`, else in so many random ones, with the difference itself as one more, so that p is never
-    0. None if the difference is undefined without a unit.
+    What each cluster adds to the difference changes its sign, as in `scipy.stats.permutation_test`
+    of samples: in all ways, if they are no more than `SWAPS`, else in so many random ones, with the
+    difference itself as one more, so that p is never 0. Of two kinds of clusters it is the larger.
+    None if the difference is undefined without a cluster.
     """
-    if math.isnan(difference.value) or np.isnan(difference.added).any():
+    spreads = difference.spreads[:2]  # the third is of both
+    found = [each.added(difference.value) for each in spreads if len(each.shifts)]
+    if math.isnan(difference.value) or any(np.isnan(each).any() for each in found):
         return None
-    added = difference.added
-    if not len(added):  # a median, or equal without each unit
-        return 1.0 if len(difference.shifts) else None
-    least = abs(added.sum()) * (1 - 1e-9)  # a sum in another order is the same number
+    return max(map(_p_of, found), default=None)
+
+
+def _p_of(found: "np.ndarray[Any, Any]") -> float:
+    added = found[abs(found) > 1e-12 * abs(found).max(initial=0)]  # another sign of 0 changes none
+    least = abs(added.sum()) - 1e-9 * abs(added).sum()  # a sum in another order is the same number
     signs = _signs(len(added))
     as_large = int((abs(signs @ added) >= least).sum())
     is_all = 2 ** len(added) <= SWAPS
@@ -338,11 +343,11 @@ def p_value(difference: Metric) -> float | None:
 
 
 @lru_cache(maxsize=2)
-def _signs(units: int) -> "np.ndarray[Any, Any]":
-    """Return the signs of each way to swap units, all ways or random ones: [ways, units]."""
-    if 2**units <= SWAPS:
-        return np.array([*product((1.0, -1.0), repeat=units)])
-    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, units))
+def _signs(clusters: int) -> "np.ndarray[Any, Any]":
+    """Return the signs of each way to swap clusters, all ways or random ones: [ways, clusters]."""
+    if 2**clusters <= SWAPS:
+        return np.array([*product((1.0, -1.0), repeat=clusters)])
+    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, clusters))
 
 
 def holm(values: Sequence[float]) -> list[float]:

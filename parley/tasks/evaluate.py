@@ -60,9 +60,10 @@ class Result:
         return tree(intervals_of(self.measured.metrics))
 
     @property
-    def units(self) -> int:
-        """The number of dialogues, or scenarios, that the intervals are over."""
-        return sum(map(bool, self.measured.rows.units))
+    def clusters(self) -> dict[str, int]:
+        """The kinds of clusters that the intervals are over, and the number of each."""
+        found = self.measured.rows.clusters.items()
+        return {kind: sum(map(bool, of)) for kind, of in found if kind}
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -107,7 +108,7 @@ class Result:
             "metrics": tree({path: None if path in reasons else found[path] for path in found}),
             "undefined": tree(reasons),
             "intervals": tree({path: vars(each) for path, each in flat(self.intervals).items()}),
-            "units": self.units,
+            "clusters": self.clusters,
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,

@@ -1,16 +1,16 @@
-"""95% intervals of metrics over units: whole dialogues, with all their rows.
+"""95% intervals of metrics over clusters: rows that depend on each other, as those of a dialogue.
 
-The standard error is that of the jackknife: from the metric with each unit left out in turn. The
-interval is Student's t; for the mean of units of one size it is the t-interval over the units. If
-the unit of the metric has a least and a largest number, it is on the scale of the logit. A share
-has Wilson's interval for as many rows as would spread as much if they were independent; so it has
-one also where all are right or all are wrong.
+The standard error is that of the jackknife: from the metric with each cluster left out in turn. The
+interval is Student's t; for the mean of clusters of one size it is the t-interval over the
+clusters. If the unit of the metric has a least and a largest number, it is on the scale of the
+logit. A share has Wilson's interval for as many rows as would spread as much if they were
+independent. Where all are right or all are wrong it has that of Clopper and Pearson, for as many
+rows as there are clusters.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,60 +27,99 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How a metric depends on clusters of one kind.
+
+    `shifts` tells how far it moves as each cluster is left out, NaN where it is then undefined;
+    `sizes` the rows of each that have a part in it; `sums` what each adds to a mean over rows.
+    """
+
+    shifts: Array
+    sizes: Array
+    sums: Array | None = None  # None for no mean over rows
+
+    @property
+    def count(self) -> int:
+        """The number of clusters that have a part in it."""
+        return int((self.sizes > 0).sum())
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom: clusters less one, fewer where some have many of the rows.
+
+        Satterthwaite's approximation, for clusters whose rows agree.
+        """
+        shares = self.sizes / self.sizes.sum()
+        return max(1.0, float((shares**2).sum() ** 2 / (shares**4).sum()) - 1)
+
+    @property
+    def variance(self) -> float:
+        """The variance by the jackknife; NaN if there are no two clusters, or it is undefined."""
+        moved = self.shifts[self.sizes > 0]
+        return (self.count - 1) * float(moved.var()) if len(moved) > 1 else math.nan
+
+    def added(self, value: float) -> Array:
+        """Return what each cluster adds to a value: of no mean over rows, its pseudo-value."""
+        if self.sums is not None:
+            return self.sums
+        moved = self.shifts[self.sizes > 0]
+        return value - (self.count - 1) * (moved - moved.mean()) if len(moved) else moved
+
+
+@dataclass(frozen=True)
 class Metric:
     """A metric of the predictions for some rows.
 
-    `shifts` tells how far it moves as each unit is left out, NaN where it is then undefined;
-    `sizes` the rows of each unit that have a part in it.
+    `spreads` are those by clusters of one kind; or of two kinds, and by what is in both.
     """
 
     value: float  # NaN if it is undefined
-    shifts: Array = field(default_factory=partial(np.zeros, 0))
-    sizes: Array = field(default_factory=partial(np.zeros, 0))
+    spreads: tuple[Spread, ...] = ()
     rows: Array | None = None  # the value of each, NaN for none; None if it is no mean over rows
     is_share: bool = False  # each row is right or wrong
     largest: float = math.inf  # of its unit, as the least
     least: float = -math.inf
 
     @property
-    def units(self) -> int:
-        """The number of units that have a part in it."""
-        return int((self.sizes > 0).sum())
-
-    @property
-    def freedom(self) -> float:
-        """The degrees of freedom: units less one, fewer where some have many of the rows.
-
-        Satterthwaite's approximation, for units whose rows agree.
-        """
-        shares = self.sizes / self.sizes.sum()
-        return max(1.0, float((shares**2).sum() ** 2 / (shares**4).sum()) - 1)
-
-    @property
     def error(self) -> float:
-        """The standard error over units; NaN if there are no two units, or it is undefined."""
-        moved = self.shifts[self.sizes > 0]
-        return math.sqrt((self.units - 1) * float(moved.var())) if len(moved) > 1 else math.nan
+        """The standard error; NaN if it is undefined.
 
-    @property
-    def added(self) -> Array:
-        """What each unit adds: pseudo-values, of means of units of one size the units' means."""
-        moved = self.shifts[self.sizes > 0]
-        return self.value - (self.units - 1) * (moved - moved.mean()) if len(moved) else moved
+        Of two kinds of clusters the variance is that of both less that of what is in both, and no
+        less than that of the first.
+        """
+        found = [each.variance for each in self.spreads] or [math.nan]
+        if len(found) > 1 and not any(map(math.isnan, found)):
+            one, other, both = found
+            found[0] = max(one, one + other - both)
+        return math.sqrt(found[0])
 
     def minus(self, other: "Metric") -> "Metric":
         """Return the difference from another metric of the same rows."""
-        sizes = np.maximum(self.sizes, other.sizes)
-        return Metric(self.value - other.value, self.shifts - other.shifts, sizes)
+        is_mean = self.rows is not None and other.rows is not None
+        spreads = (
+            Spread(
+                one.shifts - by.shifts,
+                np.maximum(one.sizes, by.sizes),
+                one.sums - by.sums
+                if is_mean and one.sums is not None and by.sums is not None
+                else None,
+            )
+            for one, by in zip(self.spreads, other.spreads, strict=False)
+        )
+        return Metric(self.value - other.value, (*spreads,))
 
     @property
     def interval(self) -> Interval | None:
-        """The 95% interval; None for fewer than two units, or if they do not differ."""
+        """The 95% interval; None for fewer than two clusters, or if they do not differ."""
         from scipy.stats import t
 
         if math.isnan(self.error):
             return None
-        wide = float(t.ppf(0.975, self.freedom))
+        kinds = self.spreads[:2]  # the third is of both
+        if self.is_share and self.value in (0, self.largest):
+            far = self.largest * (1 - 0.025 ** (1 / min(each.count for each in kinds)))
+            return Interval(self.value and self.largest - far, self.value or far)
+        wide = float(t.ppf(0.975, min(each.freedom for each in kinds)))
         if self.is_share and self.rows is not None:
             return self._wilson(wide, int((self.rows == self.rows).sum()))  # NaN is not itself
         if self.error <= 1e-12 * max(1.0, abs(self.value)):
@@ -103,9 +142,7 @@ class Metric:
 
     def _wilson(self, wide: float, rows: int) -> Interval:
         share, error = self.value / self.largest, self.error / self.largest
-        count = float(self.units)  # if all are alike, one for each unit
-        if 0 < share < 1:
-            count = min(rows, share * (1 - share) / max(error**2, 1e-12))
+        count = min(rows, share * (1 - share) / max(error**2, 1e-12))
         ratio = wide**2 / count
         middle = (share + ratio / 2) / (1 + ratio)
         half = math.sqrt(ratio * (share * (1 - share) + ratio / 4)) / (1 + ratio)
@@ -114,16 +151,19 @@ class Metric:
 
 
 def mean_of(metrics: Sequence[Metric | None]) -> Metric:
-    """Return the mean of a metric over epochs of the same units, undefined if one lacks it."""
+    """Return the mean of a metric over epochs of the same rows, undefined if one lacks it."""
     known = [each for each in metrics if each is not None and not math.isnan(each.value)]
     if len(known) < len(metrics):
         return Metric(math.nan)
-    values, shifts, sizes = (
-        np.mean([getattr(each, name) for each in known], axis=0)
-        for name in ("value", "shifts", "sizes")
-    )
-    of_rows = [each.rows for each in known if each.rows is not None]
+    of_rows, spreads = [each.rows for each in known if each.rows is not None], []
+    for found in zip(*(each.spreads for each in known), strict=False):
+        sums = [each.sums for each in found if each.sums is not None]
+        mean = np.mean(sums, axis=0) if len(sums) == len(known) else None
+        shifts, sizes = (
+            np.mean([getattr(each, name) for each in found], axis=0) for name in ("shifts", "sizes")
+        )
+        spreads.append(Spread(shifts, sizes, mean))
     rows = None
     if len(of_rows) == len(known) and len({*map(len, of_rows)}) == 1:
         rows = np.mean(of_rows, axis=0)
-    return Metric(float(values), shifts, sizes, rows)
+    return Metric(float(np.mean([each.value for each in known])), (*spreads,), rows)

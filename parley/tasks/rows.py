@@ -1,16 +1,16 @@
-"""Metrics of predictions on the rows of a task, and how far they move without each dialogue.
+"""Metrics of predictions on the rows of a task, and how far they move without each cluster.
 
-A unit is what `Task.dialogues` gives for a key, for most tasks a dialogue: predictions of one
-dialogue depend on each other, so they stay together.
+A cluster is rows that depend on each other, as `Task.clusters` has it: those of a dialogue, or of a
+person.
 """
 
 import math
 import statistics
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,13 @@ from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
 from parley.tasks.gold import running, script_of
-from parley.tasks.intervals import Metric, mean_of
+from parley.tasks.intervals import Metric, Spread, mean_of
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeds, is_values, within
 
 Array = np.ndarray[Any, Any]
 
 BLOCKS = 100
-"""The most times that a metric which is no mean over rows is computed without some units."""
+"""The most times that a metric which is no mean over rows is computed without some clusters."""
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
@@ -63,7 +63,7 @@ class Rows:
     def within(
         self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
     ) -> tuple["Rows", Predictions]:
-        """Return the rows of these keys, with the same units, and their predictions.
+        """Return the rows of these keys, with the same clusters, and their predictions.
 
         A part has no folds.
         """
@@ -72,15 +72,37 @@ class Rows:
         return Rows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
 
     @cached_property
-    def units(self) -> list[list[Key]]:
-        """The keys of each unit, none of one that has no row here but in the whole."""
+    def clusters(self) -> dict[str, list[list[Key]]]:
+        """The keys of each cluster by its kind, none of one that has no row here but in the whole.
+
+        Of two kinds, what is in both is the third, "".
+        """
         if self._whole:
-            return [[key for key in unit if key in self.gold] for unit in self._whole.units]
-        found: dict[tuple[object, ...], list[Key]] = {}
-        for fold in self._folds:
-            for key, answer in fold.items():
-                found.setdefault(tuple(self.task.dialogues(key, answer)), []).append(key)
-        return [*found.values()]
+            return {
+                kind: [[key for key in keys if key in self.gold] for keys in of]
+                for kind, of in self._whole.clusters.items()
+            }
+        task, width = self.task, len(self.task.gold_key)
+        ids: dict[str, dict[Key, Collection[Any]]] = {}
+        with running(self.of[0]):
+            for kind, of in task.clusters.items():
+                known = of(self.of[0]) if of else None
+                ids[kind] = {
+                    key: [tuple(task.dialogues(key, answer))]
+                    if known is None
+                    else known[key[:width]]
+                    for fold in self._folds
+                    for key, answer in fold.items()
+                }
+        if len(ids) > 1:
+            one, other = ids.values()
+            ids[""] = {key: [*product(one[key], other[key])] for key in one}
+        found: dict[str, dict[Any, list[Key]]] = {kind: {} for kind in ids}
+        for kind, of_keys in ids.items():
+            for key, together in of_keys.items():
+                for each in together:
+                    found[kind].setdefault(each, []).append(key)
+        return {kind: [*of.values()] for kind, of in found.items()}
 
     def score(self, predictions: Predictions) -> Score:
         """Return the numbers of predictions, one for each row; ScriptError if the task fails."""
@@ -111,55 +133,67 @@ class Rows:
 
     def mean(self, row: Array, is_share: bool = False) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
-        known, units, folds = ~np.isnan(row), len(self.units), len(self._folds)
+        known, spreads = ~np.isnan(row), []
         if not known.any():
             return Metric(math.nan)
-        sums, counts = (
-            np.bincount(self._places, each, units * folds).reshape(units, folds)
-            for each in (np.where(known, row, 0), known)
+        has_rows = np.bincount(self._fold_of, known) > 0
+        of_folds, totals = (
+            np.bincount(self._fold_of, each)[has_rows] for each in (known, np.where(known, row, 0))
         )
-        has_rows = counts.sum(axis=0) > 0
-        sums, counts = sums[:, has_rows], counts[:, has_rows]
-        of_folds = counts.sum(axis=0)
-        means = sums.sum(axis=0) / of_folds
-        with np.errstate(invalid="ignore", divide="ignore"):  # without a unit, a fold may have none
-            shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
-        value, sizes = float(means.mean()), counts.sum(axis=1)
-        return Metric(value, shifts, sizes, row, is_share, *self._bounds(is_share))
+        means = totals / of_folds
+        for count, clusters, rows in self._members:
+            places = clusters * len(self._folds) + self._fold_of[rows]
+            sums, counts = (
+                np.bincount(places, each[rows], count * len(self._folds)).reshape(count, -1)
+                for each in (np.where(known, row, 0), known)
+            )
+            sums, counts = sums[:, has_rows], counts[:, has_rows]
+            with np.errstate(invalid="ignore", divide="ignore"):  # a fold may have no other rows
+                shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
+            spreads.append(Spread(shifts, counts.sum(axis=1), (sums / of_folds).mean(axis=1)))
+        return Metric(float(means.mean()), (*spreads,), row, is_share, *self._bounds(is_share))
 
     @cached_property
-    def _places(self) -> Array:
-        """The unit and fold of each row, as a number."""
-        units = {key: number for number, keys in enumerate(self.units) for key in keys}
-        places = [
-            units[key] * len(self._folds) + number
-            for number, fold in enumerate(self._folds)
-            for key in fold
-        ]
-        return np.array(places)
+    def _fold_of(self) -> Array:
+        """The number of the fold of each row."""
+        return np.repeat(np.arange(len(self._folds)), [*map(len, self._folds)])
+
+    @cached_property
+    def _members(self) -> list[tuple[int, Array, Array]]:
+        """The number of clusters of each kind; and for each row in one, the cluster and the row."""
+        rows = {key: number for number, key in enumerate(chain.from_iterable(self._folds))}
+        found = []
+        for of in self.clusters.values():
+            pairs = [(number, rows[key]) for number, keys in enumerate(of) for key in keys]
+            found.append((len(of), *np.array(pairs).T))
+        return found
 
     def _left_out(
         self, given: Sequence[Score], predictions: Predictions, numbers: Mapping[Names, float]
     ) -> dict[Names, Metric]:
-        """Return metrics that are no means over rows, computed anew without each block of units."""
-        count = min(BLOCKS, len(self.units))
-        blocks = np.array_split(np.arange(len(self.units)), count)
-        sizes = np.array([sum(len(self.units[unit]) for unit in block) for block in blocks])
-        shifts = {names: np.full(count, math.nan) for names in numbers}
-        for number, block in enumerate(blocks):
-            out, rest = {key for unit in block for key in self.units[unit]}, [*given]
-            for place, fold in enumerate(self._folds):
-                if not out.isdisjoint(fold):
-                    kept = {key: answer for key, answer in fold.items() if key not in out}
-                    rest[place] = self._run(kept, predictions) if kept else Score({})
-            found = flat(self._numbers(rest).metrics)
+        """Return metrics that are no means over rows, computed anew without blocks of clusters."""
+        spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
+        for clusters in self.clusters.values():
+            count = min(BLOCKS, len(clusters))
+            # clusters side by side may have a dialogue in common
+            blocks = [{*chain.from_iterable(clusters[first::count])} for first in range(count)]
+            sizes = np.array([*map(len, blocks)])
+            shifts = {names: np.full(count, math.nan) for names in numbers}
+            for number, out in enumerate(blocks):
+                rest = [*given]
+                for place, fold in enumerate(self._folds):
+                    if not out.isdisjoint(fold):
+                        kept = {key: answer for key, answer in fold.items() if key not in out}
+                        rest[place] = self._run(kept, predictions) if kept else Score({})
+                found = flat(self._numbers(rest).metrics)
+                for names, moved in shifts.items():
+                    if not isinstance(value := found.get(names), Undefined | None):
+                        moved[number] = value - numbers[names]
             for names, moved in shifts.items():
-                if not isinstance(value := found.get(names), Undefined | None):
-                    moved[number] = value - numbers[names]
+                spreads[names] += (Spread(moved, sizes * (moved != 0)),)
         bounds = self._bounds()
         return {
-            names: Metric(numbers[names], moved, sizes * (moved != 0), None, False, *bounds)
-            for names, moved in shifts.items()
+            names: Metric(numbers[names], of, None, False, *bounds) for names, of in spreads.items()
         }
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
@@ -213,7 +247,7 @@ class Measured:
     """The predictions of a model for rows, of an epoch or more, and their metrics.
 
     An epoch has the rows that a policy keeps of the same ones. `score` has the means over epochs,
-    `metrics` the same with their spread over units; one is undefined if it is in an epoch.
+    `metrics` the same with their spread over clusters; one is undefined if it is in an epoch.
     """
 
     def __init__(self, epochs: Sequence[tuple[Rows, Predictions]]) -> None:

@@ -10,7 +10,7 @@ a task import packages of the extra `tasks` when they run, not before.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -142,8 +142,10 @@ class Task:
         asking: The questions for a language model, or the game that two of them play.
         not_asked: The reason why there are no questions.
         subsets: Name -> dialogues that a published evaluation used.
-        dialogues: Key, its gold -> the ids of its dialogues, for subsets and intervals; the key's
-            first value.
+        dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
+        clusters: What ties rows to each other, so that an interval leaves them out together: a
+            plural -> a function, build -> the ids of it for each key of gold; None for what
+            `dialogues` gives. One kind, or two: {"dialogues": None, "raters": raters}.
         per_prediction: The metrics that are means over predictions, so that one prediction has a
             value of its own: ("joint_accuracy",).
         target: An answer of gold -> the fields of the right prediction beside the key. A game has
@@ -177,6 +179,9 @@ class Task:
     not_asked: str = ""
     subsets: Mapping[str, Subset] = field(default_factory=dict)
     dialogues: Callable[[Key, Any], Iterable[Any]] = _first
+    clusters: Mapping[str, Callable[[Any], Mapping[Key, Collection[Any]]] | None] = field(
+        default_factory=lambda: {"dialogues": None}
+    )
     per_prediction: tuple[str, ...] = ()
     target: Callable[[Any], Mapping[str, Any]] | None = None
     format: PredictionFormat = JSON_LINES
@@ -235,7 +240,9 @@ class Task:
         if wrong := [*problems(texts, dict.fromkeys(names, str), where)]:
             yield from wrong
             return
-        for name in ("summary", "evaluated_on", "configs", "key", "metrics"):
+        if len(self.clusters) > 2:
+            yield Problem(f"{where}.clusters", "one kind or two", f"{[*self.clusters]}")
+        for name in ("summary", "evaluated_on", "configs", "key", "metrics", "clusters"):
             if not getattr(self, name):
                 yield Problem(f"{where}.{name}", what="is empty")
         yield from self.node.problems(self.example, f"{where}.example")
