@@ -2,19 +2,23 @@
 
     python benchmarks/intervals.py BUILDS
 
-A test set is drawn, dialogue by dialogue, from those of the real build. A model answers a row
-rightly with a chance that differs between dialogues, so that the answers of one agree; else it
-gives the right answer of another row, or in a game makes no deal. The true value is that of so many
-rows as 20 times the real ones.
+Test sets have the clusters of the real build: all rows, or so many of them. Where a task has one
+kind of cluster, the clusters themselves are drawn; where it has two, they stay, and each row gets
+the right answer of a drawn one. A model answers a row rightly with a chance that differs between
+clusters of each kind, so that the answers of one agree; else it gives the right answer of another
+row, or in a game makes no deal. The true value is the mean over many test sets of all rows.
 """
 
 import math
 import sys
+from collections.abc import Collection
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from parley.base.exact import is_number
 from parley.base.nested import flat
 from parley.building.folder import open_folder
 from parley.building.registry import discover
@@ -22,10 +26,12 @@ from parley.models.compare import paired_differences
 from parley.tasks.formats import TREC_RUN
 from parley.tasks.games import Playing
 from parley.tasks.gold import load_gold
-from parley.tasks.rows import Measured, Rows
+from parley.tasks.rows import Measured, Names, Rows
 
-SETS, LARGE, SIZES = 200, 20, (20, 60)  # of test sets; dialogues of one
-MODELS = ((3.0, 2.0), (2.0, 2.0))  # of the Beta distribution of a dialogue's chance
+SETS, TRUE = 200, 60  # test sets; those of all rows for the true value
+SIZES = (0, 100, 30, 12)  # rows of a test set, 0 for all
+MODELS = (0.4, 0.0)  # log odds of a right answer
+SPREAD = 0.8  # standard deviation of the log odds between clusters of a kind
 
 
 class World:
@@ -46,83 +52,131 @@ class World:
             people = self.task.baselines[next(iter(self.task.baselines))]
             for each in people(self.built, **self.options):
                 self.answers[tuple(each[field] for field in self.task.key)] = each
+        self.by_fold: dict[Any, list[Any]] = {}
+        for key, answer in gold.items():
+            self.by_fold.setdefault(self.fold(answer), []).append(key)
         game, self.others = self.task.asking, [*self.answers.values()]
         if isinstance(game, Playing):
             self.others = [{game.agreed: None}]
 
-    def test_set(self, count: int) -> tuple[Rows, list[Any]]:
-        """Return the rows of so many drawn dialogues, and the predictions of each of `MODELS`."""
+    def test_set(self, count: int, is_part: bool = True) -> tuple[Rows, list[Any]]:
+        """Return so many drawn rows, with their clusters, and the predictions of each model."""
+        keys, kinds = [*self.rows.gold], [kind for kind in self.rows.clusters if kind]
+        members: dict[Any, list[Any]] = {key: [] for key in keys}
+        for kind in kinds:
+            for number, cluster in enumerate(self.rows.clusters[kind]):
+                for key in cluster:
+                    members[key].append((kind, number))
+        copies = [(0, key) for key in keys]
+        if len(kinds) == 1:
+            (of,) = (self.rows.clusters[kind] for kind in kinds)
+            drawn = self.draw.integers(len(of), size=len(of))
+            copies = [(number, key) for number, place in enumerate(drawn) for key in of[place]]
+        if count:
+            chosen = self.draw.choice(len(copies), min(count, len(copies)), replace=False)
+            copies = [copies[place] for place in sorted(chosen)]
+        effects: dict[Any, Any] = {}
+        found: dict[str, dict[Any, list[Any]]] = {kind: {} for kind in self.rows.clusters}
         gold: dict[Any, Any] = {}
         models: list[Any] = [{} for _ in MODELS]
-        units: list[Any] = []
-        for number, place in enumerate(self.draw.integers(0, len(self.rows.units), count)):
-            units.append([])
-            chances = [self.draw.beta(*model) for model in MODELS]
-            for key in self.rows.units[place]:
-                own = (f"{number} {key[0]}" if self.is_run else (number, key[0]), *key[1:])
-                units[-1].append(own)
-                answer = self.rows.gold[key]
+        for number, key in copies:
+            own = (f"{number} {key[0]}" if self.is_run else (number, key[0]), *key[1:])
+            answer, source = self.rows.gold[key], key
+            if len(kinds) > 1 and self.task.target:
+                alike = self.by_fold[self.fold(answer)]
+                source = alike[self.draw.integers(len(alike))]
+                answer = self.rows.gold[source]
+            of_row = [(number, *each) for each in members[key]]
+            for each in of_row:
+                if each not in effects:
+                    effects[each] = SPREAD * self.draw.normal(size=len(MODELS))
+                found[each[1]].setdefault(each, []).append(own)
+            if len(kinds) > 1:
+                one, other = ([e for e in of_row if e[1] == kind] for kind in kinds)
+                for pair in product(one, other):
+                    found[""].setdefault(pair, []).append(own)
+            odds = np.array(MODELS) + sum(effects[each] for each in of_row)
+            chances = 1 / (1 + np.exp(-odds))
+            if self.is_run:
+                answer = [{**row, "query_id": own[0]} for row in answer]
+            for model, chance in zip(models, chances, strict=True):
                 if self.is_run:
-                    answer = [{**row, "query_id": own[0]} for row in answer]
-                    for found, chance in zip(models, chances, strict=True):
-                        for row in answer:
-                            noise = self.draw.normal() * 4 * (1 - chance)
-                            score = {"score": row["relevance"] + noise}
-                            found[own[0], row["document_id"]] = score
+                    for row in answer:
+                        noise = self.draw.normal() * 4 * (1 - chance)
+                        model[own[0], row["document_id"]] = {"score": row["relevance"] + noise}
                 else:
-                    for found, chance in zip(models, chances, strict=True):
-                        is_right = self.draw.random() < chance
-                        other = self.others[self.draw.integers(len(self.others))]
-                        found[own] = self.answers[key] if is_right else other
-                gold[own] = answer
-        rows = Rows(self.built, self.name, self.options, gold, is_part=count in SIZES)
-        rows.units = units  # those drawn, not those of the ids
+                    is_right = self.draw.random() < chance
+                    other = self.others[self.draw.integers(len(self.others))]
+                    model[own] = self.answers[source] if is_right else other
+            gold[own] = answer
+        rows = Rows(self.built, self.name, self.options, gold, is_part)
+        rows.clusters = {kind: [*of.values()] for kind, of in found.items()}
         return rows, models
 
-    def coverage(self, count: int) -> dict[str, list[float]]:
+    def fold(self, answer: Any) -> Any:
+        """Return the fold of an answer."""
+        return self.task.fold(answer) if self.task.fold else None
+
+    def coverage(self, count: int, sets: int) -> dict[Names, list[float]]:
         """Return the share of intervals that hold the true value, by metric; of the difference."""
-        large, models = self.test_set(LARGE * len(self.rows.units))
-        true = [
-            {n: v for n, v in flat(large.score(found).metrics).items() if isinstance(v, float)}
-            for found in models
-        ]
-        held: dict[str, list[list[bool]]] = {}
-        for _ in range(SETS):
-            rows, models = self.test_set(count)
+        true: dict[Names, list[list[float]]] = {}
+        for _ in range(TRUE):
+            rows, models = self.test_set(0, is_part=bool(count))
+            scores = [flat(rows.score(model).metrics) for model in models]
+            for names in scores[0].keys() & scores[1].keys():
+                true.setdefault(names, []).append([of[names] for of in scores])
+        known_ones = {
+            names: [e for e in of if all(map(is_number, e))] for names, of in true.items()
+        }
+        known_ones = {names: of for names, of in known_ones.items() if of}
+        held: dict[Names, list[list[bool]]] = {}
+        for _ in range(sets):
+            rows, models = self.test_set(count, is_part=bool(count))
             one, other = (Measured([(rows, found)]) for found in models)
             by = paired_differences(one, other, one.metrics)
-            for names in true[0].keys() & true[1].keys() & by.keys():
-                metric, value = one.metrics[names], true[0][names]
-                known = held.setdefault(" ".join(names), [[], []])
-                due = (value, value - true[1][names])
-                found = (metric.interval, by[names].interval)
-                for kept, interval, number in zip(known, found, due, strict=True):
+            for names in known_ones.keys() & by.keys():
+                own, less = np.mean(known_ones[names], axis=0)
+                known = held.setdefault(names, [[], []])
+                found = (one.metrics[names].interval, by[names].interval)
+                for kept, interval, number in zip(known, found, (own, own - less), strict=True):
                     if interval:
                         kept.append(bool(interval.low <= number <= interval.high))
         return {
-            name: [float(np.mean(each)) if len(each) > SETS / 2 else math.nan for each in known]
-            for name, known in held.items()
+            names: [float(np.mean(each)) if len(each) > sets / 2 else math.nan for each in known]
+            for names, known in held.items()
         }
 
 
-def main(folder: Path) -> None:
-    """Print a table: the least and the most coverage over the metrics of a task."""
-    heads = [f"{what}, {size} dialogues" for size in SIZES for what in ("score", "difference")]
+def main(folder: Path, tasks: Collection[str]) -> None:
+    """Print a table: the coverage of a task's first metric; the least and the most of all."""
+    heads = [
+        f"{size or 'all'}, {what}" for size in SIZES for what in ("first", "all", "difference")
+    ]
     print(f"| task | {' | '.join(heads)} |")
     for dataset in discover().values():
         for name in dataset.tasks:
+            if tasks and name not in tasks:
+                continue
             world = World(folder / dataset.name, name, 0)
-            cells = []
+            cells, order = [], [*world.task.metrics]
             for size in SIZES:
-                found = world.coverage(size)
-                for metric, shares in sorted(found.items()):
-                    print(f"<!-- {name} {size} {metric}: {shares} -->", flush=True)
-                for each in zip(*found.values(), strict=True):
+                found = world.coverage(size, SETS if size else SETS // 2)
+                for names, shares in found.items():
+                    print(f"<!-- {name} {size} {' '.join(names)}: {shares} -->", flush=True)
+                first = min(
+                    found, key=lambda names: order.index(names[0]) if len(names) < 2 else 99
+                )
+                kinds = [[found[first][0]], *zip(*found.values(), strict=True)]
+                for each in kinds:
                     known = [share for share in each if not math.isnan(share)]
-                    shown = f"{100 * min(known):.0f} to {100 * max(known):.0f}" if known else "–"
-                    cells.append(shown)
+                    ends = (
+                        dict.fromkeys(f"{100 * of(known):.0f}" for of in (min, max))
+                        if known
+                        else "–"
+                    )
+                    cells.append(" to ".join(ends))
             print(f"| {dataset.name} {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])
