@@ -16,9 +16,11 @@ from parley.authoring.starting.new import write_skeleton
 from parley.base.errors import RecordError, UsageError
 from parley.base.marks import marks
 from parley.building.build import build
+from parley.building.folder import open_folder
 from parley.building.registry import Dataset
 from parley.building.upstream import open_source
 from parley.tasks.evaluate import measured_scores
+from parley.tasks.gold import Part, in_order_of_pilots, load_gold
 from parley.tasks.predictions import read, validate_predictions
 
 SAMPLE = """\
@@ -82,7 +84,10 @@ TASKS = {
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
-        subsets={"first": Subset("a paper", frozenset({"one"}))},
+        subsets={
+            "first": Subset("a paper", frozenset({"one"})),
+            "gone": Subset("a paper", frozenset({"one", "six"})),
+        },
     ),
     "run": Task(
         summary="an order of the turns",
@@ -227,6 +232,34 @@ def test_references_of_all_rows_stand_beside(run, tmp_path, text, options, right
     assert ("of all rows" in shown) == bool(options)
     (tmp_path / "first").write_text("one\nsix\n")  # no such dialogue
     assert run(*WORDS, "-", "--ids", "first", text=text).returncode == 2
+
+
+def test_a_column_epoch_is_read_as_the_epochs_of_a_log_are(run):
+    again = [{**GOOD[0], "words": 99}, *GOOD[1:]]
+    of = [{**each, "epoch": n} for n, epoch in ((1, GOOD), (2, again)) for each in epoch]
+    found = json.loads(run(*WORDS, "-", "--json", text=lines(of)).stdout)
+    alone = [json.loads(run(*WORDS, "-", "--json", text=lines(e)).stdout) for e in (GOOD, again)]
+    assert (found["epochs"], alone[0]["epochs"]) == (2, 1)
+    assert found["metrics"]["right"] == sum(each["metrics"]["right"] for each in alone) / 2
+    for wrong in (of[:-1], [*of, of[0]], [*of, GOOD[0]], [*of[:-1], {**of[-1], "epoch": "2"}]):
+        assert run(*WORDS, "-", text=lines(wrong)).returncode == 1
+
+
+def test_a_subset_of_ids_that_do_not_exist_is_refused(chatter, place, monkeypatch):
+    built = open_folder(place / "build" / "chatter", chatter)
+    monkeypatch.setattr(type(built), "is_sample", False)
+    options = {"unit": "words"}
+    assert load_gold(built, "words", options, Part("first"))[0]
+    with pytest.raises(UsageError, match="six"):
+        load_gold(built, "words", options, Part("gone"))
+
+
+def test_a_file_of_a_pilot_alone_is_told_of_limit(run, chatter):
+    (first,) = in_order_of_pilots((e["id"], e["turn"]) for e in GOOD)[:1]
+    of_pilot = [each for each in GOOD if (each["id"], each["turn"]) == first]
+    assert "--limit 1" in run(*WORDS, "-", text=lines(of_pilot)).stderr
+    others = [each for each in GOOD if each not in of_pilot]
+    assert "--limit" not in run(*WORDS, "-", text=lines(others)).stderr
 
 
 def test_where_nothing_is_readable_nothing_can_be_left(run):

@@ -109,6 +109,7 @@ class Result:
             "undefined": tree(reasons),
             "intervals": tree({path: vars(each) for path, each in flat(self.intervals).items()}),
             "clusters": self.clusters,
+            "epochs": len(self.measured.epochs),
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
@@ -153,21 +154,21 @@ def score(
     of = f"baseline {baseline}" if baseline else file or "predictions"
     of = "standard input" if of == "-" else of
     if found is not None:  # whose errors are the caller's
-        predictions = validate_predictions(found, task, gold, "the predictions", others)
+        epochs = [validate_predictions(found, task, gold, "the predictions", others)]
     elif file:
         with running(built):
-            predictions = read(file, task, gold, others, _remedy(built, task, options))
+            epochs = read(file, task, gold, others, _remedy(built, task, options))
     else:
         with running(built):
             arguments = task.subset(part.subset).arguments
             found = task.baselines[baseline](built, **options, **arguments)
             made = f"the baseline {baseline} of {script_of(built)}"
-            predictions = validate_predictions(found, task, gold, made, others)
+            epochs = [validate_predictions(found, task, gold, made, others)]
     rows = Rows(built, name, options, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    result = result_of([(rows, predictions)], of, part, policy, baseline=baseline)
+    result = result_of([(rows, each) for each in epochs], of, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
-        write(keep, task, predictions.values())
+        write(keep, task, epochs[0].values())
     return result
 
 

@@ -59,15 +59,25 @@ def load_gold(
                 )
         if part.subset or part.ids:
             of = {key: {*map(str, task.dialogues(key, gold[key]))} for key in gold}
-            if part.subset:
-                published = {*map(str, subset.ids)}
-                of = {key: ids for key, ids in of.items() if not published.isdisjoint(ids)}
-            if unknown := sorted(part.ids.difference(*of.values())):
-                count = f"{len(unknown):,} of {len(part.ids):,}"
-                raise UsageError(
-                    f"ids: {count} name no scored dialogue: {few(unknown)}",
-                    remedy=f"Scored are: {task.evaluated_on}.",
+            published = {*map(str, subset.ids)}
+            there = published.difference(*of.values())
+            if there and not built.is_sample:  # dialogues that are there, though not scored
+                of_configs = (
+                    (each, split) for each in task.configs for split in built.splits(each)
                 )
+                there = {str(id) for each in of_configs for id in built.ids(*each)}
+            if part.subset:
+                of = {key: ids for key, ids in of.items() if not published.isdisjoint(ids)}
+            for what, due, known in (
+                (f"subset {part.subset}", published, there),
+                ("ids", part.ids, ()),
+            ):
+                if unknown := sorted(due.difference(known, *of.values())):
+                    raise UsageError(
+                        f"{what}: {len(unknown):,} of {len(due):,} name no scored "
+                        f"dialogue: {few(unknown)}",
+                        remedy=f"Scored are: {task.evaluated_on}.",
+                    )
             gold = {k: gold[k] for k in of if not part.ids or not part.ids.isdisjoint(of[k])}
     gold = pilot(built, name, gold, part)
     return gold, whole.keys() - gold.keys()

@@ -24,7 +24,11 @@ from parley.tasks.asking import Asking
 from parley.tasks.formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import wrong_end
 from parley.tasks.games import Playing
+from parley.tasks.gold import in_order_of_pilots
 from parley.tasks.task import Gold, Task
+
+EPOCH = "epoch"
+"""The field of a line that tells several answers to a question apart, numbered from 1."""
 
 _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
@@ -34,11 +38,12 @@ _GZIP = b"\x1f\x8b"
 
 def read(
     file: str, task: Task, gold: Gold, others: Collection[Key] = (), remedy: str = ""
-) -> Mapping[Key, Prediction]:
-    """Return the predictions of a file ("-": standard input), in the order of `gold`.
+) -> list[Mapping[Key, Prediction]]:
+    """Return the predictions of a file ("-": standard input), in the order of `gold`, by epoch.
 
-    Predictions of the keys `others` are left out, as of a subset. RecordError names everything that
-    is wrong, by line and key; `remedy` is for missing or unknown keys.
+    Without a field `epoch` it has one. Predictions of the keys `others` are left out, as of a
+    subset. RecordError names everything that is wrong, by line and key; `remedy` is for missing or
+    unknown keys.
     """
     size = 0
     checker = _Checker(task, gold, "line", others)
@@ -76,7 +81,7 @@ def validate_predictions(
             checker.add(number, prediction)
         if checker.is_over:
             break
-    return checker.finish(name)
+    return checker.finish(name)[0]
 
 
 def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
@@ -111,9 +116,11 @@ class _Checker:
         if isinstance(task.asking, Asking) and ANSWER not in task.fields:
             self._forms[ANSWER] = parse({**own, ANSWER: str})
         self._width = len(task.gold_key)
-        self._found: dict[Key, tuple[int, Prediction]] = {}  # with the number of the line
-        self._first: dict[Key, Key] = {}  # key of gold -> the first key with it
-        self._seen: set[Key] = set()  # keys of gold, of what is wrong too
+        self._epoch = 0  # that of the line, 0 for none
+        # by epoch and key, with the number of the line
+        self._found: dict[tuple[int, Key], tuple[int, Prediction]] = {}
+        self._first: dict[tuple[int, Key], Key] = {}  # key of gold -> the first key with it
+        self._seen: set[tuple[int, Key]] = set()  # keys of gold, of what is wrong too
         self._causes = Causes()
         self._wrong = 0  # lines
         self._advice = ""  # what a file holds, if the first line of this one cannot
@@ -149,6 +156,18 @@ class _Checker:
 
     def add(self, number: int, prediction: Any) -> None:
         """Check a prediction and keep it."""
+        self._epoch = 0
+        is_line = self._unit == "line" and isinstance(prediction, dict)
+        if is_line and EPOCH in prediction and EPOCH not in self._task.fields:
+            epoch, prediction = (
+                prediction[EPOCH],
+                {k: v for k, v in prediction.items() if k != EPOCH},
+            )
+            if type(epoch) is not int or epoch < 1:
+                wrong = Problem(EPOCH, "a whole number from 1", show(epoch))
+                self._object(number, prediction, [wrong])
+                return
+            self._epoch = epoch
         node, asking = self.node(prediction), self._task.asking
         if not node.fits(prediction):
             self._object(number, prediction, node.problems(prediction))
@@ -157,25 +176,25 @@ class _Checker:
         due = key[: self._width]
         if due not in self._gold and due in self._others:
             return
-        if wrong := self._clash(key, due):
-            self._object(number, prediction, [Problem("", what=wrong)])
+        if clash := self._clash(key, due):
+            self._object(number, prediction, [Problem("", what=clash)])
         elif isinstance(asking, Playing) and (found := [*wrong_end(prediction, asking.agreed)]):
             self._object(number, prediction, found)
         else:
             if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
                 prediction |= asking.fields(prediction.pop(ANSWER))
-            self._found[key] = number, prediction
-            self._seen.add(due)
+            self._found[self._epoch, key] = number, prediction
+            self._seen.add((self._epoch, due))
 
     def _clash(self, key: Key, due: Key) -> str:
         """Return why there is no place for a prediction of this key, or ""."""
         if due not in self._gold:
             return f"no such {' and '.join(self._task.gold_key)} to predict"
-        if there := self._found.get(key):
+        if there := self._found.get((self._epoch, key)):
             return f"repeated, first in {self._unit} {there[0]}"
-        first = self._first.setdefault(due, key)
+        first = self._first.setdefault((self._epoch, due), key)
         if first != key and NO_HIT in (first[-1], key[-1]) and self._task.format is TREC_RUN:
-            beside = f"stands beside {self._unit} {self._found[first][0]}"
+            beside = f"stands beside {self._unit} {self._found[self._epoch, first][0]}"
             return f"{beside}, though {NO_HIT} says that nothing was found"
         return ""
 
@@ -191,7 +210,7 @@ class _Checker:
             key = tuple(prediction[name] for name in names)
             place += f" ({_named(names, key)})"
             if all(type(part) in (str, int) for part in key):  # true is no 1
-                self._seen.add(key[: self._width])
+                self._seen.add((self._epoch, key[: self._width]))
         for problem in islice(found, MOST_PROBLEMS):
             inner = problem.place.replace("\n", "\\n")
             self._causes.add(place, replace(problem, place=inner))
@@ -199,27 +218,44 @@ class _Checker:
         if self._wrong >= _MOST_WRONG:
             self.broken = f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond"
 
-    def finish(self, name: str, remedy: str = "") -> Mapping[Key, Prediction]:
-        """Return the predictions in the order of gold, or raise RecordError with the problems.
+    def finish(self, name: str, remedy: str = "") -> list[Mapping[Key, Prediction]]:
+        """Return each epoch's predictions in the order of gold; RecordError with the problems.
 
         Those with one key of gold are in the order of their keys.
         """
         message = f"{name}: cannot be scored as {self._task.format.name}"
-        missing = [] if self.is_over else [key for key in self._gold if key not in self._seen]
+        epochs = sorted({epoch for epoch, _ in self._found}) or [0]
+        due = [] if self.is_over else [(each, key) for each in epochs for key in self._gold]
+        seen = self._seen | {
+            (each, key) for each in epochs for epoch, key in self._seen if not epoch and self._wrong
+        }
+        missing = [each for each in due if each not in seen]
         if missing:
-            message += f", {len(missing):,} of {len(self._gold):,} predictions are missing"
-            for key in missing:
-                self._causes.add(_named(self._task.key, key), Problem("", what="missing"))
+            message += f", {len(missing):,} of {len(due):,} predictions are missing"
+            for epoch, key in missing:
+                of = f"{EPOCH} {epoch or 'none'}, " if epochs != [0] else ""
+                self._causes.add(of + _named(self._task.key, key), Problem("", what="missing"))
+            own = {key for _, key in self._found}
+            if own == {*in_order_of_pilots(self._gold)[: len(own)]} != set():
+                remedy += f" The file has the predictions of a pilot: --limit {len(own)}."
         told = self._causes.told()
         if self.broken:
             told.append(Problem("", what=self.broken))
         if told:
-            has_other_keys = missing or self._seen.difference(self._gold, self._others)
+            keys = {key for _, key in self._seen}
+            has_other_keys = missing or keys.difference(self._gold, self._others)
             raise RecordError(message, *told, remedy=self._advice or remedy * bool(has_other_keys))
-        of: dict[Key, list[Key]] = {}
-        for key in self._found:
-            of.setdefault(key[: self._width], []).append(key)
-        return {key: self._found.pop(key)[1] for due in self._gold for key in sorted(of[due])}
+        keys_of: dict[tuple[int, Key], list[Key]] = {}
+        for epoch, key in self._found:
+            keys_of.setdefault((epoch, key[: self._width]), []).append(key)
+        return [
+            {
+                key: self._found.pop((each, key))[1]
+                for first in self._gold
+                for key in sorted(keys_of[each, first])
+            }
+            for each in epochs
+        ]
 
 
 def _named(names: Iterable[str], key: Key) -> str:
