@@ -150,18 +150,25 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     from sklearn.metrics import roc_auc_score
 
     draw = random.Random(5)
-    gold = {(str(n),): draw.random() < 0.5 for n in range(40)}
+    gold = {(str(n),): draw.random() < 0.5 for n in range(60)}
     found = {key: {"probability": round(draw.random(), 1)} for key in gold}
     bargains = find_folder(sample_build, discover()["craigslist_bargains"])
     metric = Rows(bargains, "deal", {}, gold).measure(found)[1]["auc",]
     truth = np.array([*gold.values()])
     chances = np.array([each["probability"] for each in found.values()])
-    due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(40)]
+    due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(60)]
     assert metric.value + metric.spreads[0].shifts == pytest.approx(due, abs=1e-12)
-    error = math.sqrt(39 / 40 * sum((np.array(due) - np.mean(due)) ** 2))
+    error = math.sqrt(59 / 60 * sum((np.array(due) - np.mean(due)) ** 2))
     assert metric.error == pytest.approx(error)
+    few = {key: gold[key] for key in [*gold][:49]}
+    assert (
+        Rows(bargains, "deal", {}, few)
+        .measure({key: found[key] for key in few})[1]["auc",]
+        .interval
+        is None
+    )
     odds = metric.value / (1 - metric.value)
-    half = stats.t.ppf(0.975, 39) * error / (metric.value * (1 - metric.value))
+    half = stats.t.ppf(0.975, 59) * error / (metric.value * (1 - metric.value))
     ends = [odds * math.exp(each) for each in (-half, half)]
     assert interval_of(metric.interval) == pytest.approx([each / (1 + each) for each in ends])
 

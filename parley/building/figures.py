@@ -6,6 +6,7 @@ of a value states its precision. docs/adding.md shows figures and checks.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -137,6 +138,9 @@ def keys_taken(function: Callable[..., Any]) -> int:
     return len(inspect.signature(function).parameters) - 1
 
 
+_MARKED = re.compile(r"[-+]?[\d.,]*\d(,\d+|\s*%)")  # a number that none is compared with
+
+
 def _cells(table: Any, keys: Keys) -> Iterator[tuple[Keys, Value | Differs]]:
     if isinstance(table, Mapping):
         for key, inner in table.items():
@@ -147,5 +151,9 @@ def _cells(table: Any, keys: Keys) -> Iterator[tuple[Keys, Value | Differs]]:
             if not isinstance(value, str) and not is_number(value):
                 raise ValueError(
                     f"{'.'.join(keys)}: expected text or a number, found {value!r:.60}"
+                )
+            if isinstance(value, str) and _MARKED.fullmatch(value):
+                raise ValueError(
+                    f"{'.'.join(keys)}: expected a number without % and comma: {value}"
                 )
         yield keys, table

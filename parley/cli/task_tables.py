@@ -15,6 +15,7 @@ from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of
 from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.gold import ALL
+from parley.tasks.intervals import FEW
 from parley.tasks.task import Task, Undefined
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def _notes(found: Result) -> Iterator[str]:
         yield f"95%: an interval over {_clusters(found)}, each with all its predictions"
     bare = flat(found.score.metrics).keys() - flat(found.intervals).keys()
     if any(not isinstance(flat(found.score.metrics)[each], Undefined) for each in bare):
-        yield "no interval: a median, or a metric that no cluster moves"
+        few = f"one of fewer than {FEW} rows that is no mean over rows"
+        yield f"no interval: a median, a metric that no cluster moves, or {few}"
     is_dropped = found.policy == DROP and found.unreadable
     if found.references and (found.part != ALL or is_dropped):
         yield "the scores beside it are of all rows"
@@ -178,14 +180,13 @@ def _fact(value: Any) -> str:
 
 def lay_out_comparison(tables: "Sequence[Table]") -> RenderableType:
     """Return the scores of models by task and metric, their differences, and their logs."""
-    models = list(dict.fromkeys(log.label for each in tables for log in each.logs))
     notes: list[str] = []
     scores: list[list[str]] = []
     differences: list[list[str]] = []
     costs: list[list[str]] = []
     for each in tables:
         task, decimals = _task_of(each), each.task.decimals
-        scores += _scores(each, models, notes)
+        scores += _scores(each, notes)
         for log in each.logs:
             if own := log.result:
                 kinds = ("input", "output", "reasoning")
@@ -199,12 +200,12 @@ def lay_out_comparison(tables: "Sequence[Table]") -> RenderableType:
                 against = each.first.label if each.first else ""
                 spread = interval(by.interval, decimals), number(by.p, 3), number(by.p_holm, 3)
                 differences.append([task, " ".join(name) + of, log.label, against, value, *spread])
-    columns = ["task", "metric", *(f">{model}" for model in models)]
+    columns = ["task", "metric", "log~", ">score", ">95%"]
     parts: list[RenderableType] = [table(columns, scores, "scores"), safe()]
     if differences:
-        columns = ["task", "metric", "log", "against", ">difference", ">95%", ">p", ">p, Holm"]
+        columns = ["task", "metric", "log~", "against~", ">difference", ">95%", ">p", ">p, Holm"]
         parts += [table(columns, differences, "differences"), safe()]
-    columns = ["model", "task", ">answers", ">unreadable", ">read", ">written", ">reasoning"]
+    columns = ["model~", "task", ">answers", ">unreadable", ">read", ">written", ">reasoning"]
     parts += [table([*columns, ">cost"], costs, "tokens and cost"), safe()]
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
 
@@ -214,30 +215,27 @@ def _task_of(found: "Table") -> str:
     return f"{found.dataset} {found.name}{options}"
 
 
-def _scores(found: "Table", models: Sequence[str], notes: list[str]) -> Iterator[list[str]]:
-    """Yield a row for each metric, and note where logs differ."""
-    marks = dict.fromkeys(models, "")
+def _scores(found: "Table", notes: list[str]) -> Iterator[list[str]]:
+    """Yield a row for each metric of each log, and note where logs differ or have no score."""
+    labels: dict[str, str] = {}
     for log in found.logs:
+        labels[log.label] = log.label
         kinds = (("no difference computed", log.differs), ("other settings", log.settings))
         for kind, problems in kinds:
             if problems:
                 said = "; ".join(map(str, problems))
                 notes.append(f"[{len(notes) + 1}] {log.path}: {kind}: {said}")
-                marks[log.label] += f" [{len(notes)}]"
-    logs = {log.label: log for log in found.logs}
+                labels[log.label] += f" [{len(notes)}]"
     task, decimals = _task_of(found), found.task.decimals
-    for name in dict.fromkeys(name for log in found.logs for name in log.metrics) or [()]:
-        row = [task, " ".join(name)]
-        for model in models:
-            own = logs[model].metrics.get(name) if model in logs else None
-            cell = number(own.value if own else None, decimals) if model in logs else ""
-            if own and own.interval:
-                cell += f" ({interval(own.interval, decimals)})"
-            row.append(cell + marks[model])
-        yield row
-    results = [logs[each].result if each in logs else None for each in models]
-    if any(each and each.unreadable for each in results):
-        yield [task, "coverage", *(f"{each.coverage:.1%}" if each else "" for each in results)]
+    for name in dict.fromkeys(name for log in found.logs for name in log.metrics):
+        for log in found.logs:
+            if own := log.metrics.get(name):
+                cells = number(own.value, decimals), interval(own.interval, decimals)
+                yield [task, " ".join(name), labels[log.label], *cells]
+    results = {log.label: log.result for log in found.logs if log.result}
+    if any(each.unreadable for each in results.values()):
+        for label, each in results.items():
+            yield [task, "coverage", labels[label], f"{each.coverage:.1%}", ""]
 
 
 def comparison_as_dicts(tables: "Sequence[Table]") -> list[dict[str, Any]]:
@@ -291,7 +289,7 @@ def _how(tables: "Sequence[Table]") -> Iterator[str]:
         if each.first and each.first.result
     ]
     if clusters:
-        yield f"(low…high): a 95% interval over clusters ({'; '.join(clusters)})"
+        yield f"95%: an interval over clusters ({'; '.join(clusters)})"
     differences = [by for each in tables for log in each.logs for by in log.differences.values()]
     if any(by.rows is not None for by in differences):
         yield "rows of both: those where both logs have a readable answer, or a deal"

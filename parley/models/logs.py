@@ -23,7 +23,7 @@ _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "q
 _STATED = {**dict.fromkeys(_TEXTS, str), "options": {str: str}, "limit": int, "turns?": int}
 _STATED |= {"swap?": bool, "schema?": bool, "shots?": int, "prompt?": str}
 _TURN = {"role": str, "stop": str, "text": str}
-_SAMPLE = {"key": [(str, int)], "models?": {str: str}, "turns?": [_TURN]}
+_SAMPLE = {"key": [(str, int)], "cluster": str, "models?": {str: str}, "turns?": [_TURN]}
 _SCORER = "parley_answers"
 
 
@@ -197,7 +197,8 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
 
 def _reason(error: Any) -> str:
     """Return the end of an error, which names the cause after the request."""
-    return " ".join(error.message.replace("\\n", " ").split())[-100:]
+    words = " ".join(error.message.replace("\\n", " ").split())
+    return words if len(words) <= 100 else f"… {words[-100:].partition(' ')[2]}"
 
 
 def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:

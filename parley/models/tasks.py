@@ -42,7 +42,7 @@ from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import Playing
 from parley.tasks.gold import Part
 from parley.tasks.questions import Questions
-from parley.tasks.rows import Measured
+from parley.tasks.rows import Measured, Rows
 from parley.tasks.task import Undefined
 
 
@@ -228,12 +228,15 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     targets = {k: _text(task.target(v)) for k, v in questions.gold.items()} if task.target else {}
     if not (schema or is_single):
         raise UsageError(f"-T schema: {which['dataset']} {which['name']} is a game")
+    rows = Rows(questions.built, questions.name, questions.options, questions.gold)
+    first = next(iter(rows.clusters.values()))
+    cluster_of = {key: str(number) for number, keys in enumerate(first) for key in keys}
     samples = [
         Sample(
             id="-".join(map(str, key)),
             input=[*questions.begins(key)],
             target=targets.get(key, ""),
-            metadata={"key": list(key)},
+            metadata={"key": list(key), "cluster": cluster_of[key[: len(task.key)]]},
         )
         for key in questions.by_key
     ]
@@ -241,7 +244,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
         dataset=MemoryDataset(samples, name=f"{which['dataset']} {questions.built.version}"),
         solver=parley_question(schema, **which) if is_single else parley_game(**which),
         scorer=parley_answers(**which),
-        metrics=[parley_score(**which), {"*": [mean(), stderr()]}],
+        metrics=[parley_score(**which), {"*": [mean(), stderr(cluster="cluster")]}],
         config=GenerateConfig(temperature=0, max_tokens=asking.max_tokens),
         score_on_error=True,  # a failed question is unreadable, as `fail_on_error` allows it
         version=asking.version,

@@ -17,6 +17,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+FEW = 50
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -110,12 +112,17 @@ class Metric:
 
     @property
     def interval(self) -> Interval | None:
-        """The 95% interval; None for fewer than two clusters, or if they do not differ."""
+        """The 95% interval; None for fewer than two clusters, or if they do not differ.
+
+        None, too, of no mean over rows with fewer than `FEW` rows: it would be too narrow.
+        """
         from scipy.stats import t
 
         if math.isnan(self.error):
             return None
         kinds = self.spreads[:2]  # the third is of both
+        if kinds[0].sums is None and kinds[0].sizes.sum() < FEW:
+            return None
         if self.is_share and self.value in (0, self.largest):
             far = self.largest * (1 - 0.025 ** (1 / min(each.count for each in kinds)))
             return Interval(self.value and self.largest - far, self.value or far)

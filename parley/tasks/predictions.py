@@ -277,6 +277,8 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
     """Open a file or standard input, and decompress gzip."""
     if file == "-" and sys.stdin is None:  # as Python has it where the descriptor is closed
         raise UsageError("standard input is closed; name a file of predictions")
+    if file != "-" and not Path(file).exists():
+        raise UsageError(f"{file}: no such file; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
         is_gzip = raw.peek(len(_GZIP)).startswith(_GZIP)
         yield gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[misc]
