@@ -158,15 +158,14 @@ def main(folder: Path, tasks: Collection[str]) -> None:
             if tasks and name not in tasks:
                 continue
             world = World(folder / dataset.name, name, 0)
-            cells, order = [], [*world.task.metrics]
+            cells = list[str]()
             for size in SIZES:
                 found = world.coverage(size, SETS if size else SETS // 2)
                 for names, shares in found.items():
                     print(f"<!-- {name} {size} {' '.join(names)}: {shares} -->", flush=True)
-                first = min(
-                    found, key=lambda names: order.index(names[0]) if len(names) < 2 else 99
-                )
-                kinds = [[found[first][0]], *zip(*found.values(), strict=True)]
+                first = next(each for each in world.task.metrics if any(each in n for n in found))
+                own = [shares[0] for names, shares in found.items() if first in names]
+                kinds = [own, *zip(*found.values(), strict=True)]
                 for each in kinds:
                     known = [share for share in each if not math.isnan(share)]
                     ends = (
