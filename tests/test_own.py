@@ -1,9 +1,13 @@
 """Files of one's own beside the dialogues: `parley browse --with`."""
 
+import csv
+import json
+import shutil
+
 import pytest
 
 import parley
-from parley.base.errors import ParleyError, RecordError
+from parley.base.errors import ParleyError
 from parley.reading.sql import write
 
 pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
@@ -16,11 +20,19 @@ DAMAGED = {  # what the error says -> files with ID for dialogue_id and ; for a 
         csv:ID,turn,x;2001,zero,a csv:ID,speaker,x;2001,agent_1,a csv:ID,speaker,x;2001,,a
         jsonl:{"ID":2001.5,"x":1} jsonl:{"ID":true,"x":1} jsonl:{"ID":[2001],"x":1}
         jsonl:{"ID":{"a":1},"x":1} jsonl:{"ID":"02001","x":1} jsonl:{"ID":null,"x":1}
-        jsonl:{"x":1};{"ID":2001,"x":1} jsonl:{"ID":2001,"x":1};{"ID":"2001","x":1}""",
-    "repeated, first in row 1": """csv:ID,x;2001,a;2001,b csv:ID,turn,x;2001,0,a;2001,0,a
+        csv:ID,turn,x;2001,0,a;#2001,1,b jsonl:{"x":1};{"ID":2001,"x":1}""",
+    "repeated, first in row 1": """jsonl:{"ID":2001.0,"x":1};{"ID":"2001","x":1}
+        csv:ID,x;2001,a;2001,b csv:ID,turn,x;2001,0,a;2001,0,a
         csv:ID,speaker,x;2001,mturk_agent_1,a;2002,mturk_agent_1,a;2001,mturk_agent_1,b""",
     "its text differs": """csv:ID,turn,text,x;2001,2,Water.,a csv:ID,turn,text,x;2001,0,,a
         jsonl:{"ID":2001,"turn":0,"text":5,"x":1}""",
+    "1 of 2 rows are wrong:\n  row 2 (2001, 2): labels": """
+        csv:ID,turn,labels;2001,1,uv-part;2001,2,uv_part
+        jsonl:{"ID":2001,"turn":1,"labels":"uv-part"};{"ID":2001,"turn":2,"labels":["uv-part",1],"x":1}
+        jsonl:{"ID":2001,"turn":1};{"ID":2001,"turn":2,"labels":{"choices":["uv-part"]},"x":1}""",
+    ": points_scored: ": """csv:ID,speaker,points_scored;2001,mturk_agent_1,1.5
+        jsonl:{"ID":2001,"speaker":"mturk_agent_1","points_scored":true}""",
+    "UTF-8": 'csv:ID,x;2001,\udce9 jsonl:{"ID":2001,"x":"\udce9"}',
     "expected one column of": """csv:x,y;1,2 csv:Dialogue_ID,x;2001,a csv:turn,x;0,a csv:a
         csv: jsonl: jsonl:[2001] jsonl:{} csv:<html>""",
     "0 of 0 rows": "csv:ID,x",
@@ -77,46 +89,45 @@ def test_differences_are_those_of_sql(sample_build, tmp_path):
     assert not any("satisfaction" in label for label in differ)
     assert own.notes[0].startswith(f"one: {len(rows)} of ")
     told = dict(own.beside(ids[0])[0]["facts"])
-    assert "whole: chat_logs" not in told  # null
+    assert "whole: chat_logs" not in told
     assert len(told["whole: note"]) == 100_000
     assert "nan" in told["whole: nested"].lower()
 
 
-LABELS = {  # file, with LABEL and POINTS of ours -> its differences, or None if it is refused
-    'csv:ID,turn,labels;2001,0,"[""LABEL""]"': 0,
-    "csv:ID,turn,labels;2001,0,LABEL": 0,
-    "csv:ID,turn,labels;2001,0.0,LABEL": 0,
-    'csv:ID,turn,labels;2001,0,"LABEL, LABEL"': 0,
-    "csv:ID,turn,labels;2001,0,uv-part": 1,
-    "csv:ID,turn,labels;2001,0,LABEL; uv-part": 1,
-    'jsonl:{"ID":2001,"turn":0,"labels":["LABEL"],"note":""}': 0,
-    'jsonl:{"ID":2001,"turn":0,"labels":"LABEL","note":"","id":7}': 0,
-    'jsonl:{"ID":2001,"turn":0,"labels":["uv-part"]}': 0,  # a prediction, which score compares
-    "csv:ID,turn,labels;2001,0,none such": None,
-    'csv:ID,turn,labels;2001,0,"{""choices"": [""LABEL""]}"': None,
-    'jsonl:{"ID":2001,"turn":0,"labels":{"choices":["LABEL"]},"x":1}': None,
-    "csv:ID,turn,Labels;2001,0,LABEL": None,
-    "csv:ID,speaker,points_scored;2001,mturk_agent_1,19.5": None,
-    "csv:ID,speaker,points_scored;2001,mturk_agent_1,POINTS.0": 0,
-    "csv:ID,speaker,deal;2001,mturk_agent_1,perhaps": None,
-}
+@pytest.mark.parametrize("form", ["json", "; ", ",", "one"])
+def test_labels_equal_to_gold_do_not_differ_in_any_form(sample_build, tmp_path, form):
+    built, file = parley.open(sample_build / "casino"), tmp_path / "mine.csv"
+    names = built.dataset.configs["strategies"].features["labels"][0].names
+    rows = [
+        (row["dialogue_id"], f"{row['turn']}.0", 7, [names[label] for label in row["labels"]])
+        for row in built.rows("strategies", "train")
+    ]
+    rows = [row for row in rows if form != "one" or len(row[-1]) == 1]
+    with file.open("w", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(["dialogue_id", "turn", "id", "labels"])
+        for *key, labels in rows:
+            writer.writerow([*key, json.dumps(labels) if form == "json" else form.join(labels)])
+    own = Own(built, [file])
+    assert not own.queries
+    shown = {note.by for turn in own.beside("2001")[0]["turns"].values() for note in turn}
+    assert shown == {"mine: id"}
 
 
-@pytest.mark.parametrize(("file", "differences"), LABELS.items())
-def test_a_label_is_compared_as_its_column_declares(sample_build, tmp_path, file, differences):
-    built = parley.open(sample_build / "casino")
-    label = next(row["labels"] for row in built.named("strategies") if row["turn"] == 0)[0]
-    points = str(built.rows("participants")[0]["points_scored"])
-    for name, value in {"LABEL": label, "POINTS": points, "ID": "dialogue_id"}.items():
-        file = file.replace(name, value)
-    suffix, _, text = file.partition(":")
-    path = tmp_path / f"mine.{suffix}"
-    path.write_text(text.replace(";", "\n", 1) if suffix == "csv" else text)
-    if differences is None:
-        with pytest.raises(RecordError):
-            Own(built, [path])
-    else:
-        assert len(Own(built, [path]).beside("2001")[1]) == differences
+def test_predictions_are_not_compared_with_the_configs(sample_build, tmp_path):
+    built, file = parley.open(sample_build / "casino"), tmp_path / "mine.jsonl"
+    file.write_text('{"dialogue_id": 2001, "turn": 2, "labels": []}')
+    own = Own(built, [file, shutil.copy(file, tmp_path / "other.jsonl")])
+    assert [*own.queries] == ["other: labels ≠ mine"]
+    assert "strategies" in own.notes[1]
+
+
+def test_a_value_is_shown_as_the_file_has_it(sample_build, tmp_path):
+    values = ["05:00", 9007199254740993, "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]
+    file = tmp_path / "mine.jsonl"
+    file.write_text(json.dumps({"dialogue_id": 2001} | dict(zip("abc", values, strict=True))))
+    own = Own(parley.open(sample_build / "casino"), [file])
+    assert [text for _, text in own.beside("2001")[0]["facts"]] == [str(each) for each in values]
 
 
 def test_the_files_of_a_command_are_one_datasets(run, sample_build, tmp_path):

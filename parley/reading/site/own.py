@@ -1,7 +1,7 @@
 """Files of one's own: rows beside the dialogues, sides and turns whose keys they have."""
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +22,16 @@ from parley.reading.export.export import cell
 from parley.reading.site.filters import DIFFERS, sides_of
 from parley.reading.sql import connect, literal, quoted, until_interrupted
 from parley.reading.transcript import Note
+from parley.tasks.formats import UNREADABLE
 
 Keys = tuple[str, ...]
 Known = dict[str, dict[Keys, str | None]]  # of what -> key -> the text of an utterance
-_READERS = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "json": "json", "jsonl": "json"}
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-_LABELS = re.compile(r"ENUM\(.*\)\[\]", re.DOTALL)
+# How DuckDB reads a format with values as the file has them
+_CSV = ("csv", ", all_varchar = true, comment = ''")
+_JSON = ("json", ", maximum_depth = 1")
+_READERS = {"csv": _CSV, "tsv": _CSV, "json": _JSON, "jsonl": _JSON, "parquet": ("parquet", "")}
+_WHOLE = r"^\s*([-+]?\d+)(\.0+)?\s*$"
+_NESTED = re.compile(r"STRUCT|MAP|.*\[\]\[\]$", re.DOTALL)
 
 
 class _Rows(NamedTuple):
@@ -37,12 +41,11 @@ class _Rows(NamedTuple):
     source: str  # in SQL
     of: str  # "dialogues", "turns", "sides", or the config of rows that are no dialogues
     keys: Keys
-    kinds: dict[str, str]  # other column -> its type
+    kinds: dict[str, str]  # other column -> its type; of a file, that of the config it is of
+    is_file: bool = False
 
     def key(self, alias: str) -> list[str]:
-        """Return the SQL of the key as text; 0.0, as pandas writes 0 beside a null, is 0."""
-        texts = [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
-        return [f"regexp_replace({text}, '^(\\d+)\\.0$', '\\1')" for text in texts]
+        return [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
 
 
 class Own:
@@ -50,7 +53,8 @@ class Own:
 
     The key of a file is the id of a dialogue and, for rows of turns or of sides, `turn` or
     `speaker`. Its other columns are shown, and compared with those of the same name in the configs
-    with this key and in the files before it. A wrong file is a RecordError or a UsageError.
+    with this key and in the files before it. Their values are read as the configs declare them. A
+    wrong file is a RecordError or a UsageError.
     """
 
     def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
@@ -65,22 +69,28 @@ class Own:
                 for name, each in built.dataset.configs.items()
                 if each.keys in keys and built.splits(name)
             ]
-            kinds = [each for rows in beside for each in rows.kinds.items()]
-            self._sets = {column for column, kind in kinds if _LABELS.fullmatch(kind)}
+            first = len(beside)  # of files
+            whole = {
+                column
+                for config in built.dataset.configs.values()
+                for column in {*config.keys} & {*config.features}
+                if "int" in getattr(config.features[column], "dtype", "")
+            }
             for file in dict.fromkeys(files):
                 try:
                     name = file.stem if stems.count(file.stem) == 1 else str(file)
-                    mine = self._described(file, name, keys)
-                    task = _task_of(built, mine, file)
-                    self._keep(mine, known[mine.of])
+                    mine = self._described(file, name, keys, whole)
+                    configs = [each for each in beside[:first] if each.of == mine.of]
+                    if task := _task(built, file, mine):
+                        configs = []
+                    self._keep(mine, configs, known[mine.of])
                     if task:
-                        scored = f"parley score {built.dataset.name} {task}"
-                        self.notes.append(f"{name}: predictions, not compared: `{scored}` does")
-                        continue
-                    others = [other for other in beside if other.of == mine.of]
-                    self._require_comparable(mine, others)
-                    for other in others:
-                        self._compare(mine, other)
+                        what = "so compared with no config: parley score does that"
+                        self.notes.append(f"{name}: predictions of the task {task}, {what}")
+                    self._hide_equal(mine, [self._compare(mine, each) for each in configs])
+                    for other in beside[first:]:
+                        if other.of == mine.of:
+                            self._compare(mine, other)
                 except ParleyError as error:
                     error.message = f"{file}: {cut(error.message)}"
                     raise
@@ -103,14 +113,19 @@ class Own:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
         return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
 
-    def _described(self, file: Path, name: str, known: dict[Keys, str]) -> _Rows:
+    def _described(self, file: Path, name: str, known: dict[Keys, str], whole: set[str]) -> _Rows:
         """Return a file, whose columns tell what its rows are of."""
         require_utf8(file)
-        kind = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
-        if not kind or not file.is_file():
+        reader = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
+        if not reader or not file.is_file():
             raise UsageError(f"expected an existing file that ends in .{', .'.join(_READERS)}")
-        options = ", all_varchar = true, comment = ''" if kind == "csv" else ""
-        source = f"read_{kind}({literal(file)}, hive_partitioning = false{options})"
+        if reader in (_CSV, _JSON) and not file.name.lower().endswith(".gz"):
+            try:
+                with file.open(encoding="utf-8") as lines:
+                    deque(lines, 0)
+            except UnicodeError as error:
+                raise UsageError("is not in UTF-8", remedy="Save it in UTF-8.") from error
+        source = f"read_{reader[0]}({literal(file)}, hive_partitioning = false{reader[1]})"
         columns = self._rows(name, source, "", ()).kinds.keys()
         if odd := [each for each in (str(file), *columns) if plain(each) != each]:
             raise UsageError(f"expected names without control characters, found {odd[0]}")
@@ -119,19 +134,43 @@ class Own:
             found = " and ".join(sorted(ids) or columns)
             raise UsageError(f"expected one column of {' or '.join(sorted(every))}, found {found}")
         keys = next(keys for keys in known if columns >= {*keys})
-        return self._rows(name, source, known[keys], keys)
+        taken = []
+        for column in map(quoted, columns):
+            value = f"{column} ->> '$'" if reader is _JSON else f"{column}::varchar"
+            if column in map(quoted, whole.intersection(keys)):
+                value = f"regexp_replace({value}, '{_WHOLE}', '\\1')"
+            taken.append(f"{value} as {column}")
+        source = f"(select {', '.join(taken)} from {source})"  # noqa: S608
+        return self._rows(name, source, known[keys], keys)._replace(is_file=True)
 
-    def _keep(self, rows: _Rows, known: dict[Keys, str | None]) -> None:
+    def _keep(self, rows: _Rows, configs: list[_Rows], known: dict[Keys, str | None]) -> None:
         """Keep the values of a file, but its texts, which are compared with ours."""
         is_said = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
         if not rows.kinds:
             raise UsageError(f"has no column beside {' and '.join(rows.keys)}")
         columns = [*rows.kinds, *["text"] * is_said]
-        cells = ", ".join([*rows.key("m"), *(f"m.{quoted(each)}::varchar" for each in columns)])
+        read = defaultdict[str, list[str]](list)  # column -> its value as each config declares it
+        for config in configs:
+            for column in rows.kinds.keys() & config.kinds.keys() - {"id"}:
+                if not _NESTED.match(kind := config.kinds[column]):
+                    rows.kinds[column] = kind
+                    read[column].append(f"{_read(f'm.{quoted(column)}', kind)}::varchar")
+        tests = (
+            f"m.{quoted(column)} is null or coalesce({', '.join(values)}) is not null"
+            for column, values in read.items()
+        )
+        cells = ", ".join([*rows.key("m"), *(f"m.{quoted(each)}" for each in columns), *tests])
         found = self._ask(f"select {cells} from {rows.source} m")  # noqa: S608
-        causes, first = Causes(), dict[Keys, int]()
+        causes, first, right = Causes(""), dict[Keys, int](), 0
         for number, row in enumerate(found, 1):
-            key, values = row[: len(rows.keys)], row[len(rows.keys) :]
+            key, values = row[: len(rows.keys)], row[len(rows.keys) : len(row) - len(read)]
+            place = f"row {number} ({', '.join(map(str, key))})"
+            odd = [c for c, fits in zip(read, row[len(row) - len(read) :], strict=True) if not fits]
+            for column in odd:
+                value = values[columns.index(column)]
+                due = cut(rows.kinds[column]).replace("ENUM", "labels of ").removesuffix("[]")
+                causes.add(place, Problem(f": {column}", due, repr(cut(value))))
+            right += not odd
             if key not in known:
                 what = f"no such {' and '.join(rows.keys)}"
             elif key in first:
@@ -146,80 +185,60 @@ class Own:
                     if value is not None:
                         told.append(Note(value, name, by=name))
                 continue
-            causes.add(f"row {number} ({', '.join(map(str, key))})", Problem("", what=what))
+            right -= not odd
+            causes.add(place, Problem("", what=what))
         if causes or not found:
-            wrong = len(found) - len(first)
+            wrong = len(found) - right
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
         self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
 
-    def _require_comparable(self, mine: _Rows, others: Sequence[_Rows]) -> None:
-        """Raise RecordError if a value is none that the column of that name may hold."""
-        causes = Causes()
-        for other in others:
-            for column in mine.kinds:
-                if alike := [c for c in other.kinds if c.lower() == column.lower() and c != column]:
-                    causes.add(column, Problem("", f"the name {alike[0]}", column))
-            for column in _shared(mine, other):
-                value, kind = f"m.{quoted(column)}", other.kinds[column]
-                if kind == mine.kinds[column]:
-                    continue
-                is_wrong = f"{value} is not null and not coalesce({_fits(value, kind)}, false)"
-                keys = ", ".join(mine.key("m"))
-                wrong = f"select {value}::varchar, {keys} from {mine.source} m where {is_wrong}"  # noqa: S608
-                for found, *key in self._ask(wrong):
-                    causes.add(f"{column} ({', '.join(key)})", Problem("", kind, cut(found)))
-        if causes:
-            raise RecordError("values cannot be compared", *causes.told())
+    def _hide_equal(self, mine: _Rows, compared: list[dict[str, bool]]) -> None:
+        """Show no values of the columns that equal those of the configs in all rows."""
+        every = {column for each in compared for column in each}
+        equal = [c for c in every if all(each.get(c, True) for each in compared)]
+        if equal:
+            self.notes.append(f"{mine.name}: equal in all rows: {', '.join(sorted(equal))}")
+        names = {f"{mine.name}: {column}" for column in equal}
+        for parts in self._told.values():
+            for notes in parts.values():
+                notes[:] = [note for note in notes if note.by not in names]
 
-    def _compare(self, mine: _Rows, other: _Rows) -> None:
-        """Note where a file differs from a config, or from an earlier file."""
-        keys = mine.key("m")
+    def _compare(self, mine: _Rows, other: _Rows) -> dict[str, bool]:
+        """Note where a file differs from a config, or from an earlier file.
+
+        Return for each column whether it is equal in all rows of the file. The `id` of a row is
+        that of a tool, and is not compared.
+        """
+        keys, equal = mine.key("m"), dict[str, bool]()
         both = " and ".join(f"{a} = {b}" for a, b in zip(keys, other.key("o"), strict=True))
         join = f"from {other.source} o join {mine.source} m on {both}"
-        for column in _shared(mine, other):
-            kind, values = other.kinds[column], [f"{alias}.{quoted(column)}" for alias in "mo"]
-            if column in self._sets:
-                values = [_set_of(value) for value in values]
-            elif kind != mine.kinds[column]:
-                values[0] = f"try_cast({values[0]}::varchar as {kind})"
-            where = f"{join} where {' is distinct from '.join(values)}"
+        names = {each.lower(): each for each in other.kinds}
+        for column in (each for each in mine.kinds if each.lower() in names and each != "id"):
+            kind, label = other.kinds.get(column, ""), f"{mine.name}: {column} ≠ {other.name}"
+            if not kind or _NESTED.match(kind):
+                what = "holds objects" if kind else f"has the name {names[column.lower()]}"
+                self.notes.append(f"{label}: not compared, as the column of {other.name} {what}")
+                continue
+            values = [f"{alias}.{quoted(column)}" for alias in "mo"]
+            texts = [f"coalesce({_read(each, kind)}::varchar, {each}::varchar)" for each in values]
+            if not other.is_file:
+                texts[1] = f"{_ordered(values[1], kind)}::varchar"
+            where = f"{join} where {' is distinct from '.join(texts)}"
             found = self._ask(f"select distinct {', '.join(keys)} {where}")
-            count = f"select (select count(*) from {other.source}), count(*) {join}"  # noqa: S608
-            ((of, shared),) = self._ask(count)
-            label = f"{mine.name}: {column} ≠ {other.name}"
+            counted = (other.source, mine.source)
+            counts = ", ".join(f"(select count(*) from {each})" for each in counted)  # noqa: S608
+            ((of, rows, shared),) = self._ask(f"select {counts}, count(*) {join}")
+            equal[column] = not found and rows == shared
+            if equal[column] and not other.is_file:
+                continue
             ids = {key[0] for key in found}
             differ = f"{label} in {len(found):,} of {shared:,} rows, in {len(ids):,} dialogues"
             self.notes.append(f"{differ}; {of - shared:,} rows of {other.name} have none")
             self.queries[label] = f"select {keys[0]} {where}"
             for id, *part in found:
-                self._told[id].setdefault((mine.of, *part), []).append(Note(label, DIFFERS))
-
-
-def _shared(mine: _Rows, other: _Rows) -> list[str]:
-    """Return the columns that both have, but for the id of a row, which each tool numbers anew."""
-    return [column for column in mine.kinds if column in other.kinds and column != "id"]
-
-
-def _task_of(built: BuiltFolder, rows: _Rows, file: Path) -> str:
-    """Return the task whose predictions a file of JSON Lines holds, by its columns; or ""."""
-    columns = {*rows.keys, *rows.kinds}
-    tasks = built.dataset.tasks.items() if ".jsonl" in file.suffixes else []
-    return next((name for name, task in tasks if columns == {*task.fields}), "")
-
-
-def _set_of(value: str) -> str:
-    """Return the SQL of a set of labels: a list, or a text of several labels or of one."""
-    labels = f"regexp_split_to_array(trim({value}::varchar), '\\s*[,;]\\s*')"
-    return f"list_sort(list_distinct(coalesce(try_cast({value} as varchar[]), {labels})))"
-
-
-def _fits(value: str, kind: str) -> str:
-    """Return the SQL of whether a value of a file can be compared with a column of a type."""
-    if _LABELS.fullmatch(kind):
-        return f"list_has_all(enum_range(null::{kind[:-2]})::varchar[], {_set_of(value)})"
-    if kind in _WHOLE:  # a cast would round
-        return f"try_cast({value}::varchar as double) = try_cast({value}::varchar as {kind})"
-    return f"try_cast({value}::varchar as {kind}) is not null"
+                place = (mine.of, *part)
+                self._told[id][place].append(Note(label, DIFFERS))
+        return equal
 
 
 def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
@@ -240,3 +259,35 @@ def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
     whole = [id for id, of in ids.items() if of == "dialogues"]
     keys = {(id, "turn"): "turns" for id in whole} | {(id, "speaker"): "sides" for id in whole}
     return keys | {(id,): of for id, of in ids.items()}, found
+
+
+def _task(built: BuiltFolder, file: Path, rows: _Rows) -> str:
+    """Return the task whose predictions have the columns of a file, as `score` reads it, or ""."""
+    columns = {*rows.keys, *rows.kinds}
+    for name, task in built.dataset.tasks.items():
+        if file.suffix == ".jsonl" and {*task.key} <= columns <= {*task.fields, UNREADABLE}:
+            return name
+    return ""
+
+
+def _ordered(value: str, kind: str) -> str:
+    """Return the SQL of a value; labels have no order."""
+    return f"list_sort({value})" if kind.startswith("ENUM") and kind.endswith("[]") else value
+
+
+def _read(value: str, kind: str) -> str:
+    """Return the SQL of a text as a value of a type of DuckDB; null if it is none.
+
+    Labels may be a list, as in JSON and in CSV, or names between commas or semicolons.
+    """
+    if not kind.endswith("[]"):
+        if "INT" in kind and not kind.startswith("ENUM"):  # else DuckDB rounds
+            value = f"nullif(regexp_extract({value}, '{_WHOLE}', 1), '')"
+        return f"try_cast({value} as {kind})"
+    item, items = kind.removesuffix("[]"), f"try_cast({value} as varchar[])"
+    if item.startswith("ENUM"):
+        names = f"regexp_split_to_array(trim({value}), '\\s*[,;]\\s*')"
+        one = f"case when try_cast({value} as {item}) is null then {names} else [{value}] end"
+        items = f"case when {value} like '[%' then {items} else {one} end"
+    every = f"list_transform({items}, lambda x: {_read('x', item)})"
+    return f"case when len({every}) = list_count({every}) then {_ordered(every, kind)} end"
