@@ -371,9 +371,10 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
 def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run):
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     for query, *names in (
-        ("select 12345", "casino"),
-        ("select null", "casino"),
-        ("select 1 where false", "casino"),
+        ("select 12345 as dialogue_id", "casino"),
+        ("select 2001 as points_scored", "casino"),
+        ("select null as dialogue_id", "casino"),
+        ("select 1 as id where false", "casino"),
         ("selec", "casino"),
         ("select dialogue_id from casino.dialogues",),
     ):

@@ -122,7 +122,7 @@ def _asked(
     asked = Asked()
     if query is not None:
         with connect(named_in(query, builds_in(place)), read_only=True) as connection:
-            asked = Asked(query.strip().rstrip(";"), found := ids(connection, query))
+            asked = Asked(query.strip().rstrip(";"), found := ids(connection, query, folders[0]))
         require_dialogues(folders[0], found)
         print_message(f"{len(found):,} dialogues")
     if files:

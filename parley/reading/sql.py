@@ -161,11 +161,16 @@ def with_meanings(statement: str) -> str:
     )
 
 
-def ids(connection: Any, query: str) -> list[str]:
-    """Return the first column of a result as text, each value once; UsageError if it has none."""
-    rows = until_interrupted(
-        connection, lambda: connection.execute(statement_of(connection, query)).fetchall()
+def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
+    """Return the ids of dialogues in the first column of a result, each once; else UsageError."""
+    found = until_interrupted(
+        connection, lambda: connection.execute(statement_of(connection, query))
     )
+    names = {"id", *(config.keys[0] for config in built.dataset.configs.values() if config.keys)}
+    if (name := found.description[0][0]) not in names:
+        what = f"ids in its first column, by the name {' or '.join(sorted(names))}"
+        raise UsageError("", Problem("the query", what, name))
+    rows = until_interrupted(connection, found.fetchall)
     if not rows or any(row[0] is None for row in rows):
         raise UsageError(
             "", Problem("the query", "ids in its first column", "null" if rows else "no row")
