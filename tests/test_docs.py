@@ -159,6 +159,42 @@ duckdb.sql(f"create view test as from '{path}'")
 assert dict(duckdb.sql(CONSOLE).fetchall()) == Counter(due)
 """  # after docs/engines.md: each engine gives the labels the same names
 
+NUMBERS = """
+from pathlib import Path
+from statistics import fmean
+chats = [
+    (each["dialogue_id"], turn, entry["id"], entry["text"], entry["task_data"])
+    for each in json.loads(Path(ROOT, "casino/sample/data/casino.json").read_bytes())
+    for turn, entry in enumerate(each["chat_logs"])
+]
+wood = sorted(entry[:4] for entry in chats if "firewood" in entry[3].lower())
+assert firewood.fetchall() == wood
+said = {}
+for _, _, side, text, data in chats:
+    said.setdefault(side, []).extend([] if data else [len(text.split(" "))])
+due = sorted((side, len(words), fmean(words)) for side, words in said.items())
+assert sorted(lengths.rows()) == due
+marks = {}
+for file in Path(ROOT, "duo/sample").glob("*/en/*.json"):
+    each = json.loads(file.read_bytes())
+    for aspect, mark in each["subjective_evaluation"].items():
+        marks.setdefault((0, each["setting"], aspect), []).append(mark)
+    for key, given in each.get("objective_evaluation", {}).items():
+        if key.endswith("_scores"):
+            marks.setdefault((1, each["setting"], key[:-7]), []).extend(given)
+labels = ("ed", "wow"), "preference stylistic_similarity consistency empathy engagingness".split()
+found = {(s, labels[0][n], labels[1][a]): (*row,) for (s, n, a), row in scores.T.items()}
+assert found == {key: (len(given), fmean(given)) for key, given in marks.items()}
+file = Path(ROOT, "craigslist_bargains/sample/test.json")
+acts = [act for each in json.loads(file.read_bytes()) for act in each["events"]]
+kinds = Counter(act["action"] for act in acts)
+assert {names[each["values"]]: each["counts"] for each in counts.to_pylist()} == kinds
+for agent, side in enumerate(("buyer", "seller")):
+    made = [act["data"]["price"] for act in acts if (act["agent"], act["action"]) == (agent, "offer")]
+    assert offers.loc[side, "count"] == len(made)
+    assert not made or offers.loc[side, "mean"] == fmean(made)
+"""  # each example gives the numbers of upstream's files
+
 
 def apart(code, hub, place):
     """Run a script in a process of its own, whose Hub is the local one."""
@@ -197,7 +233,7 @@ def test_the_python_that_needs_its_own_process_runs(page, hub, place, grouped_bu
     code = SCRIPTS[page]
     if page == "docs/engines.md":
         (console,) = re.findall(r"^```sql\n(.*?)^```$", PAGES[page], re.M | re.S)
-        code += NAMED.replace("CONSOLE", repr(console))
+        code += NAMED.replace("CONSOLE", repr(console)) + NUMBERS.replace("ROOT", repr(str(ROOT)))
     apart(code, hub, place)
 
 
