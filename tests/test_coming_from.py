@@ -108,3 +108,9 @@ def test_an_index_is_no_id(new):
         assert [entry["text"] for entry in row["chat_logs"]] == [
             entry["text"] for entry in record["chat_logs"]
         ]
+
+
+def test_no_annotation_is_no_label(new):
+    without = {record["dialogue_id"] for record in RECORDS if not record["annotations"]}
+    assert without
+    assert without.isdisjoint(new["labelled"]["dialogue_id"])

@@ -190,7 +190,8 @@ acts = [act for each in json.loads(file.read_bytes()) for act in each["events"]]
 kinds = Counter(act["action"] for act in acts)
 assert {names[each["values"]]: each["counts"] for each in counts.to_pylist()} == kinds
 for agent, side in enumerate(("buyer", "seller")):
-    made = [act["data"]["price"] for act in acts if (act["agent"], act["action"]) == (agent, "offer")]
+    made = [act for act in acts if (act["agent"], act["action"]) == (agent, "offer")]
+    made = [act["data"]["price"] for act in made]
     assert offers.loc[side, "count"] == len(made)
     assert not made or offers.loc[side, "mean"] == fmean(made)
 """  # each example gives the numbers of upstream's files
