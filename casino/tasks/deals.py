@@ -192,6 +192,7 @@ def negotiated(data: Data) -> Iterator[Prediction]:
 DEALS = Task(
     summary="the deal that agents reach when they negotiate a scenario",
     category="text-generation",
+    public_since="2021",
     evaluated_on="all scenarios",
     configs=("scenarios", "utterances"),
     fields={

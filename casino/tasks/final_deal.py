@@ -112,6 +112,7 @@ def commonest_deal(data: Data) -> Iterator[Prediction]:
 FINAL_DEAL = Task(
     summary="each side's packages at the end of a dialogue",
     category="text-classification",
+    public_since="2021",
     evaluated_on="all scenarios",
     configs=("scenarios", "utterances"),
     fields={

@@ -96,6 +96,7 @@ def commonest_outcomes(data: Data) -> Iterator[Prediction]:
 OUTCOMES = Task(
     summary="a side's satisfaction with the outcome, and its liking of the partner",
     category="text-classification",
+    public_since="2021",
     evaluated_on="all participants",
     configs=("participants", "utterances"),
     fields={

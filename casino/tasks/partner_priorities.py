@@ -151,6 +151,7 @@ def from_words(data: Data) -> Iterator[Prediction]:
 PRIORITIES = Task(
     summary="the partner's order of the three items, from one side's view",
     category="text-classification",
+    public_since="2021",
     evaluated_on="participants, the test parts of the five folds of priority_folds",
     configs=("participants", "priority_folds", "utterances"),
     fields={

@@ -159,6 +159,7 @@ def learnt(in_context: bool, data: Data) -> Iterator[Prediction]:
 INTENTS = Task(
     summary="the types of the intents of a user's utterance",
     category="text-classification",
+    public_since="2025",
     evaluated_on="the utterances of curated with reviewed intents",
     configs=("curated", "crowd"),
     fields={

@@ -110,6 +110,7 @@ def _scored(judgment: Row, score: float) -> Prediction:
 RETRIEVAL = Task(
     summary="the passages that answer a search and the products to recommend, best first",
     category="text-retrieval",
+    public_since="2025",
     evaluated_on="the judged queries of curated, by type",
     configs=("qrels",),
     fields={

@@ -192,6 +192,7 @@ def halfway(data: Data, split: str = "test") -> Iterator[Prediction]:
 
 DEALS = Task(
     category="text-generation",
+    public_since="2018",
     summary="the price that agents agree on when they negotiate a scenario, if any",
     evaluated_on="scenarios of test with a unique id",
     configs=("scenarios", "outcomes", "utterances"),

@@ -164,6 +164,7 @@ def length(data: Data, aspect: str) -> Iterator[Prediction]:
 AGREEMENT = Task(
     summary="a score of a dialogue that agrees with people's ratings",
     category="text-classification",
+    public_since="2025",
     evaluated_on="all dialogues for the person, rated ones for the others; empathy in ed alone, "
     "engagingness in wow alone",
     configs=("dialogues",),

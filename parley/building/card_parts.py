@@ -224,6 +224,9 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
         yield f"- A model may see: {task.inputs} ({seen})."
     if task.leak:
         yield f"- Warning: {task.leak}."
+    if task.public_since:
+        since = f"- The scored rows have been public since {task.public_since}"
+        yield f"{since}: a model may have been trained on them."
     if task.not_asked:
         yield f"- No model can be asked: {task.not_asked}."
     options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())

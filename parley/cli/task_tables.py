@@ -62,6 +62,7 @@ def lay_out_tasks(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
             "baselines": ", ".join(task.baselines) or "none",
             **{f"--set {option}": ", ".join(values) for option, values in task.options.items()},
             **({"--subset": ", ".join(task.subsets)} if task.subsets else {}),
+            **({"public since": task.public_since} if task.public_since else {}),
             **({"not asked": task.not_asked} if task.not_asked else {}),
         }
         rows = ((f"  {label}", value) for label, value in about.items())
@@ -77,7 +78,10 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
         | {"form": task.format.name, "key": task.key}
         | {"fields": task.fields, "example": dict(task.example), "metrics": task.metrics}
         | {"baselines": list(task.baselines), "options": task.options}
-        | {each: getattr(task, each) for each in ("inputs", "columns", "leak", "not_asked")}
+        | {
+            each: getattr(task, each)
+            for each in ("inputs", "columns", "leak", "public_since", "not_asked")
+        }
         | {"askable": task.asking is not None, "subsets": list(task.subsets)}
         for dataset, name, task in tasks
     ]

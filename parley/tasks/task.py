@@ -138,6 +138,7 @@ class Task:
             baseline.
         inputs: The knowledge that a model may use, in words.
         columns: These inputs as columns: "strategies.text".
+        public_since: The year in which the scored rows were first published.
         leak: A warning of columns that give the answer away, "" without one.
         asking: The questions for a language model, or the game that two of them play.
         not_asked: The reason why there are no questions.
@@ -175,6 +176,7 @@ class Task:
     inputs: str = ""
     columns: tuple[str, ...] = ()
     leak: str = ""
+    public_since: str = ""
     asking: Asking | Playing | None = None
     not_asked: str = ""
     subsets: Mapping[str, Subset] = field(default_factory=dict)
@@ -235,7 +237,7 @@ class Task:
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
         where = f"TASKS[{name!r}]"
-        names = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+        names = ("summary", "evaluated_on", "inputs", "leak", "public_since", "not_asked", "unit")
         texts = {name: getattr(self, name) for name in names}
         if wrong := [*problems(texts, dict.fromkeys(names, str), where)]:
             yield from wrong
