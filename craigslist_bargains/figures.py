@@ -294,11 +294,15 @@ def exceptions(data: Data) -> dict[str, int]:
 def intersections(data: Data) -> dict[str, Any]:
     """Dialogues with an `intersection`, by other values that go with it.
 
+    `known_ids`: their `scenario_uuid` is a dialogue's `scenario.uuid`, perhaps `of_another_post`.
+
     A target follows if it is within a dollar of the listing price times 1 - 0.4 x intersection.
     """
     rows = negotiations(data)
     given = [row for row in rows if row["scenario"]["intersection"] is not None]
     shares = [row["scenario"]["intersection"] for row in given]
+    posts = grouped(rows, "post_id", "uuid")
+    known = [row for row in given if row["scenario_uuid"] in posts]
     pairs = zip(targets(given), shares, strict=True)
     differ = [row["scenario_uuid"] != row["scenario"]["uuid"] for row in rows]
     return {
@@ -308,6 +312,10 @@ def intersections(data: Data) -> dict[str, Any]:
         "target_follows": sum(off(*pair, 100 - 40 * share) < 100 for pair, share in pairs),
         "scenario_uuid_differs": sum(differ),
         "these_differ": sum(row["scenario_uuid"] != row["scenario"]["uuid"] for row in given),
+        "known_ids": len(known),
+        "of_another_post": sum(
+            row["scenario"]["post_id"] not in posts[row["scenario_uuid"]] for row in known
+        ),
     }
 
 
@@ -518,6 +526,19 @@ def ends(data: Data) -> dict[str, int]:
         "unanswered": sum(offer is None and "offer" in done for offer, done in failed),
         "offers_without_price": sum(o["price"] is None for row, _ in rows for o in offers(row)),
     }
+
+
+@counted()
+def without_offer(data: Data) -> dict[str, Any]:
+    """Dialogues without an offer, the deals among them, and those that begin with an action."""
+
+    def count(split: str) -> dict[str, int]:
+        done = [(actions(row), row["outcome"]["reward"]) for row in negotiations(data, split)]
+        failed = [reward for each, reward in done if "offer" not in each]
+        silent = sum(each[:1] != ["message"] for each, _ in done)
+        return {"dialogues": len(failed), "deals": sum(failed), "no_message_before": silent}
+
+    return of_each(count)
 
 
 @counted()

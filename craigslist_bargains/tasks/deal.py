@@ -1,7 +1,7 @@
 """The task `deal`: predict from the messages of a negotiation whether it ends in a deal."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from parley import Checked
@@ -95,10 +95,10 @@ def a_probability(value: float) -> None:
 
 def trained_on(data: Data, split: str) -> str:
     """Return the split that baselines learn from: train where it was built, else validation."""
-    learnt = "train" if "train" in data.splits("outcomes") else "validation"
-    if learnt == split:
-        raise UsageError(f"this baseline learns from {learnt}, which holds the subset")
-    return learnt
+    other = "train" if "train" in data.splits("outcomes") else "validation"
+    if other == split:
+        raise UsageError(f"this baseline learns from {other}, which holds the subset")
+    return other
 
 
 def majority(data: Data, split: str = "test") -> Iterator[Prediction]:
@@ -117,14 +117,18 @@ def from_acts(data: Data, split: str = "test") -> Iterator[Prediction]:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits  # a part of scikit-learn's own needs
 
-    learnt = trained_on(data, split)
-    model = HistGradientBoostingClassifier(random_state=0)
-    reached = [row["deal"] for row in data.rows("outcomes", learnt)]
     with threadpool_limits(1):  # several threads are slower on so little data
-        model.fit(acts_counted(data, learnt), reached)
-        chances = model.predict_proba(acts_counted(data, split))[:, 1]
-    for row, chance in zip(data.rows("outcomes", split), chances, strict=True):
-        yield {"dialogue_id": row["dialogue_id"], "probability": float(chance)}
+        yield from learnt(HistGradientBoostingClassifier(random_state=0), acts_counted, data, split)
+
+
+def from_number(data: Data, split: str = "test") -> Iterator[Prediction]:
+    """Predict by logistic regression on the number of messages before any other action."""
+    from sklearn.linear_model import LogisticRegression
+
+    def numbers(data: Data, split: str) -> list[list[int]]:
+        return [[len(said)] for said in messages(data, split)]
+
+    return learnt(LogisticRegression(), numbers, data, split)
 
 
 def from_last_message(data: Data, split: str = "test") -> Iterator[Prediction]:
@@ -133,18 +137,29 @@ def from_last_message(data: Data, split: str = "test") -> Iterator[Prediction]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    learnt = trained_on(data, split)
-    texts = {}
-    for each in (learnt, split):
-        said = before_actions(data.named("utterances", each))
-        rows = data.rows("outcomes", each)
-        texts[each] = [" ".join(turn["text"] for turn in said[r["dialogue_id"]][-1:]) for r in rows]
+    def texts(data: Data, split: str) -> list[str]:
+        return [" ".join(turn["text"] for turn in said[-1:]) for said in messages(data, split)]
+
     model = make_pipeline(
         TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
         LogisticRegression(C=3, class_weight="balanced", max_iter=1000),
     )
-    model.fit(texts[learnt], [row["deal"] for row in data.rows("outcomes", learnt)])
-    chances = model.predict_proba(texts[split])[:, 1]
+    return learnt(model, texts, data, split)
+
+
+def messages(data: Data, split: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the messages of each dialogue before any other action."""
+    said = before_actions(data.named("utterances", split))
+    return (said[row["dialogue_id"]] for row in data.rows("outcomes", split))
+
+
+def learnt(
+    model: Any, features: Callable[[Data, str], Any], data: Data, split: str
+) -> Iterator[Prediction]:
+    """Predict by a model that learns from the features of another split."""
+    other = trained_on(data, split)
+    model.fit(features(data, other), [row["deal"] for row in data.rows("outcomes", other)])
+    chances = model.predict_proba(features(data, split))[:, 1]
     for row, chance in zip(data.rows("outcomes", split), chances, strict=True):
         yield {"dialogue_id": row["dialogue_id"], "probability": float(chance)}
 
@@ -170,6 +185,7 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
 
 DEAL = Task(
     category="text-classification",
+    public_since="2018",
     summary="whether a negotiation ends in a deal, from its messages alone",
     evaluated_on="dialogues of test",
     configs=("outcomes", "dialogue_acts"),
@@ -201,9 +217,19 @@ DEAL = Task(
     score=score_deal,
     target=lambda reached: {"probability": float(reached)},
     per_prediction=("accuracy",),
-    baselines={"majority": majority, "acts": from_acts, "last-message": from_last_message},
+    baselines={
+        "majority": majority,
+        "messages": from_number,
+        "acts": from_acts,
+        "last-message": from_last_message,
+    },
     references=(
         Reference("majority"),
+        Reference(
+            "messages",
+            note="a logistic regression on the number of messages before the first offer alone, "
+            "learnt from the same dialogues as the others",
+        ),
         Reference(
             "acts",
             note="gradient boosting on counts of dialogue acts and last prices before the first "
