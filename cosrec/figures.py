@@ -281,6 +281,20 @@ def lists_of_two_annotators(data: Data) -> dict[str, float]:
 
 
 @counted()
+def unanimous(data: Data) -> dict[str, int]:
+    """Utterances of crowd whose lists have the same types: all, and those with an intent."""
+    found = [
+        {frozenset(types_of(seen)) for seen in entry["intent_annotations"]}
+        for entry in utterances(data, "crowd")
+    ]
+    return {
+        "utterances": len(found),
+        "alike": sum(len(each) == 1 for each in found),
+        "alike_of_rows": sum(len(each - {frozenset()}) == 1 for each in found),
+    }
+
+
+@counted()
 def intents_by_type(data: Data) -> dict[str, Counter[str]]:
     """Intents by type: every annotator's in crowd, the reviewed ones in curated."""
     return per_part(lambda part: Counter(intent["type"] for intent in intents(data, part)))
