@@ -23,7 +23,7 @@ from parley.building.figures import (
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
-from .tasks.strategies import SEVEN, bag_of_words, majority, matrix
+from .tasks.strategies import ALPHA, COUNT, SEVEN, STRATEGY, bag_of_words, majority, matrix
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
@@ -169,22 +169,6 @@ def annotated_utterances(data: Data) -> int:
 def percent_annotated(data: Data) -> float:
     """Percentage of annotated dialogues; the documents say "nearly" and "about" 40."""
     return 100 * len(annotated(data)) / len(dialogues(data))
-
-
-# The paper's names of the labels in `STRATEGIES`, with the number of utterances and alpha
-TABLE_2 = """\
-Small-Talk          1054 0.81
-Empathy              254 0.42
-Coordination         579 0.42
-No-Need              196 0.77
-Elicit-Pref          377 0.77
-Undervalue-Partner   131 0.72
-Vouch-Fairness       439 0.62
-Self-Need            964 0.75
-Other-Need           409 0.89
-Non-strategic       1455 none
-"""
-STRATEGY, COUNT, ALPHA = zip(*map(str.split, TABLE_2.splitlines()), strict=True)
 
 
 @documented("paper, Table 2, Count", dict(zip(STRATEGY, map(int, COUNT), strict=True)))

@@ -12,6 +12,7 @@ from parley.tasks.task import Reference, Score, Task, Undefined
 
 from ..subsets import SUBSETS
 from ..views import PARTNER
+from ..views import STRATEGIES as LABELS
 from .shared import SETTING, participants, regressed, word_pairs
 
 # After the paper's section 3, in our own words
@@ -150,6 +151,21 @@ def tf_idf(texts: list[str], truth: Any, unseen: list[str]) -> Any:
 
 
 # Task --------------------------------------------------------------------------------------
+# The paper's names of the labels in `LABELS`, with the number of utterances and alpha
+TABLE_2 = """\
+Small-Talk          1054 0.81
+Empathy              254 0.42
+Coordination         579 0.42
+No-Need              196 0.77
+Elicit-Pref          377 0.77
+Undervalue-Partner   131 0.72
+Vouch-Fairness       439 0.62
+Self-Need            964 0.75
+Other-Need           409 0.89
+Non-strategic       1455 none
+"""
+STRATEGY, COUNT, ALPHA = zip(*map(str.split, TABLE_2.splitlines()), strict=True)
+AGREEMENT = ", ".join(f"{a} for {n}" for n, a in zip(LABELS, ALPHA, strict=True) if n in SEVEN)
 TABLE_11 = {"Majority": "0.0", "LR-BoW": "49.6", "BERT-FT": "69.9", "Freeze": "62.3"}
 TABLE_11 |= {"No Attn": "66.6", "No Feats": "77.6", "Full": "78.1", "Full+OS": "77.9"}
 TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
@@ -158,6 +174,7 @@ TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
 STRATEGIES = Task(
     summary="the negotiation strategies of an utterance, out of seven",
     category="text-classification",
+    public_since="2021",
     evaluated_on="the rows of `strategies`, by the test parts of the authors' five folds",
     configs=("strategies", "utterances"),
     fields={
@@ -172,7 +189,7 @@ STRATEGIES = Task(
         "f1": "F1 of the positive class, mean over the labels that are in gold or predicted",
         "joint_accuracy": "utterances with all seven labels right",
         "f1_by_label": "F1 of the positive class; none if the label is neither in gold nor "
-        "predicted",
+        f"predicted. No F1, but of people: three annotators' alpha (paper, Table 2) is {AGREEMENT}",
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
