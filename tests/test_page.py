@@ -335,9 +335,10 @@ def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     found = request.getfixturevalue(data)
     build, page = found.build, open_page(page_of(found, "casino"))
     clear, together = page.get_by_role("button", name="Clear"), page.get_by_label("one side must")
-    place = bar(page, "deal", "yes").evaluate("bar => bar.offsetTop")
     assert clear.is_disabled()
 
+    bar(page, "strategies", "uv-part").locator("xpath=ancestor::*/button[@class='more']").click()
+    place = bar(page, "deal", "yes").evaluate("bar => bar.offsetTop")
     bar(page, "strategies", "uv-part").click()
     field(page, "points", "at most").fill("18")
     due = having(build, f"{UV} and {FEW}")
@@ -509,9 +510,9 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     assert ("id=" in page.url, counted(page)) == (False, hits)
     press("Escape", "/")
     assert (box.input_value(), counted(page)[0]) == ("", len(entries))
-    tab_to(lambda at: at["name"].startswith("value") and at["text"].startswith("uv-part"))
+    tab_to(lambda at: at["name"].startswith("value") and at["text"].startswith("small-talk"))
     press("Space")
-    assert page.locator(".value[aria-pressed=true] .label").all_inner_texts() == ["uv-part"]
+    assert page.locator(".value[aria-pressed=true] .label").all_inner_texts() == ["small-talk"]
     tab_to(lambda at: at["id"] == "load")
     press("Enter")
     assert page.locator("#code").is_visible()
@@ -520,7 +521,7 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     tab_to(lambda at: at["name"].startswith("entry"))
     press("Enter")
     assert is_focused(title)
-    assert page.locator("#dialogue .note.chosen", has_text="uv-part").count()
+    assert page.locator("#dialogue .note.chosen", has_text="small-talk").count()
 
 
 # A dialogue ---------------------------------------------------------------------------------

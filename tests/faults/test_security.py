@@ -163,7 +163,7 @@ def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
         text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin['url'] = {url!r}\n"
         script.write_text(text, encoding="utf-8")
         commands = [
-            ("new", "talks", tmp_path / "datasets", data),
+            ("new", "talks", tmp_path / "datasets"),
             ("check", "tea"),
             ("fetch", "tea"),
             ("build", "tea", *build, "--measure"),
