@@ -36,8 +36,7 @@ for script in ("load_every_config.py", "score_every_task.py"):
     print(f"$ python examples/{script} {build}", flush=True)
     sys.argv[1:] = [build]
     runpy.run_path(str(Path(__file__).with_name(script)))
-print("These scores are of a few invented rows: they say nothing about a dataset or a method.\n")
 with redirect_stdout(io.StringIO()):
     command("site", "--build", build, "--output", page)
-print("Next: parley browse --sample, or parley sql 'from casino.participants' --sample")
+print("Scores of invented rows mean nothing. Next: parley browse --sample, parley sql … --sample")
 print("The page, for your browser:", Path(page, "index.html").resolve().as_uri())

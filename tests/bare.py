@@ -32,6 +32,7 @@ def main():
     ) as browse:
         try:
             address = re.match(r"http://\S+", browse.stdout.readline())
+            urllib.request.urlopen(f"{address[0]}casino/data/index.js", timeout=60).close()
             with urllib.request.urlopen(f"{address[0]}casino/index.html", timeout=60) as page:
                 assert "CaSiNo" in page.read().decode()
         finally:

@@ -53,7 +53,7 @@ def test_examples_run_in_the_demo(run, sample_build):
     assert len(lines) < 40
     assert last.endswith("/shown/demo-site/index.html")
     starts = [lines.index(f"$ python examples/{each} shown/demo") for each in SCRIPTS]
-    loaded, scored = lines[starts[0] + 2 : starts[1]], lines[starts[1] + 2 :]
+    loaded, scored = lines[starts[0] + 2 : starts[1]], lines[starts[1] + 2 : -1]
     assert [line.split()[0] for line in loaded] == [*discover()]
     assert len(scored) == sum(len(dataset.tasks) for dataset in discover().values())
     assert all(line.endswith(")") for line in scored)  # with its unit

@@ -391,7 +391,7 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
         ("run - --set unit=words", 2, "no option 'unit'"),
         ("words - --save-predictions out", 2, "a --baseline"),
         ("words --baseline ones --template", 2, "--template scores nothing"),
-        ("words nowhere", 1, "nowhere: No such file or directory"),
+        ("words nowhere", 2, "nowhere: no such file"),
         ("words - --build x", 2, "Run `parley build chatter --build x` first"),
         ("words --baseline none", 1, "3 of 3 predictions are missing"),
         ("words --baseline lazy", 1, "chatter/tasks.py fails on build"),
