@@ -261,8 +261,16 @@ def _annotated(part: str, description: str, use: str, listed: str) -> Config:
             for name in record.keys() - {"dialogue_id"}:
                 yield paths[name], {record["dialogue_id"]: record[name]}
 
-    joins, key = {"records": joined, "unjoin": unjoined}, "dialogue_id"
-    return Config(part, description, files, **joins, shape=shape, key=key, use=use)
+    return Config(
+        part,
+        description,
+        files,
+        records=joined,
+        unjoin=unjoined,
+        shape=shape,
+        key="dialogue_id",
+        use=use,
+    )
 
 
 def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
