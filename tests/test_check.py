@@ -141,8 +141,9 @@ BREAKS = {
     "card_has_the_form_of_the_hub": [
         (CARD, "[text-generation]", "[dialogues]"),
         (CARD, "language: [en]\n", ""),
-        (SCRIPT, '"cc-by-4.0"', '"GPLv3"'),
-        (SCRIPT, '("en",)', '("english",)'),
+        (SCRIPT, '"cc-by-4.0"', '"gpl3"'),
+        (SCRIPT, '("en",)', '("jp",)'),
+        (SCRIPT, "year = {2026}\n}", "year = {2026}"),
     ],
     "card_is_up_to_date": [
         (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"'),

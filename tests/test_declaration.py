@@ -118,6 +118,9 @@ WRONG = {  # the field or file that an error names -> declarations
     ],
     "licence": [lambda: config(licence=None)],
     "the record": [lambda: of_shape(str), lambda: view(features={})],
+    "columns": [
+        lambda: of_shape({"id": str, "Split": str}), lambda: of_shape({"id": str, "ID": str}),
+    ],
     ".x": [lambda: of_shape({"id": str, "x?": (str, None)})],
     ".id": [lambda: of_shape({"id": (str, [str])})],
     # views

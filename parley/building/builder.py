@@ -193,6 +193,11 @@ def _column_problems(config: Config | View) -> Iterator[Problem]:
     except ScriptError as error:
         yield from (problem.at(f"{error.message}: ") for problem in error.problems)
         return
+    lower = [column.lower() for column in features]
+    for column in features:
+        if column.lower() == "split" or lower.count(column.lower()) > 1:
+            what = "another name than `split`, and one that differs in more than case: SQL needs it"
+            yield Problem(f"{type(config).__name__}({config.name!r}).columns", what, repr(column))
     there = f"columns among {', '.join(features)}"
     place = f"{type(config).__name__}({config.name!r})"
     for column in config.keys:

@@ -25,8 +25,32 @@ TASKS = (
     "text-retrieval", "text-ranking", "tabular-regression", "other",
 )  # fmt: skip
 TO_REPLACE = ("Describe the dataset", "describe the dataset in a line", "The Title of the Paper")
-_LICENCE = re.compile(r"[a-z][a-z0-9.+-]*")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|code|multilingual")
+# The Hub's ids of licences, November 2026
+_LICENCES = """
+    afl-3.0 agpl-3.0 apache-2.0 apple-amlr apple-ascl artistic-2.0 bigcode-openrail-m
+    bigscience-bloom-rail-1.0 bigscience-openrail-m bsd bsd-2-clause bsd-3-clause
+    bsd-3-clause-clear bsl-1.0 c-uda cc cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0
+    cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0
+    cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0
+    cdla-permissive-2.0 cdla-sharing-1.0 creativeml-openrail-m ecl-2.0 epl-1.0 epl-2.0
+    etalab-2.0 eupl-1.1 eupl-1.2 gemma gfdl gpl gpl-2.0 gpl-3.0 h-research intel-research isc
+    lgpl lgpl-2.1 lgpl-3.0 lgpl-lr llama2 llama3 llama3.1 llama3.2 llama3.3 llama4 lppl-1.3c
+    mit mpl-2.0 ms-pl ncsa odbl odc-by ofl-1.1 open-mdw openrail openrail++ osl-3.0 other pddl
+    postgresql unknown unlicense wtfpl zlib
+"""
+# ISO 639-1; a code of three letters is not compared
+_LANGUAGES = """
+    aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy
+    da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht
+    hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky
+    la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny
+    oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss
+    st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo
+    za zh zu
+"""
+_LANGUAGE = re.compile(
+    rf"({'|'.join(_LANGUAGES.split())}|[a-z]{{3}})(-[A-Za-z0-9]{{2,8}})*|code|multilingual"
+)
 
 
 def _sections(body: str) -> dict[str, str]:
@@ -99,7 +123,7 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
 
 
 def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
-    """Front matter has the Hub's tasks; licence and languages have the form of its ids."""
+    """Front matter has the Hub's tasks, licences and languages; the braces of BibTeX close."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
     for key in _KEYS:
@@ -113,9 +137,11 @@ def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
     builder, script = folder.dataset.builder, f"{folder.dataset.name}.py"
     named = dict.fromkeys(map(builder.licence, folder.dataset.configs))
     for each in re.sub(r"\([^)]*\)", "", ", ".join(named)).split(","):  # "mit (the texts), cc0-1.0"
-        if not _LICENCE.fullmatch(each.strip()):
-            said = f"{each.strip()} is no id of a licence; take the Hub's, as cc-by-4.0"
+        if each.strip() not in _LICENCES.split():
+            said = f"{each.strip()} is no licence of the Hub; take one, as cc-by-4.0, or other"
             yield f"{script}: LICENSE: {said}"
+    if builder.CITATION.count("{") != builder.CITATION.count("}"):
+        yield f"{script}: CITATION: expected as many closing braces as opening ones; repair it"
     for each in builder.LANGUAGES:
         if not _LANGUAGE.fullmatch(each):
             said = f"{each} is no code of a language; take one of ISO 639, as en"
