@@ -123,6 +123,14 @@ def test_no_extension_is_installed_unasked(sample_build):
         assert connection.execute(setting).fetchone() == (False,)
 
 
+def test_a_shard_that_is_not_the_recorded_one_is_refused(sample_build, tmp_path):
+    shutil.copytree(sample_build / "casino", tmp_path / "casino")
+    shard = min(tmp_path.rglob("*.parquet"))
+    pq.write_table(pq.read_table(shard).slice(1), shard)
+    with pytest.raises(OutputError):
+        parley.connect(tmp_path)
+
+
 def test_a_number_without_a_label_is_an_error(sample_build, tmp_path):
     folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
     table = pq.read_table(file := parquet(folder, "ratings", "en"))
@@ -161,6 +169,7 @@ def test_a_result_is_printed_and_written_and_read_as_a_table(run, sample_build, 
     file = tmp_path / f"it's{suffix}"
     assert run("sql", f"{SIDES} -- all", *at, "--to", file).returncode == 0
     assert READERS[suffix](file).to_dict("records") == due
+    assert run("sql", "select 1 as a", *at, "--to", file).returncode == 1  # it is there
     name = str(file).replace("'", "''")
     joined = (
         f"select count(*) as n from casino.participants join '{name}' using (dialogue_id, speaker)"

@@ -38,9 +38,12 @@ def sql(
     from parley.base.console import out, print_message, print_output, progress, to_json
     from parley.cli.tables import cut_table
     from parley.reading import sql as engine
+    from parley.tasks.predictions import require_free
 
     if as_json and to is not None:
         raise UsageError("--to excludes --json")
+    if to is not None:
+        require_free(to)
     try:
         query = sys.stdin.read() if query == "-" else query
     except UnicodeError as error:

@@ -194,10 +194,9 @@ class Own:
 
     def _hide_equal(self, mine: _Rows, compared: list[dict[str, bool]]) -> None:
         """Show no values of the columns that equal those of the configs in all rows."""
-        every = {column for each in compared for column in each}
-        equal = [c for c in every if all(each.get(c, True) for each in compared)]
-        if equal:
-            self.notes.append(f"{mine.name}: equal in all rows: {', '.join(sorted(equal))}")
+        every = sorted({column for each in compared for column in each})
+        if equal := [c for c in every if all(each.get(c, True) for each in compared)]:
+            self.notes.append(f"{mine.name}: equal in all rows: {', '.join(equal)}")
         names = {f"{mine.name}: {column}" for column in equal}
         for parts in self._told.values():
             for notes in parts.values():
