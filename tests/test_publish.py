@@ -207,7 +207,7 @@ def test_questions_replace_what_is_there_and_go_again(hub, folder, tea):
 
 
 REFUSED = planted.contents("tea", b"").keys() - planted.LEFT
-REFUSED |= {"more/a.csv.gz", "a.JSONL", "a.zip", EVAL}
+REFUSED |= {"more/a.csv.gz", "a.JSONL", "a.zip", "a.tbz2", "a.txz", "a.zip\n", EVAL}
 
 
 def test_data_of_others_is_refused(hub, folder, sample_build, tmp_path):

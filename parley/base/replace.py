@@ -12,7 +12,7 @@ from typing import BinaryIO
 import orjson
 
 from parley.base.errors import OutputError, few, require_utf8
-from parley.base.temporary import EARLIER, folder_beside
+from parley.base.temporary import EARLIER, FULL, folder_beside
 
 __all__ = ["beside", "write_whole", "writing"]
 
@@ -137,11 +137,11 @@ def files_in(folder: Path) -> Iterator[str]:
 
 
 def _explain(error: OSError, target: Path) -> str:
-    where = error.filename or target
+    where = error.filename2 or error.filename or target  # the second is the copy
     stood = f"What stood in {target} is unchanged."
     if not target.exists():
         stood = f"Run the same command again: it puts back what stood in {target}, if anything did."
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in FULL:
         return f"{where}: the disk is full. {stood}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{where}: no permission to write. Choose another folder, or grant it."

@@ -17,15 +17,25 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from parley.base.errors import require_utf8
+from parley.base.errors import OutputError, require_utf8
 
 MARK, EARLIER = ".parley-temporary", "earlier"
+FULL = (errno.ENOSPC, errno.EDQUOT)
 _CONTENT = "content"
 
 
-def temporary_folder(purpose: str) -> AbstractContextManager[Path]:
-    """Yield an empty private folder, and remove it at the end."""
-    return _marked(Path(tempfile.gettempdir()), f"parley-{purpose}-")
+@contextmanager
+def temporary_folder(purpose: str) -> Iterator[Path]:
+    """Yield an empty private folder, and remove it at the end; OutputError if its disk is full."""
+    home = Path(tempfile.gettempdir())
+    try:
+        with _marked(home, f"parley-{purpose}-") as folder:
+            yield folder
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        what = f"{home}, the folder for temporary files: the disk is full"
+        raise OutputError(what, remedy="Make room, or name another in TMPDIR.") from error
 
 
 def folder_beside(target: Path) -> AbstractContextManager[Path]:

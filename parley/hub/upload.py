@@ -25,7 +25,7 @@ ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 # ours.
 _RECORDS = re.compile(
     r".*\.(parquet|geoparquet|gpq|arrow|lance|vortex|tsfile|csv|tsv|json|jsonl|ndjson|xml|conll|conllu"
-    r"|h5|hdf5|eval|zip|tar|tgz)(\.(gz|bz2|xz|zst|lz4))?",
+    r"|h5|hdf5|eval|zip|t(ar|gz|bz2?|xz|zst))(\.(gz|bz2|xz|zst|lz4))?\s*",
     re.IGNORECASE | re.DOTALL,
 )
 _SETTINGS = ".huggingface.yaml"  # `datasets` lets it overrule the card

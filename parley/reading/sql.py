@@ -1,11 +1,14 @@
 """Builds as tables of DuckDB: a database for each dataset, a view for each config."""
 
 import csv
+import errno
 import io
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -98,7 +101,7 @@ def _attach(connection: Any, place: Path, built: BuiltFolder) -> None:
     _require_recorded(built)
     name, file = built.dataset.name, text(str(place / built.dataset.name))
     try:
-        with connection.cursor() as own:
+        with _errors_of_disks(), connection.cursor() as own:
             own.execute(f"attach {file} as {name}")
             own.execute("begin; " + "; ".join(_views(built)) + "; commit")
             # DuckDB refuses any change of what is attached so, and keeps the file open
@@ -106,6 +109,19 @@ def _attach(connection: Any, place: Path, built: BuiltFolder) -> None:
     except duckdb.Error as error:
         what = f"{built.path}: cannot be connected: {one_line(error)}"
         raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
+
+
+@contextmanager
+def _errors_of_disks() -> Iterator[None]:
+    """Raise OSError where DuckDB says in an error of its own that a disk is full."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        if os.strerror(errno.ENOSPC) in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise
 
 
 def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
@@ -186,7 +202,7 @@ def write(connection: Any, query: str, path: Path) -> int:
     if path.suffix not in _FORMATS:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
     statement = statement_of(connection, query)
-    with writing(path) as file:
+    with writing(path) as file, _errors_of_disks():
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
             return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])

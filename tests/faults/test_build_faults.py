@@ -20,6 +20,8 @@ from parley.base.replace import write_whole
 from parley.building.build import build
 from parley.building.registry import get
 from parley.building.upstream import Sources, open_source
+from parley.reading.site.write import write_site
+from parley.reading.sql import builds_in, connect, write
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
@@ -130,6 +132,25 @@ def test_a_full_disk_under_a_file(small_disk):
         assert everything(small_disk) == {"measured.json": b"old"}
     write_whole(file, "new" * 30_000)
     assert file.stat().st_size == 90_000
+
+
+def test_a_full_disk_under_a_site_a_result_and_temporary_files(
+    small_disk, sample_build, monkeypatch
+):
+    leave_room(small_disk, 8192)
+    folders = builds_in(sample_build)
+    with connect([]) as connection:
+        query = "select * from range(100_000)"
+        fill = [
+            lambda: write_site(folders, small_disk / "site"),
+            lambda: write(connection, query, small_disk / "a.parquet"),
+            lambda: write(connection, query, small_disk / "a.csv"),
+            lambda: connect(folders),
+        ]
+        monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+        for each in fill:
+            with pytest.raises(OutputError, match=f"^{small_disk}.*: the disk is full"):
+                each()
 
 
 def test_two_builds_at_once_of_which_one_is_killed(tmp_path, forks):

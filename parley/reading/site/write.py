@@ -100,7 +100,9 @@ class Site:
 
     def write_assets(self, site: Path) -> None:
         """Write the files that all pages load."""
-        shutil.copytree(_HERE / "assets", site / "assets")
+        (site / "assets").mkdir()
+        for path in (_HERE / "assets").iterdir():  # an error of copytree is many in one
+            shutil.copyfile(path, site / "assets" / path.name)
 
     def write_dataset(
         self, site: Path, name: str, on_dialogues: Callable[[str, int], None]
