@@ -42,8 +42,9 @@ def more(monkeypatch, tmp_path):
     return folder
 
 
-def test_load_builds_once_into_the_cache(more, tmp_path):
+def test_load_builds_once_into_the_cache_and_says_so(more, tmp_path, capsys):
     every = parley.load("tea")
+    assert str(tmp_path / "cache" / "built") in capsys.readouterr().err
     assert {split: rows.num_rows for split, rows in every.items()} == {"train": 2}
     rows = parley.load("tea", split="train")
     assert rows.features == get("tea").features("dialogues")
@@ -52,6 +53,7 @@ def test_load_builds_once_into_the_cache(more, tmp_path):
     (built,) = (tmp_path / "cache").rglob("provenance.json")
     state = built.stat().st_mtime_ns
     parley.load("tea")
+    assert not capsys.readouterr().err
     assert built.stat().st_mtime_ns == state
     assert not (tmp_path / "build").exists()
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()

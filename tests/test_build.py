@@ -73,6 +73,12 @@ def test_an_output_folder_behind_a_link(casino, tmp_path):
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["casino"]
 
 
+def test_an_output_folder_that_is_named_as_the_home_folder(casino, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    build(casino[1], Path("~"))
+    assert not verify(open_folder(Path("~/casino"))).failed
+
+
 def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, monkeypatch):
     """They load like any config, and the next build leaves them out again."""
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")

@@ -153,7 +153,7 @@ class BuiltFolder:
 
     def files(self, config: str, split: str) -> list[Path]:
         """Return the Parquet files of a split in their order; [] if one is missing or a link."""
-        folder = self.path / config
+        folder = self.path.absolute() / config  # pyarrow takes a leading ~ for the home folder
         made = self.made.get(config, {}).get(split, {"files": []})
         found = [folder / name for name in shard_names(split, len(made["files"]))]
         try:  # a link could lead anywhere

@@ -11,6 +11,7 @@ from pathlib import Path
 import datasets
 import pyarrow as pa
 
+from parley.base.console import print_message
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
 from parley.building.build import build
 from parley.building.folder import BuiltFolder, open_folder
@@ -84,6 +85,7 @@ def _load_cached(
             except OutputError as error:
                 warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=4)
                 tried.append(Problem(str(built.path), what="a damaged build"))
+        print_message(f"parley.load builds {found.name} once, which takes some seconds, in {home}")
         if upstream is None:
             fetch(found.name, found.pins, cache_folder())
         files = open_source(found, upstream)
