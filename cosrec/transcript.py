@@ -90,6 +90,7 @@ def _entry(row: dict[str, Any], beside: Beside | None) -> str:
 def _query(row: dict[str, Any]) -> Transcript:
     user = [] if row["user_index"] is None else [("user index", str(row["user_index"]))]
     relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
+    kind = f"{TYPES[row['type']]} query"
     return Transcript(
         f"{row['text']} ({row['query_id']})" if row["text"] else row["query_id"],
         [("utterance", f"{row['utterance']} of {row['dialogue_id']}"), *user],
@@ -99,9 +100,7 @@ def _query(row: dict[str, Any]) -> Transcript:
         ],
         judged=_judged([row]),
         part_of=row["dialogue_id"],
-        entry=" · ".join(
-            [row["query_id"], TYPES[row["type"]], f"{relevant} relevant", row["text"] or ""]
-        ),
+        entry=" · ".join([row["query_id"], kind, f"{relevant} relevant", row["text"] or ""]),
     )
 
 
