@@ -78,6 +78,18 @@ def test_every_turn_of_the_assistant_has_its_prompt(sample_build, tmp_path):
     assert not found
 
 
+def test_every_chat_is_as_sharegpt_has_it(sample_build, tmp_path):
+    folder = open_folder(sample_build / "duo")
+    export(folder, "sharegpt", tmp_path / "out")
+    role = {"human": "user", "gpt": "assistant", "system": "system"}
+    for split in ("en", "ja"):
+        found = lines_of(tmp_path / "out" / f"{split}.jsonl")
+        for line in found:
+            turns = line.pop("conversations")
+            line["messages"] = [{"role": role[t["from"]], "content": t["value"]} for t in turns]
+        assert found == folder.named("messages", split)
+
+
 # CSV and JSON Lines ---------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Write a build in another format: a common one, or one of its dataset folder.
 
 Every dataset can be written as `csv`, `jsonl` (all rows, or those of some dialogues) and
-`croissant`, and one with chats as `prompt-completion`.
+`croissant`, and one with chats as `prompt-completion` and `sharegpt`.
 A dataset folder may hold an `export.py` with
 
     EXPORTS = {"trec": trec}                          # format -> function
@@ -42,6 +42,7 @@ _FORMULA = re.compile(
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
     r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
 )
+_FROM = {"system": "system", "user": "human", "assistant": "gpt"}  # role -> as ShareGPT names it
 Ids = Collection[str] | None
 Keys = tuple[str, ...]
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
@@ -50,7 +51,8 @@ _SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no
 
 def formats(dataset: Dataset) -> dict[str, Callable[..., None]]:
     """Return the formats of a dataset, each with the function that writes it."""
-    chats = {"prompt-completion": prompt_completion} if CHATS in dataset.configs else {}
+    chats = {"prompt-completion": prompt_completion, "sharegpt": sharegpt}
+    chats = chats if CHATS in dataset.configs else {}
     return {**dataset.exports, **chats, **_OF_ROWS, "croissant": _croissant}
 
 
@@ -147,6 +149,18 @@ def prompt_completion(built: BuiltFolder, folder: Path) -> None:
             for chat in [row["messages"]]
             for turn, message in enumerate(chat)
             if message["role"] == "assistant"
+        )
+        write_lines(folder / f"{split}.jsonl", lines)
+
+
+def sharegpt(built: BuiltFolder, folder: Path) -> None:
+    """Write each row of `messages` with its chat as ShareGPT's `conversations`."""
+    for split in built.splits(CHATS):
+        lines = (
+            {key: value for key, value in row.items() if key != "messages"}
+            | {"conversations": [{"from": _FROM[m["role"]], "value": m["content"]} for m in chat]}
+            for row in built.each_named(CHATS, split)
+            for chat in [row["messages"]]
         )
         write_lines(folder / f"{split}.jsonl", lines)
 
