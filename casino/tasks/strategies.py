@@ -189,7 +189,7 @@ STRATEGIES = Task(
         "f1": "F1 of the positive class, mean over the labels that are in gold or predicted",
         "joint_accuracy": "utterances with all seven labels right",
         "f1_by_label": "F1 of the positive class; none if the label is neither in gold nor "
-        f"predicted. No F1, but of people: three annotators' alpha (paper, Table 2) is {AGREEMENT}",
+        f"predicted. To compare: the alpha of three annotators (paper, Table 2) is {AGREEMENT}",
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
