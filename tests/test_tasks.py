@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from operator import or_
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,26 @@ def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
     everything = [{**{f: each[f] for f in task.key}, UNREADABLE: ""} for each in predictions]
     found = score(built, name, {}, found=everything).score.metrics
     assert all(isinstance(value, Undefined) or value == 0 for value in flat(found).values())
+
+
+def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path):
+    built = open_folder(sample_build / "casino")
+    gold, _ = load_gold(built, "strategies", {}, Part())
+    keys = [dict(zip(("dialogue_id", "turn"), key, strict=True)) for key in gold]
+    right = built.dataset.tasks["strategies"].target
+    for answers, distinct, is_uniform in (
+        ([{"labels": ["no-need"]}] * len(keys), 1, True),
+        ([{"labels": []}] * 2 + [{"labels": ["no-need"]}] * (len(keys) - 2), 2, True),
+        ([right(each) for each in gold.values()], None, False),
+        ([{"labels": []}] * 5 + [{"labels": ["no-need"]}] * (len(keys) - 5), 2, False),
+    ):
+        file = tmp_path / f"{is_uniform}-{distinct}.jsonl"
+        write(file, built.dataset.tasks["strategies"], map(or_, keys, answers))
+        found = score(built, "strategies", {}, file=str(file))
+        assert found.is_uniform == is_uniform
+        assert distinct in (None, found.as_dict()["distinct_answers"])
+        shown = run("score", "casino", "strategies", file, "--build", sample_build).stdout
+        assert ("distinct answers" in shown) == is_uniform
 
 
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):

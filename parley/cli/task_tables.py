@@ -163,6 +163,10 @@ def _proof(found: Result) -> Iterator[str]:
         reasons = ", ".join(first([f"{reason:.80} {count:,}" for reason, count in often]))
         count = f"{sum(found.unreadable.values()):,} of {found.due:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[found.policy]} ({reasons})"
+    if found.is_uniform:
+        share = found.answers[0] / sum(found.answers)
+        many = f"{len(found.answers):,} distinct answers"
+        yield f"{many}, and one of them for {share:.0%} of the questions: it tells little"
     if log := found.run:
         models = (f"{role}={model}" if role else model for role, model in log["models"].items())
         yield f"asked {', '.join(models)}, answered by {', '.join(log['answered_by'])}"

@@ -21,6 +21,7 @@ from parley.tasks.rows import Measured, Names, Predictions, Rows
 from parley.tasks.task import MEASURED, Reference, Score, Task, Undefined
 
 WRONG, DROP = "wrong", "drop"
+_MANY, _NEARLY_ALL = 10, 0.9  # answers; the share of one answer that is remarkable
 POLICIES = (WRONG, DROP)
 """What an unreadable prediction is: a wrong one, or none, so that the others alone are scored."""
 
@@ -41,6 +42,7 @@ class Result:
     due: int  # answers, also those that are unreadable
     unreadable: Mapping[str, int]  # reason -> answers
     policy: str
+    answers: tuple[int, ...]  # distinct readable answer -> how often, the commonest first
     baseline: str = ""
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
@@ -75,6 +77,15 @@ class Result:
     def coverage(self) -> float:
         """The share of predictions that are readable, from 0 to 1."""
         return (self.due - sum(self.unreadable.values())) / self.due
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether one answer stands for nearly all questions, and no right answer does."""
+        due = self.measured.rows.gold.values()
+        right = Counter(repr(self.task.target(each)) for each in due) if self.task.target else {}
+        most = max(right.values(), default=0) / len(due)
+        given = sum(self.answers)
+        return given >= _MANY and self.answers[0] / given >= max(_NEARLY_ALL, most + 1 / _MANY)
 
     @property
     def moved(self) -> list[Problem]:
@@ -113,6 +124,7 @@ class Result:
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
+            "distinct_answers": len(self.answers),
             "policy": self.policy,
             "moved": list(map(str, self.moved)),
             "references": [
@@ -190,6 +202,12 @@ def result_of(
     unreadable = Counter(
         each[UNREADABLE] for _, of in epochs for each in of.values() if UNREADABLE in each
     )
+    given = Counter(
+        repr({name: value for name, value in each.items() if name not in rows.task.key})
+        for _, of in epochs
+        for each in of.values()
+        if UNREADABLE not in each
+    )
     return Result(
         built.dataset.name,
         name,
@@ -208,6 +226,7 @@ def result_of(
         sum(len(of.gold) for of, _ in epochs),
         dict(sorted(unreadable.items())),
         policy,
+        tuple(count for _, count in given.most_common()),
         **more,
     )
 
