@@ -156,7 +156,8 @@ def test_a_prompt_holds_no_later_turn(of):
     questions = of("casino strategies")
     for row in questions.built.rows("strategies", "train"):
         text = questions.by_key[row["dialogue_id"], row["turn"]].messages[1]["content"]
-        assert text.endswith(f"A: {' '.join(row['text'].split())}")
+        talk = text.rpartition("\n\n")[0]  # before the form of the answer
+        assert talk.endswith(f"A: {' '.join(row['text'].split())}")
     actions = {"Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away"}
     for name in ("casino partner-priorities", "casino final-deal", "casino outcomes"):
         assert not any(lines_of(question) & actions for question in of(name).by_key.values())

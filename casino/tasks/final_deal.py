@@ -19,9 +19,11 @@ from .shared import ALLOCATION, EXAMPLE, SETTING, dialogues, participants, peopl
 
 _DEAL = (
     f"{SETTING} Read the talk of {SIDES[0]} and {SIDES[1]} and say who gets how many packages of "
-    "each item in the end. Answer in JSON: "
-    '{"allocation": {"Food": {"mturk_agent_1": .., "mturk_agent_2": ..}, "Water": {...}, '
-    '"Firewood": {...}}}, where both sides together get three of each; '
+    "each item in the end."
+)
+_FORM = (
+    'Answer in JSON: {"allocation": {"Food": {"mturk_agent_1": .., "mturk_agent_2": ..}, '
+    '"Water": {...}, "Firewood": {...}}}, where both sides together get three of each; '
     '{"allocation": null} if one side walks away without a deal.'
 )
 
@@ -42,7 +44,7 @@ def final_deal(data: Data) -> Iterator[Question]:
     for row in data.rows("scenarios", "train"):
         user = f"The talk:\n{seen(talks[row['dialogue_id']])}"
         schema = object_schema(allocation=_SCHEMA)
-        yield Question((row["dialogue_id"],), chat(_DEAL, user), schema)
+        yield Question((row["dialogue_id"],), chat(_DEAL, user, _FORM), schema)
 
 
 def allocation(value: Any) -> Any:
@@ -131,7 +133,7 @@ FINAL_DEAL = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the deal actions and the config `messages` hold the deal",
-    asking=Asking("3", final_deal, reader(allocation=allocation), answer=answered),
+    asking=Asking("4", final_deal, reader(allocation=allocation), answer=answered),
     subsets=SUBSETS,
     gold=final_deal_gold,
     clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id")},

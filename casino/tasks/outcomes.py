@@ -21,9 +21,9 @@ _OUTCOMES = (
     f"{SETTING} After the talk each of them said how satisfied it was with the outcome and how "
     "much it liked the other. Read the talk of You and Partner and give the two answers of You.\n"
     f"satisfaction: one of {', '.join(SATISFACTION)}.\n"
-    f"likeness: one of {', '.join(LIKENESS)}.\n"
-    'Answer in JSON: {"satisfaction": "...", "likeness": "..."}.'
+    f"likeness: one of {', '.join(LIKENESS)}."
 )
+_FORM = 'Answer in JSON: {"satisfaction": "...", "likeness": "..."}.'
 SCALES = {"satisfaction": SATISFACTION, "likeness": LIKENESS}
 _CHOICES = {name: {"type": "string", "enum": scale} for name, scale in SCALES.items()}
 
@@ -34,7 +34,7 @@ def outcomes(data: Data) -> Iterator[Question]:
     for row in data.rows("participants", "train"):
         key = (row["dialogue_id"], row["speaker"])
         user = f"The talk:\n{heard(talks[row['dialogue_id']], row['speaker'])}"
-        yield Question(key, chat(_OUTCOMES, user), object_schema(**_CHOICES))
+        yield Question(key, chat(_OUTCOMES, user, _FORM), object_schema(**_CHOICES))
 
 
 # Score -------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ OUTCOMES = Task(
     columns=("utterances.text",),
     leak="the partner's answers and both sides' points correlate with a side's answers",
     asking=Asking(
-        "3",
+        "4",
         outcomes,
         reader(**{name: one_of(scale) for name, scale in SCALES.items()}),
         max_tokens=80,

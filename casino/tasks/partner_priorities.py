@@ -20,9 +20,9 @@ from .shared import SETTING, dialogues, heard, participants, regressed, word_pai
 
 _PRIORITIES = (
     f"{SETTING} You are one of them. After the talk, say in which order your partner ranks the "
-    'items, the high priority first. Answer in JSON: {"order": ".. > .. > .."}, with Food, Water '
-    "and Firewood, each once."
+    "items, the high priority first."
 )
+_FORM = 'Answer in JSON: {"order": ".. > .. > .."}, with Food, Water and Firewood, each once.'
 _ORDER = {"type": "string", "enum": [" > ".join(order) for order in permutations(ISSUES)]}
 
 
@@ -34,7 +34,7 @@ def priorities(data: Data) -> Iterator[Question]:
         user = f"Your own order, from high to low: {own}\n\nThe talk:\n"
         user += heard(talks[row["dialogue_id"]], row["speaker"])
         key = (row["dialogue_id"], row["speaker"])
-        yield Question(key, chat(_PRIORITIES, user), object_schema(order=_ORDER))
+        yield Question(key, chat(_PRIORITIES, user, _FORM), object_schema(order=_ORDER))
 
 
 # Score -------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ PRIORITIES = Task(
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away",
     asking=Asking(
-        "3",
+        "4",
         priorities,
         reader(order=order_of(ISSUES)),
         max_tokens=80,

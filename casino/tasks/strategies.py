@@ -38,14 +38,14 @@ Labels = Callable[[list[str], Any, list[str]], Any]
 
 # Question ----------------------------------------------------------------------------------
 
-_FORM = ", ".join(f'"{label}": ..' for label in DEFINITIONS)
+_FIELDS = ", ".join(f'"{label}": ..' for label in DEFINITIONS)
+_FORM = f"Answer in JSON, with true or false for each: {{{_FIELDS}}}."
 _STRATEGIES = "\n".join(
     [
         "You label utterances of negotiations. " + SETTING,
         "An utterance can use several of these strategies, or none:",
         *(f"- {label}: {meaning}" for label, meaning in DEFINITIONS.items()),
-        "Say of each whether the last utterance alone uses it. Answer in JSON, with true or false "
-        f"for each: {{{_FORM}}}.",
+        "Say of each whether the last utterance alone uses it.",
     ]
 )
 _SCHEMA = object_schema(**{label: {"type": "boolean"} for label in SEVEN})
@@ -59,7 +59,7 @@ def strategies(data: Data) -> Iterator[Question]:
         last = spoken([("A", row["text"])])
         user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
         key = (row["dialogue_id"], row["turn"])
-        yield Question(key, chat(_STRATEGIES, user), _SCHEMA)
+        yield Question(key, chat(_STRATEGIES, user, _FORM), _SCHEMA)
 
 
 # Score -------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ STRATEGIES = Task(
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
     asking=Asking(
-        "3",
+        "4",
         strategies,
         reader(labels=some_of(SEVEN)),
         max_tokens=120,

@@ -24,14 +24,14 @@ DEFINITIONS = {
     "recommendation": "the user looks for products to buy or consider",
     "product_details": "the user asks about a property of a product that was named",
 }
-_FORM = ", ".join(f'"{name}": ..' for name in DEFINITIONS)
+_FIELDS = ", ".join(f'"{name}": ..' for name in DEFINITIONS)
+_FORM = f"Answer in JSON, with true or false for each: {{{_FIELDS}}}."
 _PROMPT = "\n".join(
     [
         "You label utterances of a user who talks with a shopping assistant. An utterance can have "
         "several of these types of intents, or none:",
         *(f"- {name}: {meaning}" for name, meaning in DEFINITIONS.items()),
-        "Say of each whether the last utterance alone has it. Answer in JSON, with true or false "
-        f"for each: {{{_FORM}}}.",
+        "Say of each whether the last utterance alone has it.",
     ]
 )
 _SCHEMA = object_schema(**{type_: {"type": "boolean"} for type_ in TYPES})
@@ -53,7 +53,7 @@ def questions(data: Data) -> Iterator[Question]:
         *before, last = ((turn["role"], turn["text"]) for turn in turns)
         talk = spoken(before) or "(nothing)"
         user = f"Before it:\n{talk}\n\nThe utterance:\n{spoken([last])}"
-        yield Question(key, chat(_PROMPT, user), _SCHEMA)
+        yield Question(key, chat(_PROMPT, user, _FORM), _SCHEMA)
 
 
 # The score ------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ INTENTS = Task(
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
     asking=Asking(
-        "3",
+        "4",
         questions,
         reader(types=some_of(TYPES)),
         max_tokens=60,

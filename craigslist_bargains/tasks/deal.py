@@ -19,9 +19,9 @@ from ..views import SIDES, dollars
 
 _PROMPT = (
     "A buyer and a seller negotiate over a post on Craigslist. Read their messages, without any "
-    "offer or answer to one, and estimate the probability that they reach a deal. Answer in JSON: "
-    '{"probability": p}, with p from 0 to 1, in steps of 0.01.'
+    "offer or answer to one, and estimate the probability that they reach a deal."
 )
+_FORM = 'Answer in JSON: {"probability": p}, with p from 0 to 1, in steps of 0.01.'
 # An enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
 _PROBABILITY = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
 
@@ -46,7 +46,7 @@ def questions(data: Data, split: str = "test") -> Iterator[Question]:
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
         schema = object_schema(probability=_PROBABILITY)
-        yield Question((row["dialogue_id"],), chat(_PROMPT, user), schema)
+        yield Question((row["dialogue_id"],), chat(_PROMPT, user, _FORM), schema)
 
 
 # The score ------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ DEAL = Task(
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
     leak="the config `messages` ends in words such as [I accept.], which give the deal away",
     asking=Asking(
-        "3",
+        "4",
         questions,
         reader(probability=number_from(0, 1)),
         max_tokens=60,

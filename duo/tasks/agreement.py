@@ -43,10 +43,11 @@ _MEANING = {
 }
 _PROMPT = {
     "en": "Read a dialogue of a user and a bot and rate it by one aspect: {meaning}. Give a whole "
-    'number from 1 (lowest) to 5 (highest). Answer in JSON: {{"score": n}}.',
+    "number from 1 (lowest) to 5 (highest).",
     "ja": "ユーザとボットの対話を読み、次の観点で評価してください：{meaning}。1（最低）から"
-    '5（最高）までの整数で点数を付け、JSONで答えてください：{{"score": n}}',
+    "5（最高）までの整数で点数を付けてください。",
 }
+_FORM = {"en": 'Answer in JSON: {"score": n}.', "ja": 'JSONで答えてください：{"score": n}'}
 _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
 _TALK = {"en": "The dialogue:", "ja": "対話："}
 _SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
@@ -59,7 +60,7 @@ def questions(data: Data, aspect: str) -> Iterator[Question]:
         names = _NAMES[language]
         talk = spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
         system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
-        messages = chat(system, f"{_TALK[language]}\n{talk}")
+        messages = chat(system, f"{_TALK[language]}\n{talk}", _FORM[language])
         yield Question((row["dialogue_id"],), messages, object_schema(score=_SCORE))
 
 
@@ -184,7 +185,7 @@ AGREEMENT = Task(
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
     asking=Asking(
-        "3",
+        "4",
         questions,
         reader(score=number_from(1, 5)),
         max_tokens=60,

@@ -2,20 +2,21 @@ r"""Readers of a model's answers: they take the form asked for, and choose betwe
 
 After its thoughts, a text holds an answer in these places:
 
-    {"score": 4}    an object with the fields asked for: JSON5, also with Python's None, True, False
-    \boxed{4}
-    Answer: 4       to the end of the line; also "The final answer is 4", and a line "Score: 4"
+    {"score": 4}    an object with the fields asked for and no others: JSON5, Python's None, True,
+                    False; also in {"answer": ...} or a list of one
+    \boxed{4}        also <answer>4</answer>
+    Answer: 4       to the end of the line; also "The answer is 4", and "score: 4" anywhere
     4               a text that is nothing but the answer
 
-All places are found first, and an answer is read only if each of them holds it. An object must have
-lines of its own, in a code fence or not: within a sentence it may be denied, and only tells that
-another place differs. Other text is not read. Names are the same in any case, with spaces, hyphens
-or underscores.
+All places are found first, and an answer is read only if each of them holds it. Words may stand
+before an object on its line, none behind it. A place within a sentence only tells that another one
+differs. Beside or after words of doubt, such as "wait" or "for example", nothing is read. Names are
+the same in any case, with spaces, hyphens or underscores.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from parley.base.strict_json import loads
@@ -35,12 +36,30 @@ _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same len
 _FENCE = re.compile(r"```(?:json5?\b|\w+$)?", re.MULTILINE)
 _FOUND = "\0"  # stands for an object in the rest of a text
 _AROUND = " \t\n*_`\"'"  # may stand around an answer
-_BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}{1,2}")
-_ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|答え|回答)(?: is|は)?)"
-_LABEL = re.compile(rf"(?:{_ANSWER}[\s*_]*[:=]?)?", re.IGNORECASE)
-_MARK = (  # a field's name only begins a line
-    rf"(?:{_ANSWER}[\s*_]*[:=]|\bfinal answer is\b|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
-    r"[\s*_`]*(.*)"
+_TAGGED = re.compile(
+    r"\\boxed\{(?:\\text\{)?([^{}]*)\}{1,2}|<answer>([^<]*)</answer>", re.IGNORECASE
+)
+_END = re.compile(r"(?:\s*(?:</s>|<\|\w+\|>|<end_of_turn>)){1,9}\s*$")
+_ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|答え|回答))"
+_CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
+_MARK = (  # "the score is" may begin any prose, and counts only before a value
+    rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
+    rf"|(?:(?P<whole>{_ANSWER}|{_CLAUSE}(?<![\w{{,'\"-])%s)|(?<![\w{{,'\"-])%s)"
+    r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.*))"
+)
+_DENIED = re.compile(
+    r"\b(?:not|never|no|if|format is|asked for|first|was|would|could|or|than|like)\b|n't",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:wrong|incorrect|mistaken?|on reflection|second thoughts?|reconsider\w*|revis\w+|"
+    r"updated|rather|examples?|e\.g\.|for instance|template|placeholder|draft|cannot|"
+    r"unable|unsure|uncertain|ignore|maybe|perhaps|"
+    r"should (?:be|have)|make (?:that|it)|change|(?:not|less) (?:sure|certain)|can ?not|can't|"
+    r"won't|lowest first|low(?:est)? to high(?:est)?)\b|"
+    r"(?:^|[.!?,]\s+|\n\s*)(?:actually|wait|hmm|no|oops|sorry|i'm sorry|i am sorry|or|edit|"
+    r"correction|scratch that)\b",
+    re.IGNORECASE,
 )
 
 
@@ -79,6 +98,8 @@ def _parsed(text: str, start: int) -> tuple[Any, int]:
                 each, start=start, consume_trailing=False, allow_duplicate_keys=False
             )
             if not error:
+                if re.search(r"[:\[,]\s*[-+]?0x", each[start:end], re.IGNORECASE):
+                    break  # JSON5 takes 0x4 for 4
                 return loads(json.dumps(value)), end
         raise
     return loads(text[start:end]), end  # refuses repeated keys, NaN and halves of characters
@@ -96,7 +117,9 @@ def _closed(text: str, start: int) -> int:
 
 def _value(text: str) -> Any:
     """Return the list that a text is, else the text without what may stand around an answer."""
-    text = text.strip(_AROUND).rstrip(".")
+    text = (
+        text.strip(_AROUND + "$").removesuffix("。").removesuffix("です").rstrip(".").strip(_AROUND)
+    )
     if text.startswith("["):
         try:
             value, end = _parsed(text, 0)
@@ -116,29 +139,47 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     """
 
     def read(text: str) -> Mapping[str, Any] | Unreadable:
-        objects, rest = _objects(final_text(text).replace(_FOUND, " "))
+        text = _END.sub("", final_text(text).replace(_FOUND, " "))
+        text = _TAGGED.sub(lambda tag: f"\nAnswer: {tag[1] or tag[2] or ''}\n", text)
+        objects, rest = _objects(re.sub("</?answer>", "\n", text, flags=re.IGNORECASE))
         rest = _FENCE.sub("", rest)
-        is_alone = [
-            bool(_LABEL.fullmatch(line.strip(f"{_AROUND}{_FOUND}$.,;-")))
-            for line in rest.splitlines()
-            for _ in range(line.count(_FOUND))
-        ]
+        ends = [each.start() for each in re.finditer(_FOUND, rest)]
         places = [
-            (fields, alone)
-            for given, alone in zip(objects, is_alone, strict=True)
+            (at, fields, _is_alone(rest, at))
+            for at, given in zip(ends, objects, strict=True)
             if (fields := fields_of(given)) is not None
         ]
         if len(parsers) == 1:
-            marked = _marked(rest, *parsers)
-            places += [(single(_value(each)), True) for each in marked]
+            places += marked(rest, *parsers)
             if not places and not isinstance(whole := single(_value(rest)), Unreadable):
                 return whole
-        answers = [each for each, _ in places if not isinstance(each, Unreadable)]
+        answers = [each for _, each, _ in places if not isinstance(each, Unreadable)]
         if any(each != answers[0] for each in answers):
             return Unreadable(AMBIGUOUS)
-        if not any(alone for _, alone in places):
+        if not any(alone for *_, alone in places):
+            return Unreadable(NO_ANSWER)
+        at = min(at for at, *_ in places)
+        near = "\n".join((*rest[:at].rstrip().splitlines()[-1:], rest[at:]))
+        if _DOUBT.search(near):
             return Unreadable(NO_ANSWER)
         return answers[0] if len(answers) == len(places) else Unreadable(INVALID)
+
+    def marked(rest: str, field: str) -> Iterator[tuple[int, Any, bool]]:
+        name = re.escape(field)
+        mark = re.compile(_MARK % (name, name, name), re.IGNORECASE | re.MULTILINE)
+        for each in mark.finditer(rest):
+            value = _value(each["value"])
+            if not value or value[0] == _FOUND or mark.match(each["value"]):
+                continue
+            found, alone = single(value), bool(each["due"] or each["whole"])
+            if isinstance(found, Unreadable) and not each["due"]:
+                found, alone = (
+                    single(_value(re.split(r"[\s,;(]|\.(?!\d)", each["value"])[0])),
+                    False,
+                )
+                if isinstance(found, Unreadable):
+                    continue
+            yield each.start(), found, alone
 
     def single(value: Any) -> Mapping[str, Any] | Unreadable:
         ((field, parse),) = parsers.items()
@@ -146,11 +187,18 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         return found if isinstance(found, Unreadable) else {field: found}
 
     def fields_of(given: Mapping[str, Any]) -> Mapping[str, Any] | Unreadable | None:
+        if [_plain(name) for name in given] == ["answer"]:
+            (given_answer,) = given.values()
+            if isinstance(given_answer, Mapping):
+                return fields_of(given_answer)
+            return single(given_answer) if len(parsers) == 1 else None
         by_name = {_plain(name): value for name, value in given.items()}
         due = {name: _plain(name) for name in parsers}
         if len(by_name) == len(given) and by_name.keys() >= {*due.values()}:
             values = {name: parse(by_name[due[name]]) for name, parse in parsers.items()}
-            is_wrong = any(isinstance(each, Unreadable) for each in values.values())
+            is_wrong = len(by_name) > len(due) or any(
+                isinstance(each, Unreadable) for each in values.values()
+            )
             return Unreadable() if is_wrong else values
         whole = single(given) if len(parsers) == 1 else Unreadable()
         return None if isinstance(whole, Unreadable) else whole
@@ -158,12 +206,12 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     return read
 
 
-def _marked(rest: str, field: str) -> list[str]:
-    """Return the texts in boxes and after marks, given a text without its objects."""
-    boxed = _BOX.findall(rest)
-    mark = re.compile(_MARK % re.escape(field), re.IGNORECASE | re.MULTILINE)
-    lines = (each.strip(f"{_AROUND}$").rstrip(".") for each in mark.findall(_BOX.sub("", rest)))
-    return boxed + [each for each in lines if each and not each.startswith(_FOUND)]
+def _is_alone(rest: str, at: int) -> bool:
+    """Tell whether nothing stands behind the objects of a line, and no denial before them."""
+    before, *behind = rest[rest.rfind("\n", 0, at) + 1 :].split("\n", 1)[0].split(_FOUND)
+    return not _DENIED.search(before) and not any(
+        each.strip(_AROUND + "[]$.,;-") for each in behind
+    )
 
 
 # Parsers -----------------------------------------------------------------------------------------
@@ -176,6 +224,9 @@ def _plain(name: str) -> str:
 def _named(name: Any, options: Sequence[str]) -> str | None:
     is_text = isinstance(name, str)
     return next((each for each in options if is_text and _plain(each) == _plain(name)), None)
+
+
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def one_of(options: Sequence[str]) -> Parser:
@@ -194,11 +245,16 @@ def some_of(labels: Sequence[str]) -> Parser:
         if isinstance(value, Mapping):
             known = [(label, has) for name, has in value.items() if (label := _named(name, labels))]
             is_whole = sorted(label for label, _ in known) == sorted(labels)
-            if not is_whole or any(type(has) is not bool for _, has in known):
+            known = [(label, _BOOLEANS.get(str(has).casefold())) for label, has in known]
+            if not is_whole or len(known) < len(value) or None in dict(known).values():
                 return Unreadable()
             names = [label for label, has in known if has]
         else:
-            names = re.split("[,;\n]", value) if isinstance(value, str) else value
+            names = value
+            if isinstance(value, str):
+                names = re.split("[,;\n]", value)
+                if any(re.match(r"\W*no\s", each, re.IGNORECASE) for each in names):
+                    return Unreadable()  # "no need" may deny the label need
         if not isinstance(names, list):
             return Unreadable()
         if [_named(each, ["none"]) for each in names] == ["none"]:
@@ -210,10 +266,10 @@ def some_of(labels: Sequence[str]) -> Parser:
 
 
 def order_of(items: Sequence[str]) -> Parser:
-    """Return the parser of an order of all items: "A > B > C", "A, B, C" or a JSON list."""
+    """Return the parser of an order of all items: "A > B", "A → B", "A, B" or a JSON list."""
 
     def parse(value: Any) -> list[str] | Unreadable:
-        names = re.split("[>,]", value) if isinstance(value, str) else value
+        names = re.split("[>,→⇒]", value) if isinstance(value, str) else value
         if not isinstance(names, list):
             return Unreadable()
         found = [_named(each, items) or "" for each in names]
@@ -223,11 +279,17 @@ def order_of(items: Sequence[str]) -> Parser:
 
 
 def number_from(low: float, high: float) -> Parser:
-    """Return the parser of a number from `low` to `high`."""
+    """Return the parser of a number from `low` to `high`: 4, 4/5 on a scale to 5, 80% of 1."""
+    scale = (
+        rf"\s*(?:/|out of)\s*{high:g}|(?P<percent>\s*%)"
+        if (low, high) == (0, 1)
+        else (rf"\s*(?:/|out of)\s*{high:g}(?P<percent>)")
+    )
+    number = re.compile(rf"([-+]?(?:\d+(?:\.\d*)?|\.\d+))(?:{scale})?", re.ASCII)
 
     def parse(value: Any) -> float | Unreadable:
-        if isinstance(value, str) and re.fullmatch(r"[-+]?(\d+(\.\d*)?|\.\d+)", value, re.ASCII):
-            value = float(value)
+        if isinstance(value, str) and (found := number.fullmatch(value)):
+            value = float(found[1]) / (100 if found["percent"] else 1)
         is_number = type(value) in (int, float) and low <= value <= high
         return float(value) if is_number else Unreadable()
 

@@ -75,9 +75,10 @@ class Asking:
         return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
 
 
-def chat(system: str, user: str) -> tuple[Message, ...]:
-    """Return the chat of an instruction and a question."""
-    return ({"role": "system", "content": system}, {"role": "user", "content": user})
+def chat(system: str, user: str, form: str) -> tuple[Message, ...]:
+    """Return the chat of an instruction and a question, which ends in the form of the answer."""
+    question = f"{user}\n\n{form}"
+    return ({"role": "system", "content": system}, {"role": "user", "content": question})
 
 
 def spoken(turns: Iterable[tuple[str, str]]) -> str:
