@@ -191,7 +191,7 @@ def logs(sample_build, tmp_path_factory):
     outcomes, folder = "casino outcomes", tmp_path_factory.mktemp("logs")
     asked = {  # task, answer, settings
         "one": (outcomes, lambda *_: CAMP, {}),
-        "half": (outcomes, lambda chat, _: CAMP if len(chat[-1]["content"]) % 2 == 0 else "?", {}),
+        "half": (outcomes, lambda chat, _: CAMP if len(chat[-1]["content"]) % 2 == 1 else "?", {}),
         "part": (outcomes, lambda *_: CAMP, {"limit": 3}),
         "twice": (outcomes, lambda *_: CAMP if next(turns) % 3 else "?", {"epochs": 2}),
         "none": (outcomes, lambda *_: "", {}),
