@@ -76,7 +76,14 @@ FORMS = [
     (SCORE, "答えは4です。", 4.0),
     (SCORE, "The bot is kind, so the score is 4 out of 5.", 4.0),
     (SCORE, "4/10", NONE),
-    (SCORE, "{'Score': '4', why: None}", WRONG),
+    (SCORE, "{'Score': '4', why: None}", 4.0),
+    (SCORE, '{"reasoning": "It is kind, a 3 or more.", "score": 4}', 4.0),
+    (SCORE, '{"score": 4, "style": 3}', WRONG),
+    (SCORE, "{“score”: “4”}", 4.0),
+    (SCORE, r'\boxed{\{"score": 4\}}', 4.0),
+    (SCORE, "<score>4</score>", 4.0),
+    (SCORE, "<style>4</style>", NONE),
+    (SCORE, "スコアは「4」です。", 4.0),
     (SCORE, '{"score": 0x4}', NONE),
     (SCORE, "Score: 3\nOn reflection, Score: 4", SEVERAL),
     (SCORE, '{"score": 2}\nThe score is 4 after all.', SEVERAL),
@@ -86,7 +93,11 @@ FORMS = [
     (SCORE, "Score: 3\nSorry, 4.", NONE),
     (SCORE, "It is hard to say. The maximum score is 5.", NONE),
     (SCORE, 'The format is {"score": 3}', NONE),
-    (LABELS, '{"Small Talk": true, "no_need": 0, "need": False, "why": ""}', NONE),
+    (LABELS, '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}', ["small-talk"]),
+    (LABELS, "- small-talk: true\n- no-need: no\n- need: false", ["small-talk"]),
+    (LABELS, "- small-talk: true\n- no-need: no", NONE),
+    (LABELS, "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", NONE),
+    (ORDER, "1. Water\n2. Food", ["Water", "Food"]),
     (LABELS, '{"small-talk": "yes", "no-need": 0, "need": "False"}', ["small-talk"]),
     (LABELS, "No need.", NONE),
     (ORDER, "Water → Food", ["Water", "Food"]),
@@ -107,7 +118,14 @@ FORMS = [
     (BOTH, '{"A": "YES.", "b": 3}', {"a": "yes", "b": 3.0}),
     (BOTH, '{"a": "maybe", "b": 3}', WRONG),
     (BOTH, '{"a": "yes", "A": "no", "b": 3}', NONE),
-    (BOTH, "a: yes\nb: 3", NONE),
+    (BOTH, "a: yes\nb: 3", {"a": "yes", "b": 3.0}),
+    (BOTH, "| **A** | yes |\n| B | 3/9 |", {"a": "yes", "b": 3.0}),
+    (BOTH, "<a>yes</a><b>3</b>", {"a": "yes", "b": 3.0}),
+    (BOTH, "1. A: yes, as it rains.\n2. B → 3", {"a": "yes", "b": 3.0}),
+    (BOTH, "a: yes", NONE),
+    (BOTH, "a: yes\nb: 3\na: no", NONE),
+    (BOTH, "a: perhaps\nb: 3", NONE),
+    (BOTH, 'a: yes\nb: 3\n{"a": "yes", "b": 4}', SEVERAL),
     (BOTH, '{"a": "yes", "b": 3}\n{"a": "no", "b": 3}', SEVERAL),
 ]
 
@@ -137,6 +155,8 @@ OF_TASKS = [
     ("casino partner-priorities", "Low: Firewood, medium: Food, high: Water", NONE),
     ("casino final-deal", f'{{"allocation": {DEAL}}}', {"allocation": BY_SIDE}),
     ("casino final-deal", json.dumps({"allocation": BY_SIDE}), WRONG),
+    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "3.0")}}}', {"allocation": BY_SIDE}),
+    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "3.5", 1)}}}', WRONG),
     ("casino final-deal", f'{{"allocation": {DEAL.upper()}}}', {"allocation": BY_SIDE}),
     ("casino final-deal", "{'allocation': None}", {"allocation": None}),
     ("casino final-deal", '{"allocation": "No deal"}', {"allocation": None}),
@@ -161,7 +181,7 @@ OF_TASKS = [
     ("cosrec intents", "search, not recommendation", NONE),
     ("duo agreement", "3.5", {"score": 3.5}),
     ("duo agreement", '{"score": 10}', WRONG),
-    ("duo agreement", "4点", NONE),
+    ("duo agreement", "4点", {"score": 4.0}),
 ]
 
 
@@ -324,15 +344,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 f74cad211120bd7c",
-    "casino partner-priorities": "4 525cba5481aaaabc 484d43a21e3031e0",
-    "casino final-deal": "4 080c8ace48a4ed54 5da8a857d32fd812",
-    "casino outcomes": "4 3a7cdf69e8681ef5 137b800e211ef3f5",
+    "casino strategies": "4 be56c01b04c68632 29c9da954d8d32b9",
+    "casino partner-priorities": "4 525cba5481aaaabc a55b85dd9fabf01d",
+    "casino final-deal": "4 080c8ace48a4ed54 b37ad9bd027e531d",
+    "casino outcomes": "4 3a7cdf69e8681ef5 fc317a45a966113f",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 047293904327f23d",
-    "craigslist_bargains deal": "4 5eab481703a0c255 effdfab3d89babb0",
+    "cosrec intents": "4 49634547435196a7 2d870f3b0cc21df4",
+    "craigslist_bargains deal": "4 5eab481703a0c255 db6f3d8daf2bd409",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 743fdd2050d44eee",
+    "duo agreement": "4 35363277566e3cae bea835e8fec02830",
 }
 
 

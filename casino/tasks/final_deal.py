@@ -52,8 +52,15 @@ def allocation(value: Any) -> Any:
     if value is None or one_of(_NO_DEAL)(value) in _NO_DEAL:
         return None
     items = {issue: _named(each, SIDES) for issue, each in _named(value, ISSUES).items()}
-    shares = {s: {i: items.get(i, {}).get(s) for i in ISSUES} for s in SIDES}
+    shares = {s: {i: _count(items.get(i, {}).get(s)) for i in ISSUES} for s in SIDES}
     return Unreadable() if any(problems(shares, ALLOCATION)) else shares
+
+
+def _count(value: Any) -> Any:
+    """Return a number of packages, which may be written "1" or 1.0."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    is_text = isinstance(value, str) and value.isdecimal()
+    return int(value) if is_whole or is_text else value
 
 
 _NO_DEAL = ("null", "no deal")

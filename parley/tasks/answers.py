@@ -2,9 +2,10 @@ r"""Readers of a model's answers: they take the form asked for, and choose betwe
 
 After its thoughts, a text holds an answer in these places:
 
-    {"score": 4}    an object with the fields asked for and no others: JSON5, Python's None, True,
-                    False; also in {"answer": ...} or a list of one
-    \boxed{4}        also <answer>4</answer>
+    {"score": 4}    an object with the fields asked for, perhaps a reason, and no others: JSON5,
+                    Python's None, True, False; also in {"answer": ...} or a list of one
+    need: true      a line, a part of a line or a tag for each field or label, all of them
+    \boxed{4}        also <answer>4</answer> and <score>4</score>
     Answer: 4       to the end of the line; also "The answer is 4", and "score: 4" anywhere
     4               a text that is nothing but the answer
 
@@ -33,19 +34,22 @@ Parser = Callable[[Any], Any]
 _MOST = 20  # objects, whole or broken; no answer needs as many, and JSON5 is parsed slowly
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
+_PYTHONS |= {name.upper(): name for name in ("null", "true", "false")}
+_REASONS = {"reason", "reasoning", "explanation", "why", "comment", "rationale", "justification"}
+_QUOTES = str.maketrans("“”„«»", '"' * 5)
 _FENCE = re.compile(r"```(?:json5?\b|\w+$)?", re.MULTILINE)
 _FOUND = "\0"  # stands for an object in the rest of a text
-_AROUND = " \t\n*_`\"'"  # may stand around an answer
-_TAGGED = re.compile(
-    r"\\boxed\{(?:\\text\{)?([^{}]*)\}{1,2}|<answer>([^<]*)</answer>", re.IGNORECASE
-)
+_AROUND = " \t\n*_`\"'「」"  # may stand around an answer
+_BOX = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}{1,2}|\\boxed\{(?=\s*\\?\{)")
+_TAG = re.compile(r"<(/?)([\w-]+)>")
+_PAIR = r"(?<![\w-])(%s)[*_`\"']*\s*(?:[:=|→]|=>|[–-](?=\s))[*_`\"'\s:]*([^\n,;|.<(–*]+)"
 _END = re.compile(r"(?:\s*(?:</s>|<\|\w+\|>|<end_of_turn>)){1,9}\s*$")
-_ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|答え|回答))"
+_ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|rating|答え|回答|スコア|点数|評価))"
 _CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
 _MARK = (  # "the score is" may begin any prose, and counts only before a value
     rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
     rf"|(?:(?P<whole>{_ANSWER}|{_CLAUSE}(?<![\w{{,'\"-])%s)|(?<![\w{{,'\"-])%s)"
-    r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.*))"
+    r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.{0,300}))"
 )
 _DENIED = re.compile(
     r"\b(?:not|never|no|if|format is|asked for|first|was|would|could|or|than|like)\b|n't",
@@ -57,7 +61,7 @@ _DOUBT = re.compile(
     r"unable|unsure|uncertain|ignore|maybe|perhaps|"
     r"should (?:be|have)|make (?:that|it)|change|(?:not|less) (?:sure|certain)|can ?not|can't|"
     r"won't|lowest first|low(?:est)? to high(?:est)?)\b|"
-    r"(?:^|[.!?,]\s+|\n\s*)(?:actually|wait|hmm|no|oops|sorry|i'm sorry|i am sorry|or|edit|"
+    r"(?:^|[.!?,]\s+|\n\s*)(?:actually|wait|hmm|no(?!-)|oops|sorry|i'm sorry|i am sorry|or|edit|"
     r"correction|scratch that)\b",
     re.IGNORECASE,
 )
@@ -117,9 +121,9 @@ def _closed(text: str, start: int) -> int:
 
 def _value(text: str) -> Any:
     """Return the list that a text is, else the text without what may stand around an answer."""
-    text = (
-        text.strip(_AROUND + "$").removesuffix("。").removesuffix("です").rstrip(".").strip(_AROUND)
-    )
+    for ending in ("。", "です", "とします", "点", "."):
+        text = text.strip(_AROUND + "$").removesuffix(ending)
+    text = text.strip(_AROUND)
     if text.startswith("["):
         try:
             value, end = _parsed(text, 0)
@@ -135,13 +139,19 @@ def _value(text: str) -> Any:
 def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]:
     """Return the reader of answers with these fields, each read by its parser.
 
-    Several fields are read in objects alone. An object may be the value of a single field.
+    Several fields are read in objects, or all of them beside their names. An object may be the
+    value of a single field.
     """
+    of_one = next(iter(parsers.values())) if len(parsers) == 1 else None
+    named = [*getattr(of_one, "names", [] if of_one else parsers)]
+    tags = {*map(_plain, ["answer", *parsers, *named])}
+    pair = re.compile(_PAIR % "|".join(map(_in_any_form, named)), re.IGNORECASE)
 
     def read(text: str) -> Mapping[str, Any] | Unreadable:
-        text = _END.sub("", final_text(text).replace(_FOUND, " "))
-        text = _TAGGED.sub(lambda tag: f"\nAnswer: {tag[1] or tag[2] or ''}\n", text)
-        objects, rest = _objects(re.sub("</?answer>", "\n", text, flags=re.IGNORECASE))
+        text = _END.sub("", final_text(text).replace(_FOUND, " ")).translate(_QUOTES)
+        text = _BOX.sub(lambda box: "" if box[1] is None else f"\nAnswer: {box[1]}\n", text)
+        text = text.replace("\\{", "{").replace("\\}", "}")
+        objects, rest = _objects(_TAG.sub(as_line, text))
         rest = _FENCE.sub("", rest)
         ends = [each.start() for each in re.finditer(_FOUND, rest)]
         places = [
@@ -149,7 +159,9 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
             for at, given in zip(ends, objects, strict=True)
             if (fields := fields_of(given)) is not None
         ]
-        if len(parsers) == 1:
+        if named and isinstance(fields := fields_of(beside_names(rest)), dict):
+            places.append((pair.search(rest).start(), fields, True))  # type: ignore[union-attr]
+        if of_one:
             places += marked(rest, *parsers)
             if not places and not isinstance(whole := single(_value(rest)), Unreadable):
                 return whole
@@ -164,6 +176,19 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
             return Unreadable(NO_ANSWER)
         return answers[0] if len(answers) == len(places) else Unreadable(INVALID)
 
+    def as_line(tag: re.Match[str]) -> str:
+        if _plain(tag[2]) not in tags:
+            return tag[0]
+        return "\n" if tag[1] else f"\n{tag[2]}: "
+
+    def beside_names(rest: str) -> Mapping[str, Any]:
+        """Return name -> what stands beside it; {} unless all names have one value."""
+        found: dict[str, set[str]] = {}
+        for each in pair.finditer(rest):
+            found.setdefault(_plain(each[1]), set()).add(_plain(each[2]))
+        is_clear = len(found) == len(named) and all(len(values) == 1 for values in found.values())
+        return {name: values.pop() for name, values in found.items()} if is_clear else {}
+
     def marked(rest: str, field: str) -> Iterator[tuple[int, Any, bool]]:
         name = re.escape(field)
         mark = re.compile(_MARK % (name, name, name), re.IGNORECASE | re.MULTILINE)
@@ -174,7 +199,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
             found, alone = single(value), bool(each["due"] or each["whole"])
             if isinstance(found, Unreadable) and not each["due"]:
                 found, alone = (
-                    single(_value(re.split(r"[\s,;(]|\.(?!\d)", each["value"])[0])),
+                    single(_value(re.split(r"[\s,;(。]|\.(?!\d)", each["value"])[0])),
                     False,
                 )
                 if isinstance(found, Unreadable):
@@ -192,6 +217,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
             if isinstance(given_answer, Mapping):
                 return fields_of(given_answer)
             return single(given_answer) if len(parsers) == 1 else None
+        given = {name: each for name, each in given.items() if _plain(name) not in _REASONS}
         by_name = {_plain(name): value for name, value in given.items()}
         due = {name: _plain(name) for name in parsers}
         if len(by_name) == len(given) and by_name.keys() >= {*due.values()}:
@@ -210,7 +236,7 @@ def _is_alone(rest: str, at: int) -> bool:
     """Tell whether nothing stands behind the objects of a line, and no denial before them."""
     before, *behind = rest[rest.rfind("\n", 0, at) + 1 :].split("\n", 1)[0].split(_FOUND)
     return not _DENIED.search(before) and not any(
-        each.strip(_AROUND + "[]$.,;-") for each in behind
+        each.strip(_AROUND + "[]}$.,;-") for each in behind
     )
 
 
@@ -219,6 +245,11 @@ def _is_alone(rest: str, at: int) -> bool:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name.strip(_AROUND + ".!")).strip().casefold()
+
+
+def _in_any_form(name: str) -> str:
+    """Return the pattern of a name with spaces, hyphens or underscores."""
+    return r"[\s_-]".join(map(re.escape, re.split(r"[\s_-]", name)))
 
 
 def _named(name: Any, options: Sequence[str]) -> str | None:
@@ -262,6 +293,7 @@ def some_of(labels: Sequence[str]) -> Parser:
         chosen = [_named(each, labels) for each in names]
         return Unreadable() if None in chosen else [each for each in labels if each in chosen]
 
+    parse.names = labels  # type: ignore[attr-defined]  # each may stand beside true or false
     return parse
 
 
@@ -269,7 +301,9 @@ def order_of(items: Sequence[str]) -> Parser:
     """Return the parser of an order of all items: "A > B", "A → B", "A, B" or a JSON list."""
 
     def parse(value: Any) -> list[str] | Unreadable:
-        names = re.split("[>,→⇒]", value) if isinstance(value, str) else value
+        names = value
+        if isinstance(value, str):  # also a numbered list
+            names = [re.sub(r"^\s*\d[.)]", "", each) for each in re.split("[>,→⇒\n]", value)]
         if not isinstance(names, list):
             return Unreadable()
         found = [_named(each, items) or "" for each in names]
