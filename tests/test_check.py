@@ -215,12 +215,13 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
 @pytest.mark.parametrize(
     ("file", "old", "new", "left"),
     [
-        (CARD, "", "", 10),
-        (CARD, "Describe the dataset, its", "Talks in a shop, their", 9),
-        (CARD, "Unsuitable uses; known errors.", "Few talks.", 9),
-        ("tea.py", "The Title of the Paper", "Shops", 9),
-        ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 9),
-        ("tea.py", "https://example.org/", PLACEHOLDER, 11),
+        (CARD, "", "", 11),
+        (CARD, "Describe the dataset, its", "Talks in a shop, their", 10),
+        (CARD, "Unsuitable uses; known errors.", "Few talks.", 10),
+        (CARD, "Nothing else is changed; no record is left out.", "Dates are parsed.", 10),
+        ("tea.py", "The Title of the Paper", "Shops", 10),
+        ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 10),
+        ("tea.py", "https://example.org/", PLACEHOLDER, 12),
     ],
 )
 def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, old, new, left):

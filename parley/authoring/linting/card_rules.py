@@ -62,9 +62,8 @@ def _sections(body: str) -> dict[str, str]:
 _SKELETON = Path(__file__).parent.parent / "skeleton" / "README.md"
 GIVEN = _sections(_SKELETON.read_text(encoding="utf-8"))
 """Heading -> text of the sections of `parley new`: those that every card has, in order."""
-# what it only describes; it has the generated parts, and no changes
+# what it only describes; the others are generated
 TO_WRITE = [each for each, text in GIVEN.items() if "<!--" not in text]
-TO_WRITE.remove("What we changed")
 
 
 def card_can_be_read(folder: DatasetFolder) -> Iterator[str]:
