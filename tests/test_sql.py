@@ -96,6 +96,10 @@ def test_a_connection_changes_no_table_of_a_build(sample_build, tmp_path):
             with pytest.raises(duckdb.Error):
                 connection.execute(change)
         connection.execute("create temp table mine as from casino.strategies")
+        connection.execute("create macro list_transform(a, b) as []")
+        connection.execute("create macro read_parquet(a, hive_partitioning := 1) as table select 1")
+        connection.execute("create macro parley_sides(a) as [1]")
+        assert connection.execute("select count(*) > 1 from casino.filters").fetchone() == (True,)
         assert connection.execute("from casino.strategies").fetchall() == due
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 

@@ -47,6 +47,7 @@ _SIDES = {
     "around": ("varchar", "the texts around the utterances, NFKC in lower case"),
 }
 _AT_ONCE = 1000  # rows in memory
+_OWN = "system.main."  # so that no macro of a program stands for a function of a view
 _RUNS_TEXT = "JSON_EXECUTE_SERIALIZED_SQL"  # a function: it runs a text on a connection of its own
 _SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which reaches the network
 
@@ -303,7 +304,7 @@ def _views(built: BuiltFolder) -> Iterator[str]:
         kind = f"enum({', '.join(map(text, splits))})"
         parts = [
             f"select {', '.join(columns)}, {text(split)}::{kind} as split "  # noqa: S608
-            f"from read_parquet([{', '.join(map(literal, built.files(name, split)))}], "
+            f"from {_OWN}read_parquet([{', '.join(map(literal, built.files(name, split)))}], "
             "hive_partitioning = false)"
             for split in splits
         ]
@@ -315,7 +316,7 @@ def _views(built: BuiltFolder) -> Iterator[str]:
 
     if FILTERS not in built.dataset.configs:
         name = built.dataset.name
-        rows = f"(select unnest(parley_sides({text(name)})) as row)"
+        rows = f"(select unnest({_OWN}parley_sides({text(name)})) as row)"
         yield f"create view {name}.{FILTERS} as select row.* from {rows}"  # noqa: S608
         yield f"comment on view {name}.{FILTERS} is 'a side of a dialogue, as the page filters it'"
         for column, (_, meaning) in _SIDES.items():
@@ -344,7 +345,7 @@ def _named(value: str, feature: Any, depth: int = 0) -> str:
     """Return the SQL of a value with the names of labels in place of their numbers."""
     if names := labels_of(feature):
         known = ", ".join(map(text, names))
-        wrong = f"error('no label has the number ' || {value})"
+        wrong = f"{_OWN}error('no label has the number ' || {value})"
         return (
             f"case when {value} between 0 and {len(names) - 1} "
             f"then ([{known}])[{value} + 1]::enum({known}) "
@@ -353,7 +354,7 @@ def _named(value: str, feature: Any, depth: int = 0) -> str:
     if (item := item_of(feature)) is not None:
         each = f"x{depth}"
         inner = _named(each, item, depth + 1)
-        return value if inner == each else f"list_transform({value}, lambda {each}: {inner})"
+        return value if inner == each else f"{_OWN}list_transform({value}, lambda {each}: {inner})"
     if not isinstance(feature, Mapping):
         return value
     places = {name: f"{value}.{quoted(name)}" for name in feature}
@@ -361,4 +362,4 @@ def _named(value: str, feature: Any, depth: int = 0) -> str:
     packed = ", ".join(f"{quoted(name)} := {part}" for name, part in parts.items())
     if parts == places:
         return value
-    return f"case when {value} is not null then struct_pack({packed}) end"
+    return f"case when {value} is not null then {_OWN}struct_pack({packed}) end"
