@@ -34,7 +34,7 @@ DAMAGED = {  # what the error says -> files with ID for dialogue_id and ; for a 
     "UTF-8": 'csv:ID,x;2001,\udce9 jsonl:{"ID":2001,"x":"\udce9"}',
     "expected one column of": """csv:x,y;1,2 csv:Dialogue_ID,x;2001,a csv:turn,x;0,a csv:a
         csv: jsonl: jsonl:[2001] jsonl:{} csv:<html>""",
-    "0 of 0 rows": "csv:ID,x",
+    "no rows": "csv:ID,x",
     "no column beside": "csv:ID;2001 csv:ID,turn;2001,0 csv:ID,turn,text;2001,0,a",
     "control characters": "csv:ID,a\x1b[2J;2001,a csv:ID,\u202ea;2001,a",
     "ends in": "xlsx:a",

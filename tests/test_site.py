@@ -373,6 +373,7 @@ def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run):
     for query, *names in (
         ("select 12345 as dialogue_id", "casino"),
         ("select 2001 as points_scored", "casino"),
+        ("select 2001 as fold", "casino"),
         ("select null as dialogue_id", "casino"),
         ("select 1 as id where false", "casino"),
         ("selec", "casino"),

@@ -21,7 +21,7 @@ from parley.base.temporary import temporary_folder
 from parley.building.folder import BuiltFolder, find_folder, open_folder
 from parley.building.provenance import PROVENANCE
 from parley.building.registry import discover
-from parley.reading.dialogues import dialogues
+from parley.reading.dialogues import dialogues, places
 from parley.reading.export.export import cell
 from parley.reading.site.filters import pairs_of, sides_of, text_of
 from parley.reading.transcript import Transcript
@@ -183,7 +183,8 @@ def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
     found = until_interrupted(
         connection, lambda: connection.execute(statement_of(connection, query))
     )
-    names = {"id", *(config.keys[0] for config in built.dataset.configs.values() if config.keys)}
+    names = {"id", *getattr(built.dataset.transcript, "TABLES", {}).values()}
+    names |= {next(iter(built.dataset.configs[name].features)) for name, _ in places(built)}
     if (name := found.description[0][0]) not in names:
         what = f"ids in its first column, by the name {' or '.join(sorted(names))}"
         raise UsageError("", Problem("the query", what, name))

@@ -160,7 +160,8 @@ class Own:
             for column, values in read.items()
         )
         cells = ", ".join([*rows.key("m"), *(f"m.{quoted(each)}" for each in columns), *tests])
-        found = self._ask(f"select {cells} from {rows.source} m")  # noqa: S608
+        if not (found := self._ask(f"select {cells} from {rows.source} m")):  # noqa: S608
+            raise UsageError("has no rows")
         causes, first, right = Causes(""), dict[Keys, int](), 0
         for number, row in enumerate(found, 1):
             key, values = row[: len(rows.keys)], row[len(rows.keys) : len(row) - len(read)]
@@ -187,7 +188,7 @@ class Own:
                 continue
             right -= not odd
             causes.add(place, Problem("", what=what))
-        if causes or not found:
+        if causes:
             wrong = len(found) - right
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
         self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
