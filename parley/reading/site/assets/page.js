@@ -154,7 +154,8 @@ const TOOLS = element(
   makeButton("link", null, "Copy link"),
   makeButton("quote", null, "Copy quote"),
 );
-const ROW = 97; // pixels of an entry of the list, as in the style sheet
+const ROW = 77; // pixels of most entries of the list; of one that is not laid out yet
+const LEAST = 37; // pixels of an entry that has no text
 const byId = (id) => document.getElementById(id);
 
 /** Read the state from the address: query, scope, filters and open dialogue. */
@@ -351,6 +352,7 @@ class Page {
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
     this.follow();
+    this.heights = new Uint16Array(this.count).fill(ROW); // pixels of each entry
     this.showList(true);
   }
 
@@ -413,18 +415,20 @@ class Page {
 
   // ------------------------------------------------------------ the list
 
-  /** Put only the visible entries into the document. */
+  /** Put only the visible entries into the document; those in sight stay in their place. */
   showList(anew = false) {
     const list = byId("list");
     const inside = byId("window");
     if (anew) {
       this.rows.clear();
       inside.replaceChildren();
-      inside.style.height = `${this.count * ROW}px`;
     }
-    const top = list.scrollTop;
-    const from = Math.max(0, Math.floor(top / ROW) - 4);
-    const to = Math.min(this.count, Math.ceil((top + list.clientHeight) / ROW) + 4);
+    inside.style.height = `${this.topOf(this.count)}px`; // the browser scrolls back into it
+    const { heights } = this;
+    let [first, above] = [0, 0]; // the first entry in sight, and the pixels above it
+    while (first < this.count && above + heights[first] <= list.scrollTop) above += heights[first++];
+    const from = Math.max(0, first - 4);
+    const to = Math.min(this.count, first + Math.ceil(list.clientHeight / LEAST) + 4);
     for (const [place, row] of this.rows) {
       if ((place < from || place >= to) && !row.contains(document.activeElement)) {
         row.remove();
@@ -438,8 +442,18 @@ class Page {
       const next = [...this.rows].filter(([other]) => other > place).sort((a, b) => a[0] - b[0])[0];
       inside.insertBefore(row, next ? next[1] : null);
     }
-    for (const row of this.rows.values()) // beside a title of three lines, one line of text
-      row.classList.toggle("long", row.querySelector(".title").offsetHeight > 40);
+    for (const [place, row] of this.rows) heights[place] = row.offsetHeight || heights[place];
+    for (const [place, row] of this.rows) row.style.transform = `translateY(${this.topOf(place)}px)`;
+    inside.style.height = `${this.topOf(this.count)}px`;
+    const moved = this.topOf(first) - above;
+    if (moved) list.scrollTop += moved;
+  }
+
+  /** Return the pixels above an entry of the list. */
+  topOf(place) {
+    let top = 0;
+    for (let other = 0; other < place; other++) top += this.heights[other];
+    return top;
   }
 
   entry(place) {
@@ -466,7 +480,6 @@ class Page {
       link.append(element("span", "sum", counted(this.found[number], "hit")));
     link.append(text);
     const row = element("li", "", link);
-    row.style.transform = `translateY(${place * ROW}px)`;
     row.setAttribute("aria-setsize", this.count);
     row.setAttribute("aria-posinset", place + 1);
     return row;
@@ -476,13 +489,15 @@ class Page {
     return this.index.languages[this.index.language[number]] ?? "";
   }
 
-  /** Scroll the list to a place. */
+  /** Scroll the list to a place; once more when the entries there are laid out. */
   reveal(place) {
     const list = byId("list");
-    const top = place * ROW;
-    if (top < list.scrollTop) list.scrollTop = top;
-    else if (top + ROW > list.scrollTop + list.clientHeight)
-      list.scrollTop = top + ROW - list.clientHeight;
+    for (let round = 0; round < 2; round++) {
+      const [top, end] = [this.topOf(place), this.topOf(place + 1)];
+      if (top < list.scrollTop) list.scrollTop = top;
+      else if (end > list.scrollTop + list.clientHeight) list.scrollTop = end - list.clientHeight;
+      this.showList();
+    }
   }
 
   // ------------------------------------------------------------ the dialogue
@@ -685,6 +700,7 @@ class Page {
       this.go({ id: null });
       this.follow();
       this.showList(true);
+      if (place >= 0) this.reveal(place);
       const row = this.rows.get(place);
       (row?.querySelector("a") ?? byId("list")).focus();
     } else if (this.state.query || this.state.chosen.size) {
@@ -704,10 +720,7 @@ class Page {
     this.applyChoices();
     this.search();
     const place = this.open < 0 ? -1 : this.place();
-    if (place >= 0) {
-      this.reveal(place);
-      this.showList();
-    }
+    if (place >= 0) this.reveal(place);
   }
 
   /** Show the choices of the state in the filters. */
