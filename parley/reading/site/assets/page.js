@@ -623,7 +623,8 @@ class Page {
       for (const filter of some)
         if (filter.sides) rows.push([filter.name, names.map((_, side) => told(filter, side))]);
         else pairs.push([filter.name, told(filter, -1)]);
-      box.append(facts(pairs.filter(([, parts]) => parts.length), ""));
+      const own = pairs.filter(([, parts]) => parts.length);
+      if (own.length) box.append(facts(own, ""));
       if (rows.length) box.append(table({ title: "of each side", columns: names, rows }));
       return box;
     };
