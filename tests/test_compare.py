@@ -13,6 +13,7 @@ from scipy import stats
 from parley.building.folder import find_folder
 from parley.building.registry import discover
 from parley.models.compare import SWAPS, holm, paired_differences
+from parley.tasks.formats import UNREADABLE
 from parley.tasks.rows import Measured, Rows
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
@@ -58,6 +59,11 @@ def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     assert interval_of(one.metrics[MAE].interval) == pytest.approx(interval_of(due), abs=1e-12)
     due = stats.ttest_rel(*values).confidence_interval()
     by = paired_differences(one, other, [MAE])[MAE]
+    assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
+    read = {key: RIGHT if key[0] else {UNREADABLE: "no answer"} for key in gold}
+    worse = {key: WRONG if key == (7, "one") else RIGHT for key in gold}  # the others are equal
+    by = paired_differences(*(Measured([(rows, each)]) for each in (worse, read)), [MAE])[MAE]
+    due = stats.ttest_1samp(1 - by_dialogue(worse)[1:], 0).confidence_interval()
     assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
 
 
@@ -132,10 +138,19 @@ def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(r
     metrics = Measured([(one, guesses(single, 1, 0))]).metrics
     assert not any(each.interval for each in metrics.values())
     rows, gold = outcomes(sample_build, 12)
-    metrics = Measured([(rows, guesses(gold, float(right), 0))]).metrics
     due = stats.binomtest(12 * right, 12).proportion_ci(method="exact")
-    assert interval_of(metrics[NAME].interval) == pytest.approx(interval_of(due))
-    assert metrics[MAE].interval is None  # no dialogue moves it
+    for epochs in (1, 2):
+        metrics = Measured([(rows, guesses(gold, float(right), 0))] * epochs).metrics
+        assert interval_of(metrics[NAME].interval) == pytest.approx(interval_of(due))
+        assert metrics[MAE].interval is None  # no dialogue moves it
+
+
+def test_an_interval_of_epochs_stays_within_the_unit(sample_build):
+    rows, gold = outcomes(sample_build, 12)
+    right, wrong = (guesses(gold, share, 0) for share in (1, 0))
+    epochs = [right, right | {key: wrong[key] for key in [*gold][:3]}]
+    found = interval_of(Measured([(rows, each) for each in epochs]).metrics[NAME].interval)
+    assert 0 < found[0] < 1 - 3 / 48 < found[1] < 1
 
 
 def test_a_share_of_many_dialogues_has_wilsons_interval(sample_build):

@@ -312,7 +312,8 @@ def _difference(one: Measured, other: Measured, name: Names) -> Difference:
     if ours.rows is not None and theirs.rows is not None:
         known, of_both = ~np.isnan(ours.rows), ~np.isnan(ours.rows - theirs.rows)
         if not np.array_equal(known, ~np.isnan(theirs.rows)):
-            by, rows = one.rows.mean(ours.rows - theirs.rows), int(of_both.sum())
+            mean = one.rows.mean(ours.rows - theirs.rows)
+            by, rows = Metric(mean.value, mean.spreads), int(of_both.sum())  # it has no bounds
     if math.isnan(by.value):
         return Difference(None, rows=rows)
     return Difference(by.value, by.interval, p_value(by), rows=rows)

@@ -173,4 +173,6 @@ def mean_of(metrics: Sequence[Metric | None]) -> Metric:
     rows = None
     if len(of_rows) == len(known) and len({*map(len, of_rows)}) == 1:
         rows = np.mean(of_rows, axis=0)
-    return Metric(float(np.mean([each.value for each in known])), (*spreads,), rows)
+    is_share, first = all(each.is_share for each in known), known[0]
+    value = float(np.mean([each.value for each in known]))
+    return Metric(value, (*spreads,), rows, is_share, first.largest, first.least)
