@@ -237,7 +237,8 @@ class _Checker:
                 self._causes.add(of + _named(self._task.key, key), Problem("", what="missing"))
             own = {key for _, key in self._found}
             if own == {*in_order_of_pilots(self._gold)[: len(own)]} != set():
-                remedy += f" The file has the predictions of a pilot: --limit {len(own)}."
+                pilot = f"It has those of a pilot: `parley score` with --limit {len(own)}."
+                remedy = f"{pilot} {remedy}".strip()
         told = self._causes.told()
         if self.broken:
             told.append(Problem("", what=self.broken))
