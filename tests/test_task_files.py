@@ -516,6 +516,10 @@ def test_numbers_of_numpy_are_numbers_of_python(run, chatter):
         ('"right": right', '"right": ["yes"] * len(right)'),
         *(("unit: 1}", f"unit: {n}}}") for n in ("float('nan')", "2**63")),
         *(('(row["id"], number): turn', f"{key}: turn") for key in ('row["id"]', '(row["id"],)')),
+        *(
+            ("score=score,", f"score=score, clusters={{'people': lambda data: {{{of}}}}},")
+            for of in ("", "k: 'An' for k in turns(data)", "k: [] for k in turns(data)")
+        ),
     ],
 )
 def test_a_wrong_score_or_gold_is_an_error_of_the_script(run, tmp_path, old, new):

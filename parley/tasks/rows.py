@@ -84,24 +84,28 @@ class Rows:
             }
         task, width = self.task, len(self.task.gold_key)
         ids: dict[str, dict[Key, Collection[Any]]] = {}
+        found: dict[str, dict[Any, list[Key]]] = {}
         with running(self.of[0]):
             for kind, of in task.clusters.items():
-                known = of(self.of[0]) if of else None
+                known = of(self.of[0]) if of else {}
                 ids[kind] = {
-                    key: [tuple(task.dialogues(key, answer))]
-                    if known is None
-                    else known[key[:width]]
+                    key: known[key[:width]] if of else [tuple(task.dialogues(key, answer))]
                     for fold in self._folds
                     for key, answer in fold.items()
                 }
-        if len(ids) > 1:
-            one, other = ids.values()
-            ids[""] = {key: [*product(one[key], other[key])] for key in one}
-        found: dict[str, dict[Any, list[Key]]] = {kind: {} for kind in ids}
-        for kind, of_keys in ids.items():
-            for key, together in of_keys.items():
-                for each in together:
-                    found[kind].setdefault(each, []).append(key)
+                if wrong := [
+                    each for each in ids[kind].values() if isinstance(each, str) or not each
+                ]:
+                    where = f"{script_of(self.of[0])}: {self.of[1]}: clusters: {kind}"
+                    raise ScriptError(f"{where}: expected a list of ids, found {wrong[0]!r:.60}")
+            if len(ids) > 1:
+                one, other = ids.values()
+                ids[""] = {key: [*product(one[key], other[key])] for key in one}
+            for kind, of_keys in ids.items():
+                found[kind] = {}
+                for key, together in of_keys.items():
+                    for each in together:
+                        found[kind].setdefault(each, []).append(key)
         return {kind: [*of.values()] for kind, of in found.items()}
 
     def score(self, predictions: Predictions) -> Score:
