@@ -334,6 +334,15 @@ def test_a_query_that_reads_is_answered(sample_build, query):
         assert connection.execute(with_meanings(statement_of(connection, query))).fetchall()
 
 
+@pytest.mark.parametrize("query", ["show tables", "describe duo.ratings", "DESCRIBE Duo.Ratings"])
+def test_meanings_are_printed_and_written(run, sample_build, tmp_path, query):
+    at, file = ("--build", sample_build / "duo"), tmp_path / "all.jsonl"
+    printed = json.loads(run("sql", query, *at, "--json").stdout)
+    run("sql", query, *at, "--to", file)
+    assert pd.read_json(file, lines=True).to_dict("records") == printed
+    assert [row["meaning"] for row in printed if row["meaning"]]
+
+
 def test_a_result_goes_neither_into_a_build_nor_into_a_format_unknown(run, sample_build, tmp_path):
     folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
     before = sorted(folder.rglob("*"))

@@ -171,10 +171,11 @@ def with_meanings(statement: str) -> str:
         )
     if not (names := re.fullmatch(r"describe\s+(\w+)\.(\w+)", statement, re.IGNORECASE)):
         return statement
-    name, config = map(text, names.groups())
+    name, config = (text(each.lower()) for each in names.groups())
     return (
         "select column_name, data_type as column_type, comment as meaning from duckdb_columns() "  # noqa: S608
-        f"where database_name = {name} and table_name = {config} order by column_index"
+        f"where lower(database_name) = {name} and lower(table_name) = {config} "
+        "order by column_index"
     )
 
 
@@ -203,7 +204,7 @@ def write(connection: Any, query: str, path: Path) -> int:
     """
     if path.suffix not in _FORMATS:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
-    statement = statement_of(connection, query)
+    statement = with_meanings(statement_of(connection, query))
     with writing(path) as file, _errors_of_disks():
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
