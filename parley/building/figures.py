@@ -138,7 +138,7 @@ def keys_taken(function: Callable[..., Any]) -> int:
     return len(inspect.signature(function).parameters) - 1
 
 
-_MARKED = re.compile(r"[-+]?[\d.,]*\d(,\d+|\s*%)")  # a number that none is compared with
+_MARKED = re.compile(r"(?=.*[,%])[-+]?[\d.,]*\d\s*%?")  # a number that none is compared with
 
 
 def _cells(table: Any, keys: Keys) -> Iterator[tuple[Keys, Value | Differs]]:
