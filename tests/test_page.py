@@ -955,6 +955,7 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
                 texts: texts('.turn .text'), notes: texts('.note'),
                 labels: [...pane.querySelectorAll('[title], [aria-label]')].map(
                     e => e.title + e.getAttribute('aria-label')),
+                beyond: pane.scrollWidth - pane.clientWidth,
             };
         })"""
     )
@@ -962,6 +963,7 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
         visible = as_shown(attack)
         assert said["title"] == (visible or "(no title)")
         assert said["texts"] == [visible] * 3
+        assert said["beyond"] == 0, visible[:80]
         assert all(note.startswith(visible) for note in said["notes"])
         for label in said["labels"]:
             assert plain(label) == label.replace("\t", "\\t")
@@ -1027,6 +1029,50 @@ def test_a_narrow_screen_shows_a_dialogue_and_goes_back(sample, open_page, heigh
     assert not turn.is_visible()
     page.go_back()
     assert page.locator("#dialogue h2").inner_text() == title
+    for _ in range(9):
+        page.keyboard.press("j")
+    page.get_by_role("button", name="Back to the list").click()
+    assert is_focused(page.locator("#window a").last)  # the one that was open, in sight
+    assert page.evaluate(ENTRIES)[-1]["bottom"] <= 0.5
+
+
+ENTRIES = """() => [...document.querySelectorAll('#window li')].map((row) => {
+    const box = row.getBoundingClientRect(), pane = row.closest('#list').getBoundingClientRect();
+    const title = row.querySelector('.title'), texts = document.createRange();
+    texts.selectNodeContents(row.querySelector('.excerpt'));
+    const ends = [title, texts].flatMap((part) => [...part.getClientRects()].map((b) => b.bottom));
+    return { top: box.top - pane.bottom, bottom: box.bottom - pane.bottom,
+        blank: box.bottom - Math.max(...ends), cut: title.scrollHeight - title.clientHeight };
+})"""
+
+
+@pytest.mark.parametrize("wide", [360, 768, 1280, 1920])
+def test_every_width_shows_texts_whole_without_blank_lines(sample, open_page, wide):
+    page = open_page("about:blank")
+    page.set_viewport_size({"width": wide, "height": 800})
+    for name in DATASETS:
+        visit(page, page_of(sample, name))
+        rows = page.evaluate(ENTRIES)
+        assert all(row["blank"] < 15 and not row["cut"] for row in rows), rows
+        ends = [row["bottom"] for row in rows[:-1]]
+        assert ends == pytest.approx([row["top"] for row in rows[1:]], abs=1)
+        page.locator(".value .number").evaluate_all(
+            "all => all.forEach(number => (number.textContent = '1,291 of 1,311'))"
+        )
+        assert not page.evaluate(BROKEN), name
+        assert not page.evaluate(WRONG), name
+        visit(page, f"{sample.http}{name}/index.html#charts")
+        charts = page.locator(f"figure{':not(.broad)' * (wide < 600)} > .scroll")
+        assert not charts.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth)")
+
+
+WRONG = """() => [...page.hits.slice(0, page.count)].flatMap((number) => {
+    page.choose(number);
+    const all = (kind) => [...document.querySelectorAll(`#dialogue ${kind}`)];
+    const broken = all('.terms dt').filter((term) => term.offsetHeight > 30);
+    const beyond = all('.scroll').filter((box) => box.scrollWidth > box.clientWidth);
+    return [...all('dl:empty'), ...broken, ...beyond].map((each) => each.outerHTML);
+})"""
 
 
 def test_every_width_reaches_a_filter_and_breaks_no_word(sample, open_page):
