@@ -222,11 +222,17 @@ def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch)
         run("list")
 
 
+CONTROLS = (  # the first and the last of each kind
+    "\0\t\x0b\r\x1b\x1f\x7f\x9b\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a\u202e"
+    "\u2060\u2066\u2069\ufeff\ufff9\ufffb\U000e0000\U000e007f"
+)
+
+
 def test_control_characters_do_not_reach_the_terminal(run):
-    assert (
-        console.plain("a\x1b[2Jb\x07c\x9bd\u202ee\u200bf\rg\u2066h")
-        == "a\\x1b[2Jb\\x07c\\x9bd\\u202ee\\u200bf\\rg\\u2066h"
-    )
+    for each in CONTROLS:
+        assert console.plain(f"a{each}b") == f"a{each.encode('unicode_escape').decode()}b"
+        assert each not in console.to_json([each])
+        assert json.loads(console.to_json([each])) == [each]
     kept = "two\nlines, 日本語, 👩‍🚒 and é"
     assert console.plain(kept) == kept
     done = run("build", "casino", "--source", "no\x1b[2Jwhere")

@@ -47,7 +47,8 @@ def builder(**fields):
 
 
 def test_a_valid_declaration_is_a_builder_of_datasets():
-    here = file("b.json", mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
+    commit = f"https://a.b/o/r/{GIT}/main/c"  # with a folder of this name
+    here = file("b.json", url=commit, mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
     there = file()
     made = builder(
         CONFIGS=[
@@ -78,7 +79,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "url": [
         lambda: file(url=None), lambda: file(url="http://a.b/c"),  # which may be changed on the way
         lambda: file(url="https://a.b/o/r/main/c"),  # of a branch
-        lambda: file(url="https://a.b/archive/master.zip"),
+        lambda: file(url="https://a.b/archive/master.zip"), lambda: file(url="https://a.b/HEAD/c"),
     ],
     "": [lambda: file(sha256=""), lambda: file(git_blob=GIT), lambda: folder(git_tree="")],
     "sha256": [lambda: file(sha256="00"), lambda: file(sha256=7)],

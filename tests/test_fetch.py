@@ -212,6 +212,16 @@ def test_a_passing_error_is_waited_out_aloud(server, pin, run, steps, retry_afte
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize("status", [*(408, 425, 429, 500, 502, 503, 504), *(400, 404, 501, 505)])
+def test_an_error_that_passes_is_told_from_one_that_lasts(server, pin, run, failure, status):
+    server.pages["/a"] = Page(BODY, statuses=[status])
+    if status in (400, 404, 501, 505):
+        failure({"a": pin})
+    else:
+        run({"a": pin})
+    assert len(server.requests) == (1 if status in (400, 404, 501, 505) else 2)
+
+
 def test_a_silent_server_is_not_waited_for(server, pin, failure, steps):
     server.pages["/a"] = Page(BODY, pause=1.3, block=120_000)  # QUICK waits 1 s
     assert [each.place for each in failure({"a": pin}).problems] == ["a"]
@@ -346,6 +356,14 @@ def test_a_disk_that_takes_no_more(server, tmp_path, pin, run, failure, what):
     assert error.remedy.startswith("Make room there, or set PARLEY_CACHE")
     assert not (tmp_path / "talks/a").exists()
     assert (run({"a": pin}) / "a").exists()
+
+
+def test_no_link_is_written_through(tmp_path, pin, failure):
+    (tmp_path / "talks").mkdir()
+    (tmp_path / "mine").write_text("years of work")
+    (tmp_path / "talks/a.parley-part").symlink_to("../mine")
+    assert str(tmp_path / "talks") in failure({"a": pin}).problems[0].what
+    assert (tmp_path / "mine").read_text() == "years of work"
 
 
 def test_a_cache_that_cannot_be_written(tmp_path, pin, failure):

@@ -411,7 +411,22 @@ def test_the_proof_of_a_trusted_publisher_is_not_told(monkeypatch):
     assert proof not in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["HF_ENDPOINT", "https_proxy"])
+@pytest.mark.parametrize(
+    "name",
+    ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"],
+)
+def test_a_token_is_hidden_however_it_is_written(name, monkeypatch):
+    token = 't0ken"2/3 4'
+    monkeypatch.setenv(name, f" {token}\n")
+    monkeypatch.setenv("http_proxy", f"http://{token[:8]}@host")  # of another secret's beginning
+    written = (token, json.dumps(token)[1:-1], quote(token, safe=""))
+    assert [without_secrets(f"<{each}>") for each in written] == ["<…>"] * 3
+
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "https_proxy")
+
+
+@pytest.mark.parametrize("name", ["HF_ENDPOINT", *PROXIES])
 @pytest.mark.parametrize("password", ["p%40ss%2Fw0rd1", "p%40ss%2fw0rd1", "n0ne-enc0ded"])
 def test_a_password_in_a_url_is_hidden_as_typed_and_decoded(name, password, monkeypatch):
     monkeypatch.setenv(name, f"http://ana%2Fb:{password}@host:80/path")
@@ -419,6 +434,9 @@ def test_a_password_in_a_url_is_hidden_as_typed_and_decoded(name, password, monk
     for written in (password, plain, f"ana/b:{plain}@", quote(plain, safe=""), json.dumps(plain)):
         assert plain not in without_secrets(f"<{written}>")
         assert password not in without_secrets(f"<{written}>")
+    for secret, hidden in {"8letters": "…", "sh0rter": "sh0rter", "ana:8letters@": "…"}.items():
+        monkeypatch.setenv(name, f"http://ana:{secret.removeprefix('ana:').rstrip('@')}@host/@me")
+        assert without_secrets(f"{secret} host") == f"{hidden} host"
 
 
 # What is refused --------------------------------------------------------------------------

@@ -79,6 +79,8 @@ def test_a_problem_names_the_nearest_expected_value(value, shape, expected):
         (b'{"a": 1e999}', ".a: "),
         (b'{"a": -1e-400}', ".a: "),
         (b'{"a": 9223372036854775808}', ".a: "),
+        (b'{"a": -9223372036854775809}', ".a: "),
+        (b'{"a": ' + b"9" * 5000 + b"}", ".a: "),
         (b'["\\ud83d\\ude00", "\\ud83d"]', "[1]: "),
         (b'{"\\udc00": 1}', r".\udc00: "),
         (b'{"a": 1,\n "b" 2}', "line 2"),

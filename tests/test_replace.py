@@ -27,7 +27,7 @@ def fill(folder, text):
 
 
 def test_a_folder_is_made_and_then_replaced_whole_or_not_at_all(tmp_path):
-    out = tmp_path / "deep" / "er" / "out"
+    out = tmp_path / "deep" / "er" / "out("
     fill(out, "one")
     (out / "of the first").write_text("one")
     (out / "empty").mkdir()
@@ -36,7 +36,7 @@ def test_a_folder_is_made_and_then_replaced_whole_or_not_at_all(tmp_path):
         (staging / MARK).write_text(f"{1 / 0}")
     assert [p.name for p in out.iterdir()] == [MARK]
     assert (out / MARK).read_text() == "two"
-    assert [p.name for p in out.parent.iterdir()] == ["out"]
+    assert [p.name for p in out.parent.iterdir()] == ["out("]
 
 
 def put(folder, **files):
@@ -226,6 +226,14 @@ def test_hidden_files_of_others_beside_the_target_stay(tmp_path, write):
     assert {path: text for path, text in content(tmp_path).items() if path in before} == before
 
 
+def test_a_link_to_a_file_stays(tmp_path):
+    put(tmp_path, **{"mine/file": "one"})
+    (tmp_path / "link").symlink_to("mine/file")
+    write_whole(tmp_path / "link", "two")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "mine/file").read_text() == "two"
+
+
 LEFT = """
 import os, signal
 from parley.base.temporary import MARK as OF_COMMANDS
@@ -241,6 +249,7 @@ def test_a_temporary_folder_of_a_killed_run_is_removed_by_the_next(tmp_path, mon
     (tmp_path / "parley-publish-notours1").mkdir()
     (tmp_path / "parley-publish-notours1" / "file").write_text("a person's")
     (tmp_path / "parley-publish-linked_1").symlink_to(tmp_path / "parley-publish-notours1")
+    (tmp_path / "parley-publish-unmarked").mkdir()  # of a run that was killed before it had a mark
     for _ in range(2):
         subprocess.run([sys.executable, "-c", LEFT], env={**os.environ, "TMPDIR": str(tmp_path)})
         assert len(list(tmp_path.glob("*/*/file"))) == 1
