@@ -17,6 +17,7 @@ from folders import retable
 
 from parley.base.errors import OutputError, ScriptError
 from parley.building.folder import find_folder
+from parley.building.frozen import frozen
 from parley.building.registry import Dataset, get
 from parley.cli.show import find_dialogue
 from parley.reading.dialogues import Dialogue, dialogues
@@ -112,6 +113,31 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
     monkeypatch.setattr(built.dataset.transcript, "facets", change)
     with pytest.raises(ScriptError):
         _ = next(dialogues(built)).facets
+
+
+FROZEN = [  # a value, and the methods that would change it with their arguments
+    ({"a": 1}, {
+        "__setitem__": ("a", 2), "__delitem__": ("a",), "__ior__": ({"b": 2},), "clear": (),
+        "pop": ("a",), "popitem": (), "setdefault": ("b", 2), "update": ({"b": 2},),
+    }),
+    ([2, 1], {
+        "__setitem__": (0, 3), "__delitem__": (0,), "__iadd__": ([3],), "__imul__": (2,),
+        "append": (3,), "clear": (), "extend": ([3],), "insert": (0, 3), "pop": (),
+        "remove": (2,), "reverse": (), "sort": (),
+    }),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("due", "name", "given"), [(due, *each) for due, names in FROZEN for each in names.items()]
+)
+def test_no_method_changes_what_is_frozen(due, name, given):
+    for value in (frozen(due), frozen([due])[0], frozen({"x": due})["x"]):
+        with pytest.raises(TypeError):
+            getattr(value, name)(*given)
+        assert value == due
+    getattr(changed := copy.deepcopy(frozen(due)), name)(*given)
+    assert changed != due
 
 
 def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):

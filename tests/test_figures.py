@@ -32,6 +32,7 @@ KNOWN = Differs("39.4", "39.5", "folds")
         ("20-23", "20-23", None, ("20-23", "matches")),
         ("3.47", float("nan"), None, ("nan", UNEXPLAINED)),
         ("3.47", "3.47", None, ("3.47", UNEXPLAINED)),
+        ("nan", "nan", None, ("nan", "matches")),
         ("39.4", 39.54, KNOWN, ("39.5", "differs")),
         ("39.4", 39.41, KNOWN, ("39.4", UNEXPLAINED)),  # a known difference that disappeared
         ("39.4", 39.70, KNOWN, ("39.7", UNEXPLAINED)),  # it differs otherwise than known
@@ -128,7 +129,7 @@ def test_a_value_of_numpy_is_measured_as_the_equal_one_of_python(stated, measure
     "odd",
     [
         *(None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)),
-        *(True, 1j, 2**63, 10**5000, Fraction(1, 3), Decimal(1), np.longdouble(1)),
+        *(True, 1j, 2**63, -(2**63) - 1, 10**5000, Fraction(1, 3), Decimal(1), np.longdouble(1)),
     ],
     ids=lambda odd: f"{type(odd).__name__}",
 )
@@ -183,6 +184,7 @@ ODD_COUNTS = [float("nan"), "7", {"a": "x"}, None, {"a.b": 1, "a": {"b": 2}}, {"
         (7, {"f": 7}),
         (np.int64(7), {"f": 7}),
         (0.125, {"f": "0.12"}),
+        (-0.001, {"f": "0.00"}),
         ({"a": 1, "b": {"c": -2.5}}, {"f.a": 1, "f.b.c": "-2.50"}),
         ({"a": (3.0, 1.0)}, {"f.a.mean": "3.00", "f.a.sd": "1.00"}),
         *((odd, {}) for odd in ODD_COUNTS),  # the fault of the function
