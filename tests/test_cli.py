@@ -17,6 +17,7 @@ from server import Page, Server, pinned
 
 from parley.authoring.starting.new import write_skeleton
 from parley.base import console
+from parley.base.errors import cut
 from parley.building.measurements import FILE
 from parley.building.registry import Dataset, discover, get
 from parley.cli import app
@@ -238,6 +239,12 @@ def test_control_characters_do_not_reach_the_terminal(run):
     done = run("build", "casino", "--source", "no\x1b[2Jwhere")
     assert "\x1b" not in done.stderr
     assert "no\\x1b[2Jwhere" in done.stderr
+
+
+@pytest.mark.parametrize("length", [499, 500, 501, 5000])
+def test_a_long_line_is_shortened_in_the_middle(length):
+    line = "".join(chr(0x4E00 + number) for number in range(length))
+    assert cut(line) == (line if length <= 500 else f"{line[:300]}…{line[-199:]}")
 
 
 FREE = [
