@@ -214,6 +214,14 @@ def test_the_current_folder_is_not_replaced(place, tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["inner", "link", MARK, "out"]
 
 
+def test_where_the_current_folder_is_gone_another_is_replaced(tmp_path, monkeypatch):
+    (tmp_path / "current").mkdir()
+    monkeypatch.chdir(tmp_path / "current")
+    (tmp_path / "current").rmdir()
+    fill(tmp_path / "out", "one")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
 @pytest.mark.parametrize("write", [fill, write_whole])
 def test_hidden_files_of_others_beside_the_target_stay(tmp_path, write):
     """Whatever their names: the folder of a killed command has a mark, which no link gives."""
