@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import datasets
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from folders import restate
@@ -155,8 +156,18 @@ def reversed_rows(file):
     pq.write_table(table.take([1, 0]), file)
 
 
-def resealed(file):
-    reversed_rows(file)
+def of_large_text(file):
+    """Give its text another type of Arrow."""
+    table = pq.read_table(file)
+    names = [field.name for field in table.schema if field.type == pa.string()]
+    for name in names:
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, table[name].cast(pa.large_string()))
+    pq.write_table(table, file)
+
+
+def resealed(file, change):
+    change(file)
     found = {"path": f"dialogues/{file.name}", "bytes": file.stat().st_size}
     recorded = [found | {"sha256": hash_file(file, "sha256")}]
     restate(file.parent.parent, "configs.dialogues.train.files", recorded)
@@ -164,7 +175,11 @@ def resealed(file):
 
 DAMAGES = {
     "rows in another order": reversed_rows,
-    "rows in another order, and their hash": resealed,
+    "rows in another order, and their hash": lambda file: resealed(file, reversed_rows),
+    "columns of another type, and their hash": lambda file: resealed(file, of_large_text),
+    "the same rows in other bytes": lambda file: pq.write_table(
+        pq.read_table(file), file, compression="gzip"
+    ),
     "cut": lambda file: os.truncate(file, 200),
     "missing": Path.unlink,
     "a link": lambda file: file.symlink_to(file.rename(file.parents[2] / "elsewhere")),
