@@ -368,8 +368,10 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
     assert not any(temporary.iterdir())
 
 
-def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run):
+def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_path, monkeypatch):
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("parley.reading.site.serve.browse", None)  # which would not end
     for query, *names in (
         ("select 12345 as dialogue_id", "casino"),
         ("select 2001 as points_scored", "casino"),
@@ -377,10 +379,13 @@ def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run):
         ("select null as dialogue_id", "casino"),
         ("select 1 as id where false", "casino"),
         ("selec", "casino"),
+        ("copy (select 2001 as dialogue_id) to 'mine.csv'", "casino"),
+        ("from enable_logging(storage = 'file', storage_config = {'path': 'mine'})", "casino"),
         ("select dialogue_id from casino.dialogues",),
     ):
         done = run("browse", *names, "--no-open", "--build", sample_build, "--where", query)
         assert done.returncode == 2, query
+        assert not any(tmp_path.iterdir()), query
 
 
 def fetched(mode, site):

@@ -23,7 +23,7 @@ from rich.console import Console
 import parley
 from parley.base.errors import OutputError, UsageError
 from parley.building.registry import discover
-from parley.reading.sql import connect, statement_of, until_interrupted, with_meanings, write
+from parley.reading.sql import connect, ids, statement_of, until_interrupted, with_meanings, write
 from parley.schema.features import item_of, labels_of
 from parley.schema.fields import columns_of
 
@@ -79,6 +79,14 @@ def test_a_side_has_its_own_values_and_those_of_its_dialogue(sample_build):
         alone = "select count(*), count(distinct id), count(side) from duo.filters"
         dialogues = len(parley.open(sample_build / "duo").rows("dialogues"))
         assert connection.execute(alone).fetchone() == (dialogues, dialogues, 0)
+
+
+def test_ids_come_once_in_the_order_of_the_query(sample_build):
+    built = parley.open(sample_build / "casino")
+    due = {str(row["dialogue_id"]): None for row in built.rows("utterances")[::-1]}
+    query = "select dialogue_id from casino.utterances order by dialogue_id desc"
+    with connect([built], read_only=True) as connection:
+        assert ids(connection, query, built) == [*due]
 
 
 def test_a_connection_changes_no_table_of_a_build(sample_build, tmp_path):
@@ -213,6 +221,7 @@ def test_a_table_is_cut_to_the_terminal(run, sample_build, monkeypatch):
         "",
         "copy casino.strategies to 'mine.csv'",
         "from parquet",  # a name of a variable here
+        "from enable_logging(storage = 'file', storage_config = {'path': 'mine'})",
     ],
 )
 def test_a_wrong_query_is_one_line(run, sample_build, tmp_path, monkeypatch, query):
@@ -307,6 +316,8 @@ def test_a_query_that_may_write_changes_nothing(sample_build, tmp_path, monkeypa
     (tmp_path / "mine.duckdb_extension").write_bytes(b"mine")
     before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
     with connect([parley.open(folder)], read_only=True) as connection:
+        replaces = "select current_setting('python_enable_replacements')"
+        assert connection.execute(replaces).fetchone() == (False,)
         for query in WRITES:
             with pytest.raises((UsageError, duckdb.Error)):
                 connection.execute(statement_of(connection, query.replace("SHARD", str(shard))))
