@@ -300,8 +300,11 @@ def read_page(url):
 def test_a_page_that_is_not_made_says_what_is_read(tmp_path):
     parts = Parts(["duo"])
     with serving(tmp_path, parts=parts) as url:
-        waiting = httpx2.get(f"{url}duo/index.html", timeout=60)
-        assert (waiting.status_code, "duo" in waiting.text) == (200, True)
+        for page in ("duo/", "duo/index.html"):
+            waiting = httpx2.get(url + page, timeout=60)
+            assert (waiting.status_code, "duo" in waiting.text) == (200, True)
+        with pytest.raises(httpx2.ReadTimeout):  # a page would be no data
+            httpx2.get(f"{url}duo/data/index.js", timeout=2)
         policy = "default-src 'none'; script-src 'self'"
         assert waiting.headers["Content-Security-Policy"] == policy
 
