@@ -116,6 +116,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "records": [lambda: config(records="all", shape={"id": str}), lambda: view(records=iter)],
     "unjoin": [
         lambda: config(records=iter, shape={"id": str}), lambda: config(unjoin=iter),
+        lambda: config(records=iter, shape={"id": str}, unjoin=1),
     ],
     "licence": [lambda: config(licence=None)],
     "the record": [lambda: of_shape(str), lambda: view(features={})],

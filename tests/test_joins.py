@@ -150,14 +150,14 @@ LOSSES = {
 def failing(tmp_path_factory):
     """Return the checks that fail on a dataset of three files, by the loss in its join."""
 
-    def of(loss, left_out=None):
+    def of(loss, left_out=None, old="", new=""):
         path = tmp_path_factory.mktemp("joins")
         dataset = Dataset("joined", write_skeleton("joined", path))
         for name in ("figures.py", "transcript.py", "sample/dialogues.jsonl"):
             (dataset.folder / name).unlink()
         for name, text in FILES.items():
             (dataset.sample / name).write_text(text)
-        script = SCRIPT.format(loss=loss, left_out=left_out or {})
+        script = SCRIPT.format(loss=loss, left_out=left_out or {}).replace(old, new)
         (dataset.folder / "joined.py").write_text(script)
         build(Sources(dataset, dataset.sample, sample=True), path / "out")
         found = verify(open_folder(path / "out" / "joined", dataset))
@@ -174,5 +174,20 @@ def test_what_a_join_loses_is_an_error(failing, loss):
 def test_a_join_may_leave_out_what_it_declares(failing):
     assert failing("pass") == set()
     declared = {"train": {"meetings.jsonl": 1}}
+    assert failing("pass", declared) == set()  # the sample may lack it
     assert failing("del meetings[1:]", declared) == set()
     assert failing("del turns[1:]", declared) == {"joins"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "loss", "due"),
+    [
+        ("yield path,", 'yield "",', "pass", set()),
+        ("yield path,", 'yield "",', "turns.reverse()", {"joins"}),
+        ("record[name]:", "record[name] * 2:", "pass", {"joins"}),
+        ("record[name]:", "record['none']:", "pass", {"joins"}),
+    ],
+    ids=["of any file", "of any file, in another order", "twice", "with an error"],
+)
+def test_an_inverse_gives_each_record_once(failing, old, new, loss, due):
+    assert failing(loss, None, old, new) == due
