@@ -5,6 +5,7 @@ import json
 import math
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -83,14 +84,33 @@ def test_where_participants_come_again_the_variance_is_two_way(sample_build):
     assert metric.error > 1.5 * math.sqrt(metric.spreads[0].variance)
 
 
+TIES = {
+    "dialogues participants": "casino strategies, casino partner-priorities, casino final-deal, "
+    "casino outcomes",
+    "dialogues": "craigslist_bargains deal",
+    "participants": "duo agreement",
+    "conversations": "cosrec intents, cosrec retrieval",
+    "scenarios": "casino deals, craigslist_bargains deals",
+}
+
+
 def test_what_ties_the_rows_of_a_task_is_named(sample_build, run):
-    for dataset, task, baseline, kinds in (
-        ("casino", "final-deal", "commonest", ["dialogues", "participants"]),
-        ("duo", "agreement", "length", ["participants"]),
-        ("cosrec", "retrieval", "random", ["conversations"]),
-    ):
-        given = dataset, task, "--baseline", baseline, "--json", "--build", sample_build
-        assert [*json.loads(run("score", *given).stdout)["clusters"]] == kinds
+    due = {task: kinds.split() for kinds, tasks in TIES.items() for task in tasks.split(", ")}
+    every = ((each, *task) for each in discover().values() for task in each.tasks.items())
+    assert {f"{each.name} {name}": [*task.clusters] for each, name, task in every} == due
+    given = "casino", "final-deal", "--baseline", "commonest", "--json", "--build", sample_build
+    kinds = json.loads(run("score", *given).stdout)["clusters"]
+    assert [*kinds] == ["dialogues", "participants"]
+
+
+def test_a_participant_is_the_one_whose_answer_is_predicted(sample_build):
+    casino = find_folder(sample_build, discover()["casino"])
+    of = discover()["casino"].tasks["partner-priorities"].clusters["participants"](casino)
+    for row in casino.rows("participants"):
+        assert row["speaker_id"] not in of[row["dialogue_id"], row["speaker"]]
+    rows = [{"dialogue_id": n, "language": n, "dialogue": [{"user_id": "1"}]} for n in ("en", "ja")]
+    of = discover()["duo"].tasks["agreement"].clusters["participants"]
+    assert len({*itertools.chain(*of(SimpleNamespace(rows=lambda *_: rows)).values())}) == 2
 
 
 @pytest.mark.parametrize("dialogues", [4, 8, 14])  # all ways of the first two, some of the last
