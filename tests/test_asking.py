@@ -93,6 +93,18 @@ FORMS = [
     (SCORE, "Score: 3\nSorry, 4.", NONE),
     (SCORE, "It is hard to say. The maximum score is 5.", NONE),
     (SCORE, 'The format is {"score": 3}', NONE),
+    (SCORE, '\0{"score": 4, "why": NULL}', 4.0),
+    (SCORE, '{"answer": 4}', 4.0),
+    (SCORE, '{"score": true}', WRONG),
+    (SCORE, "```json\n4\n```", 4.0),
+    (SCORE, "Score: 4 <sup>1</sup>", WRONG),
+    (SCORE, "スコアは4点とします。", 4.0),
+    (SCORE, "\u0664", NONE),  # a digit of Arabic
+    (SCORE, "The score is 4 because it is kind.", NONE),
+    (SCORE, '{"score": 3.5}\nThe score is 3.5 because it is kind.', 3.5),
+    (LABELS, "small talk: true\nno_need: no\nneed: false", ["small-talk"]),
+    (LABELS, '{"labels": {"small-talk": 1, "no-need": 0, "need": 0, "bluff": 1}}', WRONG),
+    (ORDER, "Water ⇒ Food", ["Water", "Food"]),
     (LABELS, '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}', ["small-talk"]),
     (LABELS, "- small-talk: true\n- no-need: no\n- need: false", ["small-talk"]),
     (LABELS, "- small-talk: true\n- no-need: no", NONE),
@@ -174,6 +186,7 @@ OF_TASKS = [
     ("craigslist_bargains deal", '{"probability": .8}', {"probability": 0.8}),
     ("craigslist_bargains deal", '{"probability": 80}', WRONG),
     ("craigslist_bargains deal", "50/50", NONE),
+    ("craigslist_bargains deal", "0.8/1", {"probability": 0.8}),
     ("craigslist_bargains deal", "The probability is 80%.", {"probability": 0.8}),
     ("craigslist_bargains deal", '{"probability": 0.80}\nThe probability is 0.7.', SEVERAL),
     ("cosrec intents", "search, product details", {"types": ["search", "product_details"]}),
@@ -344,15 +357,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 29c9da954d8d32b9",
-    "casino partner-priorities": "4 525cba5481aaaabc a55b85dd9fabf01d",
-    "casino final-deal": "4 080c8ace48a4ed54 b37ad9bd027e531d",
-    "casino outcomes": "4 3a7cdf69e8681ef5 fc317a45a966113f",
+    "casino strategies": "4 be56c01b04c68632 6b4f179fdae21719",
+    "casino partner-priorities": "4 525cba5481aaaabc 3deda49a62a61b7b",
+    "casino final-deal": "4 080c8ace48a4ed54 e036d775283c016c",
+    "casino outcomes": "4 3a7cdf69e8681ef5 d0f428ab9a44e1b4",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 2d870f3b0cc21df4",
-    "craigslist_bargains deal": "4 5eab481703a0c255 db6f3d8daf2bd409",
+    "cosrec intents": "4 49634547435196a7 bdaee78ad9f0c954",
+    "craigslist_bargains deal": "4 5eab481703a0c255 a5572a49baebfd75",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae bea835e8fec02830",
+    "duo agreement": "4 35363277566e3cae 88dc4a2d2041cb8b",
 }
 
 

@@ -186,7 +186,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         found: dict[str, set[str]] = {}
         for each in pair.finditer(rest):
             found.setdefault(_plain(each[1]), set()).add(_plain(each[2]))
-        is_clear = len(found) == len(named) and all(len(values) == 1 for values in found.values())
+        is_clear = all(len(values) == 1 for values in found.values())
         return {name: values.pop() for name, values in found.items()} if is_clear else {}
 
     def marked(rest: str, field: str) -> Iterator[tuple[int, Any, bool]]:
