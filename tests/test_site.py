@@ -375,6 +375,7 @@ def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_pa
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("parley.reading.site.serve.browse", None)  # which would not end
+    logs = "enable_logging(storage = 'file', storage_config = {'path': 'mine'})"
     for query, *names in (
         ("select 12345 as dialogue_id", "casino"),
         ("select 2001 as points_scored", "casino"),
@@ -383,7 +384,7 @@ def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_pa
         ("select 1 as id where false", "casino"),
         ("selec", "casino"),
         ("copy (select 2001 as dialogue_id) to 'mine.csv'", "casino"),
-        ("from enable_logging(storage = 'file', storage_config = {'path': 'mine'})", "casino"),
+        (f"select 2001 as dialogue_id union all select 2001 from {logs}", "casino"),
         ("select dialogue_id from casino.dialogues",),
     ):
         done = run("browse", *names, "--no-open", "--build", sample_build, "--where", query)
