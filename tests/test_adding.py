@@ -33,6 +33,8 @@ for title in TO_WRITE:
     text = re.sub(f"(## {title}\\n\\n).*", r"\\1Ours.", text)
 text = re.sub("|".join(TO_REPLACE), "Ours", text)
 card.write_text(text)
+sample = card.parent / "sample" / "dialogues.jsonl"
+sample.write_text(sample.read_text().replace("kettle", "teapot").replace("you", "you two"))
 """
 
 

@@ -218,17 +218,26 @@ def test_shards_hold_the_same_rows(sample_build, tmp_path, monkeypatch):
     assert not verify(open_folder(folder)).failed
 
 
-@pytest.mark.parametrize("copied", [True, False])
-def test_a_sample_with_texts_of_upstream_is_not_measured(tmp_path, copied):
+@pytest.mark.parametrize(
+    ("own", "upstream", "is_refused"),
+    [
+        ("Nobody else says this.", "Nobody else says this.", True),
+        ("NOBODY  else says this.", "Nobody else says this.", True),
+        ("誰もほかに言わない言葉です", "誰もほかに言わない言葉です", True),
+        ("Not at all.", "Not at all.", False),
+        (40 * "id", 40 * "id", False),
+    ],
+)
+def test_a_sample_with_sentences_of_upstream_is_not_measured(tmp_path, own, upstream, is_refused):
     dataset = Dataset("tea", write_skeleton("tea", tmp_path))
-    shutil.copytree(dataset.sample, tmp_path / "upstream")
-    for folder in (tmp_path / "upstream", *([dataset.sample] if copied else [])):
-        text = (folder / "dialogues.jsonl").read_text(encoding="utf-8")
-        long = text.replace("Is the kettle still there?", "A sentence that nobody else invents.")
-        (folder / "dialogues.jsonl").write_text(long, encoding="utf-8")
-    with pytest.raises(ScriptError) if copied else nullcontext():
+    turn = {"speaker": "clerk"}
+    for folder, text in ((dataset.sample, own), (tmp_path / "upstream", upstream)):
+        folder.mkdir(exist_ok=True)
+        record = {"id": "a", "turns": [turn | {"text": text}]}
+        (folder / "dialogues.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(ScriptError) if is_refused else nullcontext():
         build(Sources(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True)
-    assert (tmp_path / "out" / "tea").exists() != copied
+    assert (tmp_path / "out" / "tea").exists() != is_refused
 
 
 def test_rows_of_a_damaged_page_are_never_others(sample_build, tmp_path):

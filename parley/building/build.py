@@ -24,8 +24,9 @@ from parley.building.provenance import (
 from parley.building.rows.split import BuiltSplit, generate, paused_garbage_collection, plan
 from parley.building.rows.write import write_split
 from parley.building.upstream import Sources, open_source
+from parley.schema.fields import columns_of
 
-_LEAST = 40  # characters of a text that nobody invents twice
+_WORDS, _CHARACTERS = 4, 12  # of a text, or of one beyond ASCII, that nobody invents twice
 
 
 def build(
@@ -78,23 +79,32 @@ def build(
 
 
 def _require_invented(built: BuiltFolder) -> None:
-    """Raise ScriptError if the sample has long texts that a build of upstream's files has too.
+    """Raise ScriptError if the sample has sentences that a build of upstream's files has too.
 
-    A text of fewer than 40 characters may be equal by chance. Views may put texts of their own
-    around upstream's, so only the texts of a `Config` count.
+    Shorter texts may be equal by chance, and closed values carry over. Views may put texts of their
+    own around upstream's, so only the texts of a `Config` count.
     """
     dataset = built.dataset
     given = open_source(dataset, None, sample=True)
     lossless = [each for each in plan(given) if isinstance(each.config, Config)]
     configs = {each.config.name for each in lossless}
-    own = {text for each in lossless for row in generate(each) for text in strings(row)}
+    closed = {v for each in lossless for column in columns_of(each.config) for v in column.values}
+    texts = {text for each in lossless for row in generate(each) for text in strings(row)} - closed
+    own = {_sentence(text) for text in texts}
     held = (
-        text
+        _sentence(text)
         for config, split in built.declared
         if config in configs
         for row in built.each_row(config, split)
         for text in strings(row)
     )
-    if found := sorted(text for text in own.intersection(held) if len(text) >= _LEAST):
+    if found := sorted(filter(None, own.intersection(held))):
         said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
         raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
+
+
+def _sentence(text: str) -> str:
+    """Return a text in lower case, with single spaces; "" for one that may be equal by chance."""
+    words = text.casefold().split()
+    is_long = len(words) >= _WORDS or (len(text) >= _CHARACTERS and not text.isascii())
+    return " ".join(words) if is_long else ""

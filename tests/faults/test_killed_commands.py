@@ -125,7 +125,9 @@ class Workplace:
     def _add_kettle(self, home):
         """Add a dataset of many rows, and an old build of it."""
         folder = write_skeleton("kettle", home / "more")
-        records = map(json.loads, (folder / "sample/dialogues.jsonl").read_text().splitlines())
+        text = (folder / "sample/dialogues.jsonl").read_text()
+        text = text.replace("kettle", "teapot").replace("you", "you two")  # not the sample's
+        records = map(json.loads, text.splitlines())
         body = b"".join(
             json.dumps({**record, "id": f"{record['id']}-{number}"}).encode() + b"\n"
             for record in records

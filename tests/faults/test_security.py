@@ -155,12 +155,13 @@ def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
     hub.tokens["hf_writes"] = "write"
     folder = write_skeleton("tea", tmp_path / "datasets")
-    data = folder / "sample/dialogues.jsonl"
+    data = (folder / "sample/dialogues.jsonl").read_bytes()
+    data = data.replace(b"kettle", b"teapot").replace(b"you", b"you two")  # not the sample's
     build = ("--build", tmp_path / "build")
     with Server() as server:
-        server.pages["/dialogues.jsonl"] = Page(data.read_bytes())
-        script, url = folder / "tea.py", server.url("/dialogues.jsonl")
-        text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin['url'] = {url!r}\n"
+        server.pages["/dialogues.jsonl"] = Page(data)
+        script, pin = folder / "tea.py", pinned(server.url("/dialogues.jsonl"), data)
+        text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin.update({pin!r})\n"
         script.write_text(text, encoding="utf-8")
         commands = [
             ("new", "talks", tmp_path / "datasets"),
