@@ -121,10 +121,12 @@ def verify(
         OutputError: the folder is no build.
     """
     from parley.building.upstream import at_hand, source_folder
+    from parley.reading.dialogues import transcripts
     from parley.verifying.verify import verify as verify_build
 
     built = _opened(folder)
-    return verify_build(built, at_hand(built.dataset, source_folder(source, "source=")))
+    files = at_hand(built.dataset, source_folder(source, "source="))
+    return verify_build(built, files, more=[transcripts])
 
 
 def load(

@@ -1,6 +1,7 @@
 """`parley check` reports each broken rule of a dataset folder."""
 
 import itertools
+import json
 import re
 import shutil
 
@@ -25,6 +26,7 @@ _numbers = itertools.count()
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
 CARD, SAMPLE = "README.md", "sample/dialogues.jsonl"
 NEW = None  # replace the whole file
+SAID_TURN = '{"speaker": "clerk", "text": "No."}, '
 OWN = '''from parley.building.figures import check
 
 
@@ -125,6 +127,10 @@ BREAKS = {
     "transcript_lays_out_every_row": [
         (LAYOUT, 'row["rating"] is', 'row["score"] is'),
         (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]'),
+        (LAYOUT, 'in row["turns"]]', 'in row["turns"][::-1]]'),
+        (LAYOUT, 'turn["text"])', 'turn["text"][:9])'),
+        (LAYOUT, 'turn["speaker"], turn["text"]', 'turn["text"], turn["speaker"]'),
+        (LAYOUT, 'turn["speaker"],', '"clerk",'),
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
@@ -231,6 +237,20 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
     assert run_check(rule, folder).skipped
     build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
     assert len(run_check(rule, folder).problems) == left
+
+
+def test_a_transcript_is_tried_on_every_row_of_a_build(run, tmp_path, monkeypatch):
+    folder = write_skeleton("tea", tmp_path)
+    edit(folder / LAYOUT, 'row["turns"]]', 'row["turns"][:4]]')  # as many as the sample has
+    dataset = Dataset("tea", folder)
+    assert not any(check.failed for check in check_folder(dataset))
+    shutil.copytree(dataset.sample, tmp_path / "tea-files")
+    edit(tmp_path / "tea-files" / "dialogues.jsonl", '"turns": [', f'"turns": [{4 * SAID_TURN}')
+    build(Sources(dataset, tmp_path / "tea-files"), tmp_path / "out")
+    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path))
+    status, out, _ = run("verify", "tea", "--build", tmp_path / "out", "--json")
+    failed = [each["name"] for each in json.loads(out)[0]["checks"] if each["problems"]]
+    assert (status, failed) == (1, ["transcripts"])
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):

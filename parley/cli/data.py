@@ -174,10 +174,11 @@ def verify(
     from parley.base.console import progress
     from parley.building.upstream import source_folder
     from parley.cli.report import report
+    from parley.reading.dialogues import transcripts
     from parley.verifying.verify import Verification, verify_each
 
     with progress() as advance:
-        outcomes = list(verify_each(chosen, folder, source_folder(source), advance))
+        outcomes = list(verify_each(chosen, folder, source_folder(source), advance, [transcripts]))
     found = [each for each in outcomes if isinstance(each, Verification)]
     named = zip((dataset.name for dataset in chosen), outcomes, strict=True)
     broken = {name: each for name, each in named if isinstance(each, ParleyError)}

@@ -9,14 +9,16 @@ from functools import cache, cached_property
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few
+from parley.base.errors import OutputError, ParleyError, Problem, ScriptError, UsageError, few
 from parley.base.exact import is_number, plain
+from parley.base.nested import strings
 from parley.building.folder import BuiltFolder
 from parley.building.frozen import frozen
 from parley.building.registry import Dataset
 from parley.building.upstream import Sources
 from parley.reading.transcript import Facets, Transcript, Value
 from parley.schema.features import item_of, labels_of
+from parley.verifying.check import one_line
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
@@ -196,6 +198,40 @@ def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iter
     for number, row in enumerate(_rows(folder, config, split)):
         id = _as_id(next(iter(row.values()), None), folder.dataset, place, number)
         yield Dialogue(folder.dataset, config, split, row, beside[id], (place,))
+
+
+def transcripts(built: BuiltFolder) -> Iterator[str]:
+    """`transcript.py` gives facets, and each turn of a row, with its speaker and the row's text.
+
+    A text that is no action follows in the row that of the turn before. There are as many turns as
+    `holds` counts, and as many speakers, or fewer if some in the split have all.
+    """
+    for config, split in built.declared:
+        if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
+            continue
+        holds, too_few = getattr(built.dataset.configs[config], "holds", None), ""
+        for number, each in enumerate(dialogues_of(built, config, split)):
+            where = f"transcript.py: {config}/{split}[{number}]"
+            try:
+                turns, _ = each.transcript.turns, each.facets
+            except ParleyError as error:
+                cause = error.__cause__ or error
+                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
+                continue
+            texts = iter(strings([each.row, each.beside]))
+            others = (t.text for t in turns if not t.action and t.text not in texts)
+            if (other := next(others, None)) is not None:
+                said = "show the texts of the row in their order, and actions with action=True"
+                yield one_line(f"{where}: {other!r:.60} is not the row's next text; {said}")
+            count, present = holds(each.row) if holds else (len(turns) or "some", ())
+            people, due = len({turn.speaker for turn in turns}), len(set(present))
+            found = f"{len(turns)} turns of {people} people"
+            said = f"{where}: expected {count} turns of {due or 'some'} people, found {found}"
+            if len(turns) != count or (holds and people > due):
+                yield f"{said}; show each turn with its speaker"
+            too_few = said if people < due and (too_few or not number) else ""
+        if too_few:
+            yield f"{too_few}, in every row; show each turn with its speaker"
 
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:

@@ -1,6 +1,6 @@
 """Verifies a build: its checks and every documented figure."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from parley.building.upstream import Sources, at_hand, open_source
 from parley.building.verdicts import A_SAMPLE, UNEXPLAINED, Figure, figures, marked
 from parley.verifying import folder_checks, row_checks, view_checks
 from parley.verifying.check import Check, OnStep, run_check
+
+BuildCheck = Callable[[BuiltFolder], Iterator[str]]
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,15 @@ class Verification:
 
 
 def verify(
-    built: BuiltFolder, source: Sources | None = None, on_step: OnStep = lambda dataset, step: None
+    built: BuiltFolder,
+    source: Sources | None = None,
+    on_step: OnStep = lambda dataset, step: None,
+    more: Sequence[BuildCheck] = (),
 ) -> Verification:
-    """Verify a build, also against its upstream files, if available, or against the sample."""
+    """Verify a build, also against its upstream files, if available, or against the sample.
+
+    `more` are checks of later layers.
+    """
     dataset = built.dataset
     built = BuiltFolder(built.path, dataset, built.provenance, built.shown)  # reads files anew
     if built.is_sample:
@@ -87,12 +95,17 @@ def verify(
         test(row_checks.source, plans, remeasured),
         test(row_checks.joins, plans),
         test(folder_checks.counted),
+        *map(test, more),
     ]
     return Verification(dataset.name, built.is_sample, checks, found)
 
 
 def verify_each(
-    datasets: list[Dataset], build: Path, sources: Path | None, on_step: OnStep
+    datasets: list[Dataset],
+    build: Path,
+    sources: Path | None,
+    on_step: OnStep,
+    more: Sequence[BuildCheck] = (),
 ) -> Iterator[Verification | ParleyError]:
     """Verify the builds of datasets in a folder; yield each result or error."""
     for dataset in datasets:
@@ -100,7 +113,7 @@ def verify_each(
         try:
             with paused_garbage_collection():
                 built = find_folder(build, dataset)
-                outcome = verify(built, at_hand(dataset, sources), on_step)
+                outcome = verify(built, at_hand(dataset, sources), on_step, more)
         except MemoryError:  # which ends the command
             raise
         except ParleyError as error:

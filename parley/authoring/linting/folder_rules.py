@@ -15,7 +15,7 @@ from parley.building.measurements import FILE, Measured, every_split, measured, 
 from parley.building.registry import Dataset
 from parley.building.rows.split import split_plan
 from parley.building.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
-from parley.reading.dialogues import dialogues_of
+from parley.reading.dialogues import transcripts
 from parley.reading.export.export import export
 from parley.schema.alternatives import Alternatives
 from parley.schema.fields import columns_of
@@ -235,7 +235,7 @@ def _alternatives(
 
 
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
-    """`transcript.py` gives facets and a transcript with each turn for the rows of CONFIGS."""
+    """`transcript.py` names configs and columns, and gives each row its facets and its turns."""
     dataset, declared = folder.dataset, folder.dataset.configs
     configs = getattr(dataset.transcript, "CONFIGS", ())
     for config in configs:
@@ -245,21 +245,7 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
         for config, column in getattr(dataset.transcript, name, {}).items():
             if config not in declared or column not in declared[config].features:
                 yield f"transcript.py: {name}: no column {config}.{column}; name one"
-    for config, split in folder.built.declared:
-        if config not in configs:
-            continue
-        for number, dialogue in enumerate(dialogues_of(folder.built, config, split)):
-            where = f"transcript.py: {config}/{split}[{number}]"
-            try:
-                shown = len(dialogue.transcript.turns)
-                holds = getattr(declared[config], "holds", None)
-                if not shown or (holds and shown != holds(dialogue.row)[0]):
-                    due = f"{holds(dialogue.row)[0]} turns" if holds else "turns"
-                    yield f"{where}: expected {due}, found {shown}; show each turn"
-                dialogue.facets  # noqa: B018 - computes them
-            except ParleyError as error:
-                cause = error.__cause__ or error
-                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
+    yield from transcripts(folder.built)
 
 
 def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
