@@ -239,18 +239,35 @@ def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, 
     assert len(run_check(rule, folder).problems) == left
 
 
-def test_a_transcript_is_tried_on_every_row_of_a_build(run, tmp_path, monkeypatch):
-    folder = write_skeleton("tea", tmp_path)
-    edit(folder / LAYOUT, 'row["turns"]]', 'row["turns"][:4]]')  # as many as the sample has
-    dataset = Dataset("tea", folder)
+LONG = ('"turns": [', f'"turns": [{4 * SAID_TURN}')
+DOUBLE = ('{"id": "s1"', '{"id": "s0", "turns": TURNS}\n{"id": "s1"')
+DECLARED = (SCRIPT, "holds=holds", "holds=holds, repeats={'train': 1}")
+
+
+@pytest.mark.parametrize(
+    ("change", "upstream", "is_wrong"),
+    [
+        ((LAYOUT, 'in row["turns"]]', 'in row["turns"][:4]]'), LONG, True),  # all of the sample
+        (DECLARED, ("", ""), True),
+        (DECLARED, DOUBLE, False),
+        ((SCRIPT, "", ""), DOUBLE, True),
+        ((SCRIPT, "", ""), ("", ""), False),
+    ],
+)
+def test_transcripts_are_tried_on_every_row(run, tmp_path, monkeypatch, change, upstream, is_wrong):
+    folder = write_skeleton("skeleton", tmp_path)
+    edit(folder / change[0], *change[1:])
+    dataset, files = Dataset("skeleton", folder), tmp_path / "files"
     assert not any(check.failed for check in check_folder(dataset))
-    shutil.copytree(dataset.sample, tmp_path / "tea-files")
-    edit(tmp_path / "tea-files" / "dialogues.jsonl", '"turns": [', f'"turns": [{4 * SAID_TURN}')
-    build(Sources(dataset, tmp_path / "tea-files"), tmp_path / "out")
+    shutil.copytree(dataset.sample, files)
+    text = (files / "dialogues.jsonl").read_text()
+    turns = json.dumps(json.loads(text.splitlines()[0])["turns"])
+    edit(files / "dialogues.jsonl", upstream[0], upstream[1].replace("TURNS", turns))
+    build(Sources(dataset, files), tmp_path / "out")
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path))
-    status, out, _ = run("verify", "tea", "--build", tmp_path / "out", "--json")
+    _, out, _ = run("verify", "skeleton", "--build", tmp_path / "out", "--json")
     failed = [each["name"] for each in json.loads(out)[0]["checks"] if each["problems"]]
-    assert (status, failed) == (1, ["transcripts"])
+    assert failed == (["transcripts"] if is_wrong else [])
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):

@@ -103,6 +103,8 @@ class Config(_Config):
         left_out: Split -> path of a file -> the number of its records that `unjoin` cannot give.
         holds: Takes the row of a dialogue; returns the number of its turns, and its participants.
             `parley verify` compares with it what the views of the config show.
+        repeats: Split -> the number of its dialogues that have all turns of an earlier one, in this
+            split or in one before. `parley verify` counts them.
         licence: The Hub's name of its licence, if it differs from the dataset's.
         use: Its use, in a few words, such as "train a chat model".
     """
@@ -113,6 +115,7 @@ class Config(_Config):
     unjoin: Unjoin | None = None
     left_out: LeftOut = field(default_factory=dict)
     holds: Callable[[dict[str, Any]], tuple[int, Iterable[Any]]] | None = None
+    repeats: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require(self, self.name, list(self._problems()))

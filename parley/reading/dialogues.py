@@ -24,6 +24,7 @@ Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 
+_CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 _LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
 
 
@@ -204,12 +205,15 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
     """`transcript.py` gives facets, and each turn of a row, with its speaker and the row's text.
 
     A text that is no action follows in the row that of the turn before. There are as many turns as
-    `holds` counts, and as many speakers, or fewer if some in the split have all.
+    `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
+    turns of no earlier one, but for those that the config declares.
     """
+    first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
     for config, split in built.declared:
         if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
             continue
-        holds, too_few = getattr(built.dataset.configs[config], "holds", None), ""
+        declared, too_few = built.dataset.configs[config], ""
+        holds, again = getattr(declared, "holds", None), list[str]()
         for number, each in enumerate(dialogues_of(built, config, split)):
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
@@ -230,8 +234,17 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
             if len(turns) != count or (holds and people > due):
                 yield f"{said}; show each turn with its speaker"
             too_few = said if people < due and (too_few or not number) else ""
+            key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
+            other = first.setdefault(key, f"{each.id} of {split}")
+            if holds and other != f"{each.id} of {split}" and len("".join(key)) > _CHANCE:
+                again.append(f"{each.id} those of {other}")
         if too_few:
             yield f"{too_few}, in every row; show each turn with its speaker"
+        due = getattr(declared, "repeats", {}).get(split, 0)
+        if len(again) != due and not (due and built.is_sample):
+            said = f"{len(again):,} dialogues have the turns of an earlier one, declared {due:,}"
+            said += f": {few(again)}" if again else ""
+            yield f"{config}/{split}: {said}; declare repeats, and say it in the card"
 
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
