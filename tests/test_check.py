@@ -150,6 +150,8 @@ BREAKS = {
         (SCRIPT, '"cc-by-4.0"', '"gpl3"'),
         (SCRIPT, '("en",)', '("jp",)'),
         (SCRIPT, "year = {2026}\n}", "year = {2026}"),
+        (SCRIPT, "someone2026skeleton,", ""),
+        (SCRIPT, "Someone, Ann},", "Someone, Ann}"),
     ],
     "card_is_up_to_date": [
         (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"'),
@@ -224,6 +226,8 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
         (CARD, "", "", 11),
         (CARD, "Describe the dataset, its", "Talks in a shop, their", 10),
         (CARD, "Unsuitable uses; known errors.", "Few talks.", 10),
+        (CARD, "Unsuitable uses; known errors.\n", "", 11),
+        (CARD, "A missing `rating` is null.", "Dates are parsed.", 11),
         (CARD, "Nothing else is changed; no record is left out.", "Dates are parsed.", 10),
         ("tea.py", "The Title of the Paper", "Shops", 10),
         ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 10),

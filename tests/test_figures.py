@@ -160,7 +160,11 @@ def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
 
 
 @pytest.mark.parametrize(
-    "odd", [True, np.int64(1), 10**400, [1], Differs("1", None, "lost"), "54%", "3,68", "1,030.5"]
+    "odd",
+    [
+        *(True, np.int64(1), 10**400, [1], Differs("1", None, "lost"), Differs(1, 2, "")),
+        *("54%", "3,68", "1,030.5"),
+    ],
 )
 def test_a_stated_value_that_is_no_text_or_number_is_refused(odd):
     with pytest.raises(ValueError, match=r"age\.en"):

@@ -147,6 +147,8 @@ def _cells(table: Any, keys: Keys) -> Iterator[tuple[Keys, Value | Differs]]:
             yield from _cells(inner, (*keys, key))
     elif table is not None:
         stated = (table.stated, table.measured) if isinstance(table, Differs) else (table,)
+        if isinstance(table, Differs) and not table.reason:
+            raise ValueError(f"{'.'.join(keys)}: expected the reason of the difference, found none")
         for value in stated:
             if not isinstance(value, str) and not is_number(value):
                 raise ValueError(

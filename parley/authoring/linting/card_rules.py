@@ -48,6 +48,8 @@ _LANGUAGES = """
     st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo
     za zh zu
 """
+# an entry without a key, or a field without a comma before it
+_NO_BIBTEX = re.compile(r'^@\w+\{(?![^\s,{}]+,)|[}"\w]\s*\n\s*\w+\s*=\s*[{"\d]', re.MULTILINE)
 _LANGUAGE = re.compile(
     rf"({'|'.join(_LANGUAGES.split())}|[a-z]{{3}})(-[A-Za-z0-9]{{2,8}})*|code|multilingual"
 )
@@ -113,7 +115,10 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
         f"{file}: {each}" for file, text in texts.items() for each in TO_REPLACE if each in text
     ]
     own = _sections(body)
-    left += [f"README.md: {title}" for title in TO_WRITE if own.get(title) == GIVEN[title]]
+    last = {title: GIVEN[title].split(". ")[-1] for title in TO_WRITE}
+    left += [
+        f"README.md: {each}" for each in TO_WRITE if last[each] in (own.get(each) or last[each])
+    ]
     said = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
         yield NotChecked(f"{few(left)}: {said}")
@@ -122,7 +127,7 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
 
 
 def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
-    """Front matter has the Hub's tasks, licences and languages; the braces of BibTeX close."""
+    """Front matter has the Hub's tasks, licences and languages; the citation is BibTeX."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
     for key in _KEYS:
@@ -139,8 +144,10 @@ def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
         if each.strip() not in _LICENCES.split():
             said = f"{each.strip()} is no licence of the Hub; take one, as cc-by-4.0, or other"
             yield f"{script}: LICENSE: {said}"
-    if builder.CITATION.count("{") != builder.CITATION.count("}"):
-        yield f"{script}: CITATION: expected as many closing braces as opening ones; repair it"
+    cited = builder.CITATION
+    if cited.count("{") != cited.count("}") or _NO_BIBTEX.search(cited):
+        said = "expected @KIND{KEY, and a comma after each field, and all braces closed; repair it"
+        yield f"{script}: CITATION: {said}"
     for each in builder.LANGUAGES:
         if not _LANGUAGE.fullmatch(each):
             said = f"{each} is no code of a language; take one of ISO 639, as en"
