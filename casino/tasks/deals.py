@@ -203,7 +203,7 @@ DEALS = Task(
     },
     shape={"dialogue_id": int, "allocation": ALLOCATION, **game_shape(SIDES)},
     key=("dialogue_id",),
-    example={"dialogue_id": 7, "allocation": EXAMPLE},
+    example={"dialogue_id": 2001, "allocation": EXAMPLE},
     metrics=GAME_METRICS
     | {
         "points": f"points of a side: 5, 4 or 3 for each package by priority, {WALK_AWAY} without "

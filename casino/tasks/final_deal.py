@@ -131,7 +131,7 @@ FINAL_DEAL = Task(
     },
     shape={"dialogue_id": int, "allocation": ALLOCATION},
     key=("dialogue_id",),
-    example={"dialogue_id": 7, "allocation": EXAMPLE},
+    example={"dialogue_id": 2001, "allocation": EXAMPLE},
     metrics={
         "exact": "dialogues with the whole allocation right",
         "items": "share of items with the right packages, mean over the dialogues; if "

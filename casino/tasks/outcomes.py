@@ -111,7 +111,7 @@ OUTCOMES = Task(
     },
     key=("dialogue_id", "speaker"),
     example={
-        "dialogue_id": 7,
+        "dialogue_id": 2001,
         "speaker": "mturk_agent_1",
         "satisfaction": "Slightly satisfied",
         "likeness": "Extremely like",

@@ -166,7 +166,7 @@ PRIORITIES = Task(
         "order": Checked([(set(ISSUES), None)], an_order),
     },
     key=("dialogue_id", "speaker"),
-    example={"dialogue_id": 7, "speaker": "mturk_agent_1", "order": ["Water", "Firewood", "Food"]},
+    example={"dialogue_id": 2001, "speaker": SIDES[0], "order": ["Water", "Firewood", "Food"]},
     metrics={
         "exact_order": "sides with the partner's whole order right",
         "top_1": "sides with the partner's highest item right",

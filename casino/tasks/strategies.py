@@ -184,7 +184,7 @@ STRATEGIES = Task(
     },
     shape={"dialogue_id": int, "turn": int, "labels": Checked([set(SEVEN)], once)},
     key=("dialogue_id", "turn"),
-    example={"dialogue_id": 7, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
+    example={"dialogue_id": 2001, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
     metrics={
         "f1": "F1 of the positive class, mean over the labels that are in gold or predicted",
         "joint_accuracy": "utterances with all seven labels right",

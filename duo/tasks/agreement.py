@@ -54,8 +54,9 @@ _SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
 
 def questions(data: Data, aspect: str) -> Iterator[Question]:
-    """Ask for a score of an aspect of each dialogue."""
-    for row in data.rows("dialogues", "en", "ja"):
+    """Ask for a score of an aspect of each dialogue that is rated by it."""
+    rated = ratings(data, aspect)
+    for row in (r for r in data.rows("dialogues", "en", "ja") if (r["dialogue_id"],) in rated):
         language = row["language"]
         names = _NAMES[language]
         talk = spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
