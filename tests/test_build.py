@@ -104,18 +104,12 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
     assert contents(built.path) == plain
 
 
-def test_targets_of_questions_are_right_answers_of_the_form_that_prompts_ask_for(
-    dataset, sample_build
-):
+def test_targets_of_questions_have_the_form_that_prompts_ask_for(dataset, sample_build):
     asked = dict(each_task(open_folder(sample_build / dataset.name)))
     assert asked
     for name, task in dataset.tasks.items():
-        for id, options in task.ids(name).items() if isinstance(task.asking, Asking) else ():
-            built = open_folder(sample_build / dataset.name)
-            gold = task.gold(built, **options)
+        for id in task.ids(name) if isinstance(task.asking, Asking) else ():
             for row in asked[id]:
-                key = tuple(json.loads(row["key"]).values())
-                assert task.asking.read(row["target"]) == task.target(gold[key])
                 assert json.loads(row["target"]) in allowed(json.loads(row["schema"]))
 
 

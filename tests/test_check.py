@@ -40,29 +40,54 @@ def ids_are_short(data):
 SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: [][0]}\n"
-TASK = """from parley.tasks.task import Score, Task
+TASK = """from parley.tasks.answers import one_of, reader
+from parley.tasks.asking import Asking, Question, chat
+from parley.tasks.task import Score, Task
+
+
+def turns(data):
+    for row in data.rows("dialogues", "train"):
+        for n, turn in enumerate(row["turns"]):
+            yield (row["id"], n), turn, row["turns"][: n + 1]
 
 
 def gold(data):
-    return {(row["id"],): row["turns"][0]["speaker"] for row in data.rows("dialogues", "train")}
+    return {key: turn["speaker"] for key, turn, _ in turns(data)}
 
 
-FIRST = Task(
-    summary="who speaks first",
-    evaluated_on="all dialogues",
+def score(gold, found):
+    hits = [found[key].get("speaker") == due for key, due in gold.items()]
+    return Score({"right": hits, "by": {"all": hits}})
+
+
+def questions(data):
+    for key, turn, seen in turns(data):
+        talk = " / ".join(each["text"] for each in seen)
+        yield Question(key, chat("Is the last turn of customer or clerk?", talk, "Answer in JSON."))
+
+
+SPEAKER = Task(
+    summary="who speaks",
+    evaluated_on="all turns",
     configs=("dialogues",),
-    fields={"id": "the dialogue", "first": "a speaker"},
-    shape={"id": str, "first": str},
-    key=("id",),
-    example={"id": "s7", "first": "nobody"},
-    metrics={"right": "the share of right answers"},
+    fields={"id": "the dialogue", "turn": "from 0", "speaker": "who"},
+    shape={"id": str, "turn": int, "speaker": {"customer", "clerk"}},
+    key=("id", "turn"),
+    example={"id": "s1", "turn": 0, "speaker": "clerk"},
+    metrics={"right": "the share of right answers", "by": "the same"},
+    asking=Asking("1", questions, reader(speaker=one_of(["customer", "clerk"]))),
     gold=gold,
-    score=lambda gold, found: Score({"right": sum("first" in found[key] for key in gold)}),
-    baselines={"clerk": lambda data: ({"id": id, "first": "clerk"} for (id,) in gold(data))},
-    unit="dialogues",
+    score=score,
+    baselines={"clerk": lambda data: (dict(zip(KEY, key), speaker="clerk") for key in gold(data))},
 )
-TASKS = {"first": FIRST}
+KEY, TASKS = SPEAKER.key, {"speaker": SPEAKER}
 """
+
+
+def task_with(*changes):
+    return [("tasks.py", NEW, TASK.replace(*each)) for each in changes]
+
+
 OTHERS = "    inputs='its turns',\n    columns=('dialogues.turn',),\n    gold="
 TWICE = "    options={'a': ('x-y', 'x'), 'b': ('z', 'y-z')},\n    gold="
 JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]], unjoin=iter,
@@ -112,15 +137,32 @@ BREAKS = {
         (FIGURES, ", what: str) -> float:", ") -> float:\n    what = ...\n    return {'x': 1}"),
     ],
     "tasks_score_the_sample": [
-        *(
-            ("tasks.py", NEW, TASK.replace(old, new))
-            for old, new in (
-                ("    gold=", OTHERS),
-                ('(row["id"],)', '("9",)'),
-                ('Score({"right"', 'Score({"wrong"'),
-                ('"clerk"} for', "gold(data)[id,]} for"),
-                ('"first" in found[key]', 'found[key]["first"] == "clerk"'),
-            )
+        *task_with(
+            ("    gold=", OTHERS),
+            ('(row["id"], n)', '("9", n)'),
+            ('Score({"right"', 'Score({"wrong"'),
+            ('speaker="clerk")', "speaker=gold(data)[key])"),
+            ('.get("speaker")', '["speaker"]'),
+            ('"s1"', '"s7"'),
+            ('"right": hits', '"right": [True for _ in hits]'),
+            ('all": hits', 'all": [True for _ in hits]'),
+            ('"right": hits', '"right": [1 - hit for hit in hits]'),
+            ('.get("speaker")', '.get("speaker", due)'),
+            ('.get("speaker")', '.get("speaker", "clerk")'),
+            ("gold=gold", "gold=lambda data: {key: [gold(data)[key]] for key in gold(data)}"),
+        )
+    ],
+    "tasks_ask_for_right_answers": [
+        *task_with(
+            ('["customer", "clerk"]', '["customer"]'),
+            ("customer or clerk?", "customer or another?"),
+            ('each["text"]', 'each["speaker"]'),
+            ('"Answer', 'turn["speaker"] + ". Answer'),
+            (": n + 1]", ":]"),
+            (": n + 1]", ": n + 2]"),
+            ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
+            ("gold=gold", "gold=lambda data: {('s1', 0): 'customer', ('s1', 1): 'clerk'}"),
+            ("talk = ", "raise KeyError(key) # "),
         )
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT)],
@@ -198,6 +240,11 @@ def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new):
     assert len(failed) <= 3, failed  # the cause is easy to see
     skipped = [each.name for each in found.values() if each.skipped]
     assert rule != "card_is_up_to_date" or skipped == ["placeholders_are_replaced"]
+
+
+def test_a_sound_task_breaks_no_rule(tmp_path):
+    found = broken(tmp_path, "tasks.py", NEW, TASK).values()
+    assert [each.name for each in found if each.failed] == ["card_is_up_to_date"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import hashlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,12 @@ class BuiltFolder:
                 self._rows[config, split] = list(map(frozen, self.each_row(config, split)))
             rows += self._rows[config, split]
         return rows
+
+    def holding(self, rows: Mapping[tuple[str, str], list[dict[str, Any]]]) -> "BuiltFolder":
+        """Return a copy that has other rows in these splits, as `rows` and `named` give them."""
+        found = copy(self)
+        found._rows = {**self._rows, **rows}
+        return found
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return what `rows` does, with the names of labels in place of their numbers."""

@@ -145,7 +145,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     of_one = next(iter(parsers.values())) if len(parsers) == 1 else None
     named = [*getattr(of_one, "names", [] if of_one else parsers)]
     tags = {*map(_plain, ["answer", *parsers, *named])}
-    pair = re.compile(_PAIR % "|".join(map(_in_any_form, named)), re.IGNORECASE)
+    pair = re.compile(_PAIR % "|".join(map(in_any_form, named)), re.IGNORECASE)
 
     def read(text: str) -> Mapping[str, Any] | Unreadable:
         text = _END.sub("", final_text(text).replace(_FOUND, " ")).translate(_QUOTES)
@@ -247,7 +247,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name.strip(_AROUND + ".!")).strip().casefold()
 
 
-def _in_any_form(name: str) -> str:
+def in_any_form(name: str) -> str:
     """Return the pattern of a name with spaces, hyphens or underscores."""
     return r"[\s_-]".join(map(re.escape, re.split(r"[\s_-]", name)))
 

@@ -1,14 +1,11 @@
 """Rules for modules and sample: each yields a line for each violation, with its remedy."""
 
-import fnmatch
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from parley.authoring.linting.dataset_folder import DatasetFolder
-from parley.base.errors import ParleyError, RowError, ScriptError, few
-from parley.base.extras import extra_of
-from parley.base.modules import module_path
+from parley.base.errors import ParleyError, RowError
 from parley.building.configs import Config, View
 from parley.building.figures import Value
 from parley.building.measurements import FILE, Measured, every_split, measured, text_of
@@ -20,11 +17,6 @@ from parley.reading.export.export import export
 from parley.schema.alternatives import Alternatives
 from parley.schema.fields import columns_of
 from parley.schema.nodes import Node
-from parley.tasks.evaluate import score
-from parley.tasks.formats import JSON_LINES, UNREADABLE
-from parley.tasks.games import Playing
-from parley.tasks.gold import load_gold, running
-from parley.tasks.task import Gold, Task
 from parley.verifying.check import lines_of, one_line
 from parley.verifying.verify import verify
 
@@ -133,73 +125,6 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
         else:
             if len(written) < 2:  # one file says that it is a sample
                 yield f"export.py: {format} writes no file; write into the given folder"
-
-
-def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
-    """Each task reads configs and columns, gold is of rows, and each baseline scores the sample."""
-    file = module_path(folder.dataset.folder, "tasks").name
-    configs = folder.dataset.configs
-    columns = [f"{name}.{c.path}" for name, each in configs.items() for c in columns_of(each)]
-    for name, task in folder.dataset.tasks.items():
-        where = f"{file}: {name}"
-        if absent := [each for each in task.configs if each not in configs]:
-            yield f"{where}: no config {', '.join(absent)}; name another"
-            continue
-        if unknown := [
-            each for each in task.columns if not fnmatch.filter(columns, each.replace("[", "[[]"))
-        ]:
-            yield f"{where}: no column {', '.join(unknown)}; name others"
-        gold, _ = load_gold(folder.built, name, task.chosen({}))
-        if strangers := _strangers(folder, task, gold):
-            said = f"no row of {', '.join(task.configs)} has {few(strangers)}; take keys of rows"
-            yield f"{where}: gold: {said}"
-        for baseline in task.baselines:
-            try:
-                yield from (
-                    f"{where}: {each}" for each in _of_baseline(folder, name, baseline, gold)
-                )
-            except ModuleNotFoundError as error:
-                if not extra_of((error.name or "").partition(".")[0]):
-                    yield f"{where}: {baseline}: {error}; remove this import"
-            except ParleyError as error:
-                yield from (f"{where}: {baseline}: {line}" for line in lines_of(error))
-
-
-def _strangers(folder: DatasetFolder, task: Task, gold: Gold) -> list[str]:
-    """Return the keys of gold that no row has, if configs of the task have columns of its key."""
-    fields, known = task.gold_key, set[Any]()
-    for config in task.configs:
-        if folder.dataset.configs[config].features.keys() >= set(fields):
-            rows = folder.built.rows(config, *folder.built.splits(config))
-            known.update(tuple(row[field] for field in fields) for row in rows)
-    return [str(key) for key in gold if known and key not in known]
-
-
-def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) -> Iterator[str]:
-    """Yield what is wrong with a baseline's predictions, or with the score of an unreadable one."""
-    task, built = folder.dataset.tasks[name], folder.built
-    with running(built):
-        found = list(task.baselines[baseline](built, **task.chosen({})))
-    score(built, name, {}, found=found)
-    if task.format is not JSON_LINES or isinstance(task.asking, Playing):
-        return
-    fields = [field for field in task.shape if field not in task.key]
-    answers = {key: task.target(answer) if task.target else answer for key, answer in gold.items()}
-    for key, answer in answers.items():
-        answers[key] = answer if isinstance(answer, Mapping) else {fields[0]: answer}
-    if baseline not in task.upper and all(
-        {field: each.get(field) for field in fields} == answers[tuple(each[k] for k in task.key)]
-        for each in found
-    ):
-        said = "it reads them, or they are too few; name it in `upper` if it may know them"
-        yield f"{baseline}: gives all right answers of the sample: {said}"
-    lost = {field: found[0][field] for field in task.key} | {UNREADABLE: "a try of `parley check`"}
-    try:
-        score(built, name, {}, found=[lost, *found[1:]])
-    except ScriptError as error:
-        cause = type(error.__cause__ or error).__name__
-        said = f"it has the fields {', '.join(lost)} alone; see docs/tasks.md"
-        yield f"score: fails on an unreadable prediction ({cause}): {said}"
 
 
 def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from parley.authoring.linting import card_rules, folder_rules
+from parley.authoring.linting import card_rules, folder_rules, task_rules
 from parley.authoring.linting.dataset_folder import DatasetFolder
 from parley.base.temporary import temporary_folder
 from parley.building.registry import Dataset
@@ -26,7 +26,8 @@ RULES: tuple[Rule, ...] = (
     folder_rules.figures_compute,
     folder_rules.transcript_lays_out_every_row,
     folder_rules.exports_write_the_sample,
-    folder_rules.tasks_score_the_sample,
+    task_rules.tasks_score_the_sample,
+    task_rules.tasks_ask_for_right_answers,
 )
 # by all rules after them
 _NEEDED = {folder_rules.modules_load, card_rules.card_can_be_read, folder_rules.sample_builds}
