@@ -127,6 +127,8 @@ def test_only_builds_are_connected_each_dataset_once(sample_build, tmp_path, mon
         with pytest.raises(OutputError, match="ratings/en"):  # only what the provenance records
             parley.connect(folder)
         shutil.rmtree(folder)
+    with pytest.raises(UsageError):  # DuckDB reads a backslash before a sign as another path
+        parley.connect(shutil.copytree(sample_build / "duo", tmp_path / "a\\[b]"))
 
 
 def test_no_extension_is_installed_unasked(sample_build):
@@ -197,36 +199,85 @@ def test_a_text_acts_neither_in_a_terminal_nor_in_a_spreadsheet(run, sample_buil
     assert list(pd.read_csv(tmp_path / "odd.csv").formula) == ["'=1+1"]
 
 
-def test_a_table_is_cut_to_the_terminal(run, sample_build, monkeypatch):
-    for width, height in ((40, 20), (90, 24)):
-        screen = io.StringIO()
+TIMES = {  # which Python has not, or not in whole
+    "infinity": "'infinity'::timestamp",
+    "-infinity": "'-infinity'::date",
+    "2020-01-01 00:00:00.123456789": "'2020-01-01 00:00:00.123456789'::timestamp_ns",
+    "1 year 2 days": "interval '1 year 2 days'",
+    '["1 month"]': "[interval '1 month']",
+    '{"DATE": "infinity", "b": 1}': "{'DATE': 'infinity'::date, 'b': 1}",
+}
+
+
+def test_a_time_is_printed_and_written_as_duckdb_has_it(run, sample_build, tmp_path):
+    query = ", ".join(
+        f"{value} as {name}" for name, value in zip("abcdef", TIMES.values(), strict=True)
+    )
+    at, file = ("--build", sample_build), tmp_path / "times.csv"
+    printed = json.loads(run("sql", f"select {query}", *at, "--json").stdout)
+    run("sql", f"select {query}, 1 as a", *at, "--to", file)
+    written = pd.read_csv(file, dtype=str).iloc[0]
+    for name, due in zip("abcdef", TIMES, strict=True):
+        found = printed[0][name]
+        assert due == (found if isinstance(found, str) else json.dumps(found))
+        assert due == written[name].removeprefix("'")
+
+
+@pytest.fixture
+def on_screen(run, sample_build, monkeypatch):
+    def lines_of(query, width, height):
         size = {"force_terminal": True, "color_system": None, "width": width, "height": height}
-        screen_of = Console(file=screen, **size)
+        screen_of = Console(file=io.StringIO(), **size)
         for module in ("base.console", "cli.tables"):
             monkeypatch.setattr(f"parley.{module}.out", screen_of)
-        done = run("sql", "from casino.utterances", "--build", sample_build)
-        lines = screen.getvalue().splitlines()
-        assert len(lines) < height
+        done = run("sql", query, "--build", sample_build)
+        lines = screen_of.file.getvalue().splitlines()
         assert all(cell_len(line) <= width for line in lines)
-        assert "--to" in done.stderr
+        return lines, done.stderr
+
+    return lines_of
+
+
+@pytest.mark.parametrize("config", ["utterances", "participants"])
+@pytest.mark.parametrize(("width", "height"), [(40, 20), (90, 24), (100, 24)])
+def test_a_table_is_cut_to_the_terminal_but_for_its_names(on_screen, config, width, height):
+    lines, message = on_screen(f"from casino.{config}", width, height)
+    names = lines[0].split()
+    assert names == [*discover()["casino"].configs[config].features][: len(names)]
+    assert len(lines) < height
+    assert "--to" in message
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_describe_has_each_label_once_and_whole_meanings(on_screen, width):
+    config = discover()["casino"].configs["strategies"]
+    text = "\n".join(on_screen("describe casino.strategies", width, 8)[0])
+    for label in config.features["labels"][0].names:
+        assert text.count(label) == 1
+    for column in columns_of(config)[:2]:
+        assert {*column.meaning.split()} <= {*text.split()}
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "named"),
     [
-        "from casino.strateges",
-        "selec 1",
-        "select '\x1b'::int",
-        "select 1; select 2",
-        "",
-        "copy casino.strategies to 'mine.csv'",
-        "from parquet",  # a name of a variable here
-        "from enable_logging(storage = 'file', storage_config = {'path': 'mine'})",
+        ("from casino.strateges", "strategies"),
+        ("from casino", "casino.strategies"),
+        ("select avg(satisfaction) from casino.participants", "enum_code"),
+        ("selec 1", ""),
+        ("select '\x1b'::int", ""),
+        ("select 1; select 2", ""),
+        ("", ""),
+        ("copy casino.strategies to 'mine.csv'", ""),
+        ("from parquet", ""),  # a name of a variable here
+        ("from enable_logging(storage = 'file', storage_config = {'path': 'mine'})", ""),
     ],
 )
-def test_a_wrong_query_is_one_line(run, sample_build, tmp_path, monkeypatch, query):
+def test_a_wrong_query_is_one_short_line(run, sample_build, tmp_path, monkeypatch, query, named):
     monkeypatch.chdir(tmp_path)
     done = run("sql", query, "--build", sample_build)
+    assert named in done.stderr
+    assert len(done.stderr) < 350
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "\x1b" not in done.stderr
     assert run("sql", query, "--build", sample_build, "--to", "mine.csv").returncode == 2

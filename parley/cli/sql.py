@@ -36,7 +36,7 @@ def sql(
     in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
     """
     from parley.base.console import out, print_message, print_output, progress, to_json
-    from parley.cli.tables import cut_table
+    from parley.cli.tables import cut_table, table
     from parley.reading import sql as engine
     from parley.tasks.predictions import require_free
 
@@ -65,16 +65,23 @@ def sql(
             return
         most = max(out.height - 6, 10) if out.is_terminal else _MOST
 
-        def ask() -> tuple[list[str], list[Any]]:
-            found = connection.execute(engine.with_meanings(engine.statement_of(connection, query)))
+        def ask() -> tuple[list[str], list[Any], bool]:
+            asked = engine.statement_of(connection, query)
+            has_meanings = asked != (statement := engine.with_meanings(asked))
+            found = connection.execute(engine.with_texts(connection, statement))
             columns = [str(column[0]) for column in found.description]
-            return columns, found.fetchall() if as_json else found.fetchmany(most + 1)
+            is_whole = as_json or has_meanings
+            rows = found.fetchall() if is_whole else found.fetchmany(most + 1)
+            return columns, rows, has_meanings
 
-        columns, rows = engine.until_interrupted(connection, ask)
+        columns, rows, has_meanings = engine.until_interrupted(connection, ask)
     if as_json:
         if twice := [name for name, times in Counter(columns).items() if times > 1]:
             raise UsageError(f"two columns are named {few(twice)}: name one with AS")
         typer.echo(to_json([dict(zip(columns, row, strict=True)) for row in rows]))
+        return
+    if has_meanings:
+        print_output(table([f"{column}~" for column in columns], rows))
         return
     laid_out = cut_table(columns, [list(map(_shown, row)) for row in rows[:most]])
     print_output(laid_out)

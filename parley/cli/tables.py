@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -17,7 +19,8 @@ from parley.tasks.task import Undefined
 if TYPE_CHECKING:
     from parley.tasks.intervals import Interval
 
-_NARROWEST = 9  # columns of a terminal for a column that is cut
+_NARROWEST = 6  # columns of a terminal for a column that is cut
+_BETWEEN = 3  # for what parts two columns
 _MOST = 10  # lines shown of one kind
 LABEL = {"no_wrap": True}
 
@@ -46,11 +49,18 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
 
 def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table whose widest columns are cut to the terminal, and without those beyond it."""
-    most = out.width // _NARROWEST if out.is_terminal else len(columns)
+    """Return the columns whose headings fit the terminal, the first at least, with cells cut."""
+    least = [min(max(cell_len(plain(head)), _NARROWEST), out.width) for head in columns]
+    fits = sum(end <= out.width for end in accumulate(least, lambda a, b: a + _BETWEEN + b))
+    most = fits if out.is_terminal else len(columns)
+    widths = [max(map(cell_len, map(plain, cells))) for cells in zip(columns, *rows, strict=True)]
+    widths = [min(width, out.width) for width in widths[:most]]
+    while out.is_terminal and sum(widths) > out.width - _BETWEEN * (most - 1):
+        widths[max(range(most), key=lambda n: widths[n] - least[n])] -= 1
     result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for head in columns[:most]:
-        result.add_column(safe(head, no_wrap=True, overflow="ellipsis"))
+    for head, width in zip(columns, widths, strict=False):
+        shown: Any = {"width": width} if out.is_terminal else {}
+        result.add_column(safe(head, no_wrap=True, overflow="ellipsis"), **shown)
     for line in rows:
         result.add_row(*(safe(each, no_wrap=True, overflow="ellipsis") for each in line[:most]))
     return result

@@ -49,6 +49,10 @@ _SIDES = {
 _AT_ONCE = 1000  # rows in memory
 _OWN = "system.main."  # so that no macro of a program stands for a function of a view
 _RUNS_TEXT = "JSON_EXECUTE_SERIALIZED_SQL"  # a function: it runs a text on a connection of its own
+_TIME = re.compile(  # in the name of a type, not of a label or a field
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|"""
+    r"""\b(DATE|INTERVAL|TIME(?:STAMP)?(?:_\w+)?(?: WITH TIME ZONE)?)(?=[],)[]|$)"""
+)
 _SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which reaches the network
 
 
@@ -136,10 +140,22 @@ def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
         try:
             return thread.submit(ask).result()
         except duckdb.Error as error:
-            raise UsageError(one_line(error)) from error
+            raise UsageError(_message(connection, error)) from error
         except BaseException:
             connection.interrupt()
             raise
+
+
+def _message(connection: Any, error: Exception) -> str:
+    """Return an error of DuckDB as a line, with what to do about a dataset or a label in it."""
+    if name := re.match(r"Catalog Error: Table with name (\w+) does not exist", str(error)):
+        views = "select view_name from duckdb_views() where database_name = ? order by all"
+        if tables := connection.execute(views, [name[1]]).fetchall():
+            named = ", ".join(f"{name[1]}.{table}" for (table,) in tables)
+            return f"{name[1]} is a dataset, not a table: name one of its tables, {named}"
+    is_of_label = re.match("Binder Error: No function matches .*ENUM", str(error))
+    more = " The number of a label, from 1, is enum_code(LABEL) + 1."
+    return one_line(error) + (more if is_of_label else "")
 
 
 def statement_of(connection: Any, query: str) -> str:
@@ -179,6 +195,19 @@ def with_meanings(statement: str) -> str:
     )
 
 
+def with_texts(connection: Any, statement: str) -> str:
+    """Return a statement whose times are texts, as Python has no infinite, exact or long ones."""
+    found = connection.sql(statement)
+    cells = []
+    for number, (name, kind) in enumerate(zip(found.columns, map(str, found.types), strict=True)):
+        read = _TIME.sub(lambda match: "VARCHAR" if match[1] else match[0], kind)
+        cells.append(f"c{number}{f'::{read}' * (read != kind)} as {quoted(name)}")
+    if not any("::" in cell.partition(" ")[0] for cell in cells):
+        return statement
+    names = ", ".join(f"c{number}" for number in range(len(cells)))
+    return f"select {', '.join(cells)} from ({statement}\n) t({names})"  # noqa: S608
+
+
 def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
     """Return the ids of dialogues in the first column of a result, each once; else UsageError."""
     found = until_interrupted(
@@ -209,7 +238,7 @@ def write(connection: Any, query: str, path: Path) -> int:
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
             return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])
-        found = connection.execute(statement)
+        found = connection.execute(with_texts(connection, statement))
         count, lines = 0, io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         writer = csv.writer(lines)
         writer.writerow(cell(column[0]) for column in found.description)
@@ -222,7 +251,7 @@ def write(connection: Any, query: str, path: Path) -> int:
 
 def one_line(error: Exception) -> str:
     """Return the message of an error of DuckDB as a line, without the query that it quotes."""
-    return " ".join(str(error).partition("\n\nLINE ")[0].split())
+    return " ".join(re.split(r"\n\nLINE |\s+Candidate functions:", str(error))[0].split())
 
 
 def text(value: str) -> str:
@@ -326,8 +355,11 @@ def _views(built: BuiltFolder) -> Iterator[str]:
 
 
 def literal(path: Path) -> str:
-    """Return a path as a literal that matches this file alone."""
+    """Return a path as a literal that matches this file alone; UsageError if DuckDB has none."""
     whole = str(path.absolute())
+    if "\\" in whole and {*"*?["} & {*whole}:
+        what = f"{path}: a path with a backslash and one of *, ? and [, which DuckDB cannot open"
+        raise UsageError(what, remedy="Rename the file or folder.")
     return text("".join(f"[{sign}]" if sign in "*?[" else sign for sign in whole))
 
 
@@ -338,7 +370,9 @@ def _meanings(config: Any) -> dict[str, str]:
     for column in columns_of(config):
         top = column.path if column.path in found else top
         inner = column.path.removeprefix(top)
-        found[top].append(f"{inner}: {meaning_of(column)}" if inner else meaning_of(column))
+        is_label = column.type.endswith("ClassLabel")  # the type of a column lists its labels
+        meaning = meaning_of(replace(column, values=()) if is_label else column)
+        found[top].append(f"{inner}: {meaning}" if inner else meaning)
     found["split"] = ["the split of the row"]
     return {name: "\n".join(lines) for name, lines in found.items()}
 
