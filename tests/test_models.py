@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from copy import copy
@@ -50,7 +51,8 @@ def asked(sample_build, tmp_path):
     evals = pytest.importorskip("evals", reason="needs the extra models")
 
     def asked(task, reply, **given):
-        return Path(evals.ask(task, reply, sample_build, tmp_path / "logs", **given))
+        build = os.path.relpath(sample_build)  # a log is retried in the same folder
+        return Path(evals.ask(task, reply, build, tmp_path / "logs", **given))
 
     return asked
 

@@ -27,7 +27,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score, mean, metric, scorer, stderr
 from inspect_ai.solver import solver
-from inspect_ai.util import JSONSchema, registry_info
+from inspect_ai.util import JSONSchema
 from rich.markup import escape
 
 from parley.base.errors import ParleyError, UsageError
@@ -218,6 +218,9 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
         except ParleyError as error:
             raise PrerequisiteError(escape(str(error))) from error
 
+    # else inspect adds the package to the name, or in an editable install runs a log again in the
+    # folder of this file, where a relative build is another
+    declared.__module__ = ""
     return declared
 
 
@@ -269,10 +272,8 @@ def _builds(dataset: str) -> str:
     return str(cached if not Path("build", dataset).is_dir() and cached.is_dir() else "build")
 
 
-# inspect itself puts the package before a name, but for an editable install
-_PACKAGE = "" if registry_info(parley_question).name.startswith("parley/") else "parley/"
 for _dataset in discover().values():
     for _name, _task in _dataset.tasks.items():
         if _task.asking:
             _id = f"{_dataset.name}_{_name}".replace("-", "_")
-            globals()[_id] = task(name=_PACKAGE + _id)(_declare(_dataset.name, _name))
+            globals()[_id] = task(name=f"parley/{_id}")(_declare(_dataset.name, _name))
