@@ -63,4 +63,5 @@ def test_a_printed_pin_is_that_of_the_file_or_folder(tmp_path, run):
         assert problem(tmp_path / name, pin) is None
         assert pin["url"] == (url or "https://upstream.invalid/en.zip")
         assert len(File(path, {"id": int}, **pin).pin) == 3 if url else pin["member"] == "en"
-    assert {run("pin", place).returncode for place in (tmp_path / "absent", tmp_path)} == {2}
+    for wrong in (["absent"], ["."], ["en", "archive.zip"], ["en", "http://example.org/en.zip"]):
+        assert run("pin", tmp_path / wrong[0], *wrong[1:]).returncode == 2

@@ -12,6 +12,8 @@ def pin_line(place: Path, url: str = "") -> str:
     """Return the line of `pins.py` for a file or a flat folder of files, or raise UsageError."""
     if not place.exists():
         raise UsageError(f"no such file or folder: {place}")
+    if url and not url.startswith("https://"):
+        raise UsageError(f"URL: expected where upstream has it, https://…, found {url}")
     path = place.absolute().name
     pin: dict[str, Any] = {"url": url or PLACEHOLDER + quote(path)}
     if place.is_dir():
