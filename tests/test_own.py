@@ -7,6 +7,7 @@ import pytest
 
 import parley
 from parley.base.errors import ParleyError
+from parley.reading.export.export import export
 from parley.reading.sql import write
 
 pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
@@ -108,6 +109,16 @@ def test_labels_equal_to_gold_do_not_differ_in_any_form(sample_build, tmp_path, 
     assert not own.queries
     shown = {note.by for turn in own.beside("2001")[0]["turns"].values() for note in turn}
     assert shown == {"mine: id"}
+
+
+@pytest.mark.parametrize("config", ["participants", "utterances"])
+def test_a_table_of_the_page_comes_back_as_it_went_out(sample_build, tmp_path, config):
+    built = parley.open(sample_build / "casino")
+    export(built, "csv", tmp_path / "csv")
+    own = Own(built, [tmp_path / "csv" / f"{config}-train.csv"])
+    shown = [own.beside(str(row["dialogue_id"]))[0] for row in built.rows("dialogues")]
+    assert not any(each["facts"] or any(each["turns"].values()) for each in shown)
+    assert (len(own.notes), own.queries) == (2, {})  # the rows, and the equal columns
 
 
 def test_predictions_are_not_compared_with_the_configs(sample_build, tmp_path):

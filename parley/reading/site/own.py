@@ -63,9 +63,9 @@ class Own:
         self._told: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
         stems = [file.stem for file in files]
         with connect([built]) as self._connection:
-            keys, known = _known(built)
+            (keys, known), at = _known(built), built.dataset.name
             beside = [
-                self._rows(name, f"{built.dataset.name}.{quoted(name)}", keys[each.keys], each.keys)
+                self._rows(name, self._flat(f"{at}.{quoted(name)}"), keys[each.keys], each.keys)
                 for name, each in built.dataset.configs.items()
                 if each.keys in keys and built.splits(name)
             ]
@@ -112,6 +112,16 @@ class Own:
     def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Rows:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
         return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
+
+    def _flat(self, source: str) -> str:
+        """Return a config with the fields of its structs as columns too, as in CSV."""
+        parts = [
+            f", {quoted(column)}.{quoted(field)} as {quoted(f'{column}.{field}')}"
+            for column, kind, *_ in self._ask(f"describe from {source}")
+            if kind.startswith("STRUCT") and not kind.endswith("]")
+            for field, *_ in self._ask(f"describe select {quoted(column)}.* from {source}")  # noqa: S608
+        ]
+        return f"(select *{''.join(parts)} from {source})"  # noqa: S608
 
     def _described(self, file: Path, name: str, known: dict[Keys, str], whole: set[str]) -> _Rows:
         """Return a file, whose columns tell what its rows are of."""
@@ -193,27 +203,30 @@ class Own:
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
         self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
 
-    def _hide_equal(self, mine: _Rows, compared: list[dict[str, bool]]) -> None:
+    def _hide_equal(self, mine: _Rows, compared: list[dict[str, bool | None]]) -> None:
         """Show no values of the columns that equal those of the configs in all rows."""
-        every = sorted({column for each in compared for column in each})
-        if equal := [c for c in every if all(each.get(c, True) for each in compared)]:
-            self.notes.append(f"{mine.name}: equal in all rows: {', '.join(equal)}")
+        found = {c: {each[c] for each in compared if c in each} for c in mine.kinds}
+        equal = sorted(c for c, each in found.items() if True in each and False not in each)
+        partly = sorted(c for c, each in found.items() if each == {None} and c != "id")
+        for what, columns in (("all rows", equal), ("the rows that the dataset has", partly)):
+            if columns:
+                self.notes.append(f"{mine.name}: equal in {what}: {', '.join(columns)}")
         names = {f"{mine.name}: {column}" for column in equal}
         for parts in self._told.values():
             for notes in parts.values():
                 notes[:] = [note for note in notes if note.by not in names]
 
-    def _compare(self, mine: _Rows, other: _Rows) -> dict[str, bool]:
+    def _compare(self, mine: _Rows, other: _Rows) -> dict[str, bool | None]:
         """Note where a file differs from a config, or from an earlier file.
 
-        Return for each column whether it is equal in all rows of the file. The `id` of a row is
-        that of a tool, and is not compared.
+        Return for each column whether it is equal in all rows of the file; None if it is in those
+        that the other has. An `id` that differs is that of a tool, and no difference.
         """
-        keys, equal = mine.key("m"), dict[str, bool]()
+        keys, equal = mine.key("m"), dict[str, bool | None]()
         both = " and ".join(f"{a} = {b}" for a, b in zip(keys, other.key("o"), strict=True))
         join = f"from {other.source} o join {mine.source} m on {both}"
         names = {each.lower(): each for each in other.kinds}
-        for column in (each for each in mine.kinds if each.lower() in names and each != "id"):
+        for column in (each for each in mine.kinds if each.lower() in names):
             kind, label = other.kinds.get(column, ""), f"{mine.name}: {column} ≠ {other.name}"
             if not kind or _NESTED.match(kind):
                 what = "holds objects" if kind else f"has the name {names[column.lower()]}"
@@ -228,8 +241,8 @@ class Own:
             counted = (other.source, mine.source)
             counts = ", ".join(f"(select count(*) from {each})" for each in counted)  # noqa: S608
             ((of, rows, shared),) = self._ask(f"select {counts}, count(*) {join}")
-            equal[column] = not found and rows == shared
-            if equal[column] and not other.is_file:
+            equal[column] = False if found else (rows == shared or None)
+            if column == "id" or not (found or other.is_file):
                 continue
             ids = {key[0] for key in found}
             differ = f"{label} in {len(found):,} of {shared:,} rows, in {len(ids):,} dialogues"
