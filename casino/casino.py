@@ -100,7 +100,7 @@ DIALOGUE = {
     "annotations": Field(
         [Checked([str], annotation)],
         "an `[utterance, labels]` pair for each annotated utterance, in order, the labels joined "
-        "by commas (see Annotation); empty without annotation",
+        "by commas (see Annotation in the card); empty without annotation",
     ),
 }
 

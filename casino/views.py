@@ -62,7 +62,7 @@ POINTS_SCORED = Field(
 )
 SATISFIED, _satisfied = _either(SATISFACTION, "how satisfied the side is with the outcome")
 LIKES, _likes = _either(LIKENESS, "how much the side likes its partner")
-AGE = Field(int, "as the participant typed it (see Known limits)", "years")
+AGE = Field(int, "as the participant typed it (see Known limits in the card)", "years")
 GENDER, _gender = _either(["female", "male", "other"], "gender")
 ETHNICITY = Field(
     {
@@ -95,7 +95,7 @@ PERSONALITY = {"svo": SVO, "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the 
 # Rows ------------------------------------------------------------------
 
 _turn = Field(int, "the place in `chat_logs`, from 0, deal actions counted")
-_speaker_id = Field(str, "the participant (see What we changed)")
+_speaker_id = Field(str, "the participant (see What we changed in the card)")
 _strategies = [ClassLabel(names=STRATEGIES)]
 _items = dict.fromkeys(ISSUES, Field(int, "packages of this item"))
 _got = Field((int, None), "packages of this item by the accepted deal; null after a walk-away")
@@ -126,7 +126,8 @@ FEATURES: dict[str, dict[str, Any]] = {
         "speaker_id": _speaker_id,
         "speaker_internal_id": Field(set(SIDES), "ConvoKit's name for `speaker`, the same value"),
         "annotations": Field(
-            (_strategies, None), "the strategies (see Annotation); null without annotation"
+            (_strategies, None),
+            "the strategies (see Annotation in the card); null without annotation",
         ),
         "data": Field(
             (set(ANSWERS), None), "the side's decision; null for utterances and `Submit-Deal`"
@@ -179,7 +180,7 @@ FEATURES: dict[str, dict[str, Any]] = {
         ),
         "points_after_walking_away": Field(int, "points of each side if one walks away"),
         "published_in": Field(
-            [str], "kwon2024 and rlvr-batna2026, if they have the dialogue (see Tasks)"
+            [str], "kwon2024 and rlvr-batna2026, if they have the dialogue (see Tasks in the card)"
         ),
     },
 }

@@ -54,7 +54,7 @@ def judgment(line: str) -> None:
 
 
 _text = Checked(str, to_turns)
-_type = "the type of the intent (see Annotation)"
+_type = "the type of the intent (see Annotation in the card)"
 _seen = {"type": Field(set(TYPES), _type), **shared("query")}
 _intent = {
     "id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`"),

@@ -29,7 +29,7 @@ _FIELDS: dict[str, Field] = {  # that several configs have
     "utterance": Field(int, "the turn's place among the user's turns, from 0"),
     "role": Field({"user", "assistant"}, "who speaks"),
     "text": Field(str, "the text, without the marker and the space after it"),
-    "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation)"),
+    "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation in the card)"),
     "query": Field(str, _STANDALONE),
     "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
     "product": Field(
@@ -56,7 +56,8 @@ FEATURES = {
         **shared("dialogue_id", "turn", "utterance", "type"),
         "user_index": Field(
             (int, None),
-            "the user for whom the products were judged (see Known limits); null for a search",
+            "the user for whom the products were judged (see Known limits in the card); "
+            "null for a search",
         ),
         "text": Field((str, None), "the first longest of `variants`; null without any"),
         "variants": Field([str], "all formulations, `query_variants` of the intent"),

@@ -100,7 +100,7 @@ _offer = {
     "sides": Field(str, "side conditions, as text; may be empty"),
 }
 _said = {  # the act of a message
-    "intent": Field(set(INTENTS) - {"offer"} - _ends, "the intent (see Annotation)"),
+    "intent": Field(set(INTENTS) - {"offer"} - _ends, "the intent (see Annotation in the card)"),
     "price": Field(_price, "the price of the act (null if none)", DOLLARS),
 }
 _offered = {"intent": {"offer"}, "price": _price}
@@ -136,7 +136,7 @@ _times = {
     "time": Field(seconds, "when it was done", _SINCE_1970),
     "start_time": Field(
         (seconds, None),
-        "when the side began to type (null for other actions; see Known limits)",
+        "when the side began to type (null for other actions; see Known limits in the card)",
         _SINCE_1970,
     ),
 }

@@ -86,7 +86,7 @@ FEATURES = {
         "agent_turn": Field([_int32], "who acts in each event: 0 is the buyer, 1 the seller"),
         "dialogue_acts": Field(
             {
-                "intent": Field([str], "the intent (see Annotation); empty if none"),
+                "intent": Field([str], "the intent (see Annotation in the card); empty if none"),
                 "price": Field([_float32], "the price of the act (-1.0 if none or zero)", DOLLARS),
             },
             "upstream's dialogue act of each event",
@@ -154,7 +154,7 @@ FEATURES = {
         **_turn,
         "action": _done,
         "text": _message,
-        "intent": Field(_intent, "the intent by the rules (see Annotation)"),
+        "intent": Field(_intent, "the intent by the rules (see Annotation in the card)"),
         "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
         "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
         "tags": Field(

@@ -243,7 +243,9 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
 
     `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
     labels in place of their numbers. Nothing is copied. `describe` lists the labels of a column;
-    the comments in `duckdb_columns()` hold the meanings. DuckDB refuses any change of these tables.
+    the comments in `duckdb_columns()` hold the meanings. Of the files only their hashes are
+    compared, when it connects: DuckDB believes their statistics, so verify a build of a stranger.
+    DuckDB refuses any change of these tables.
     A statement of yours can write files all the same, also those of a build, and detach a table.
     A temporary table, and a file or data frame that a query names, can stand beside them.
 

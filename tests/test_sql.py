@@ -58,6 +58,7 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
                 for column in columns_of(declared):
                     top = re.split(r"[.\[]", column.path)[0]
                     assert column.meaning in about[top][1]
+                    assert not re.search(r"see [A-Z][^)]*(?<! in the card)\)", column.meaning)
                 for column, feature in declared.features.items():
                     labels = labels_of(item_of(feature) or feature) or ()
                     assert all(label in about[column][0] for label in labels)
