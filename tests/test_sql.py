@@ -255,8 +255,7 @@ def test_describe_has_each_label_once_and_whole_meanings(on_screen, width):
     text = "\n".join(on_screen("describe casino.strategies", width, 8)[0])
     for label in config.features["labels"][0].names:
         assert text.count(label) == 1
-    for column in columns_of(config)[:2]:
-        assert {*column.meaning.split()} <= {*text.split()}
+    assert {*columns_of(config)[1].meaning.split()} <= {*text.split()}
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,7 @@ def sql(
             has_meanings = asked != (statement := engine.with_meanings(asked))
             found = connection.execute(engine.with_texts(connection, statement))
             columns = [str(column[0]) for column in found.description]
-            is_whole = as_json or has_meanings
-            rows = found.fetchall() if is_whole else found.fetchmany(most + 1)
+            rows = found.fetchall() if as_json or has_meanings else found.fetchmany(most + 1)
             return columns, rows, has_meanings
 
         columns, rows, has_meanings = engine.until_interrupted(connection, ask)
@@ -81,7 +80,8 @@ def sql(
         typer.echo(to_json([dict(zip(columns, row, strict=True)) for row in rows]))
         return
     if has_meanings:
-        print_output(table([f"{column}~" for column in columns], rows))
+        cells = [[str(value or "") for value in row] for row in rows]
+        print_output(table([f"{column}~" for column in columns], cells))
         return
     laid_out = cut_table(columns, [list(map(_shown, row)) for row in rows[:most]])
     print_output(laid_out)
