@@ -139,7 +139,8 @@ class Labels extends Filter {
     const count = element("span", "number");
     const parts = label.length < SHORT ? label.split(/(?<=[/_])/) : [label]; // to break between
     const broken = parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
-    const text = element("span", "label", element("bdi", "", ...broken));
+    const classes = /\S{16}/.test(label) ? "label long" : "label"; // a long word may break
+    const text = element("span", classes, element("bdi", "", ...broken));
     const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
     button.setAttribute("aria-pressed", "false");
     whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
