@@ -76,7 +76,19 @@ FORMS = [
     (SCORE, "答えは4です。", 4.0),
     (SCORE, "The bot is kind, so the score is 4 out of 5.", 4.0),
     (SCORE, "4/10", NONE),
-    (SCORE, "{'Score': '4', why: None}", 4.0),
+    (SCORE, "{'Score': '4', why: None, confidence: 0.9}", 4.0),
+    (SCORE, '{"result": {"final_rating": 4}} // kind', 4.0),
+    (SCORE, '"score": 4', 4.0),
+    (SCORE, '{"score": "4"', 4.0),
+    (SCORE, '{"example": {"score": 4}}', NONE),
+    (SCORE, 'Use the following format: {"score": 3}', NONE),
+    (SCORE, '{"score": 4}<|im_end|>\n<|im_start|>user\n{"score": 2}', 4.0),
+    (SCORE, "<|channel|>analysis<|message|>Score 2<|end|><|channel|>final<|message|>4", 4.0),
+    (SCORE, "On a scale from 1 (lowest) to 5 (highest), I'd give it a **4**.", 4.0),
+    (SCORE, "评分：4分（满分5分）\n\n机器人很好。", 4.0),
+    (SCORE, "★★★★☆ (four out of five)", 4.0),
+    (SCORE, "I'd give it at least a 4.", NONE),
+    (SCORE, "评分不是4分。", NONE),
     (SCORE, '{"reasoning": "It is kind, a 3 or more.", "score": 4}', 4.0),
     (SCORE, '{"score": 4, "style": 3}', WRONG),
     (SCORE, "{“score”: “4”}", 4.0),
@@ -100,7 +112,7 @@ FORMS = [
     (SCORE, "Score: 4 <sup>1</sup>", WRONG),
     (SCORE, "スコアは4点とします。", 4.0),
     (SCORE, "\u0664", NONE),  # a digit of Arabic
-    (SCORE, "The score is 4 because it is kind.", NONE),
+    (SCORE, "The score is 4 because it is kind.", 4.0),
     (SCORE, '{"score": 3.5}\nThe score is 3.5 because it is kind.', 3.5),
     (LABELS, "small talk: true\nno_need: no\nneed: false", ["small-talk"]),
     (LABELS, '{"labels": {"small-talk": 1, "no-need": 0, "need": 0, "bluff": 1}}', WRONG),
@@ -108,6 +120,10 @@ FORMS = [
     (LABELS, '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}', ["small-talk"]),
     (LABELS, "- small-talk: true\n- no-need: no\n- need: false", ["small-talk"]),
     (LABELS, "- small-talk: true\n- no-need: no", NONE),
+    (LABELS, "[x] small-talk\n[ ] no-need\n[ ] need", ["small-talk"]),
+    (LABELS, "**small-talk**: はい - hello\n(no-need): 否\nneed: ❌", ["small-talk"]),
+    (LABELS, "Labels used: need, small-talk", ["small-talk", "need"]),
+    (LABELS, "Rejected labels: need, small-talk", NONE),
     (LABELS, "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", NONE),
     (ORDER, "1. Water\n2. Food", ["Water", "Food"]),
     (LABELS, '{"small-talk": "yes", "no-need": 0, "need": "False"}', ["small-talk"]),
@@ -126,6 +142,13 @@ FORMS = [
     (ORDER, "Water, Food", ["Water", "Food"]),
     (ORDER, '{"order": ["Food", "Food"]}', WRONG),
     (ORDER, "Food < Water", NONE),
+    (ORDER, r"$\boxed{\text{Water} > \text{Food}}$", ["Water", "Food"]),
+    (ORDER, "The partner's order is Water (5) &gt; Food (4).", ["Water", "Food"]),
+    (ORDER, '{"order": {"low": "Food", "high": "Water"}}', ["Water", "Food"]),
+    (ORDER, "They care the most about Water, then Food.", ["Water", "Food"]),
+    (ORDER, "Food (low) > Water (high)", NONE),
+    (ORDER, "First they mention Water, then Food.", NONE),
+    (ORDER, "Your order is Water > Food.", NONE),
     (ORDER, "My own order is Food > Water.", NONE),
     (BOTH, '{"A": "YES.", "b": 3}', {"a": "yes", "b": 3.0}),
     (BOTH, '{"a": "maybe", "b": 3}', WRONG),
@@ -154,6 +177,12 @@ BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
 SIDES = ("mturk_agent_1", "mturk_agent_2")
 BY_SIDE = {side: {i: both[n] for i, both in BY_ITEM.items()} for n, side in enumerate(SIDES)}
 DEAL = json.dumps({item: dict(zip(SIDES, both, strict=True)) for item, both in BY_ITEM.items()})
+TABLE = (
+    "| | agent_1 | agent_2 |\n|-|-|-|\n| Food | 3 | 0 |\n| Water | 0 | 3 |\n| Firewood | 1 | 2 |"
+)
+SENTENCE = (
+    "mturk_agent_1 gets all three Food, no Water, 1 Firewood; agent 2 0 Food, 3 Water, 2 Firewood"
+)
 OF_TASKS = [
     ("casino strategies", json.dumps({"labels": ["self-need"]}), {"labels": ["self-need"]}),
     ("casino strategies", "small-talk", {"labels": ["small-talk"]}),
@@ -164,9 +193,18 @@ OF_TASKS = [
         {"order": ["Water", "Food", "Firewood"]},
     ),
     ("casino partner-priorities", '{"order": "Water > Food"}', WRONG),
-    ("casino partner-priorities", "Low: Firewood, medium: Food, high: Water", NONE),
+    (
+        "casino partner-priorities",
+        "Low: Firewood, medium: Food, high: Water",
+        {"order": ["Water", "Food", "Firewood"]},
+    ),
     ("casino final-deal", f'{{"allocation": {DEAL}}}', {"allocation": BY_SIDE}),
-    ("casino final-deal", json.dumps({"allocation": BY_SIDE}), WRONG),
+    ("casino final-deal", json.dumps({"allocation": BY_SIDE}), {"allocation": BY_SIDE}),
+    ("casino final-deal", TABLE, {"allocation": BY_SIDE}),
+    ("casino final-deal", "No deal, as mturk_agent_2 walks away.", {"allocation": None}),
+    ("casino final-deal", "No deal yet.", NONE),
+    ("casino final-deal", SENTENCE, {"allocation": BY_SIDE}),
+    ("casino final-deal", SENTENCE.replace("gets", "wants"), NONE),
     ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "3.0")}}}', {"allocation": BY_SIDE}),
     ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "3.5", 1)}}}', WRONG),
     ("casino final-deal", f'{{"allocation": {DEAL.upper()}}}', {"allocation": BY_SIDE}),
@@ -185,6 +223,9 @@ OF_TASKS = [
     ("casino outcomes", "Slightly satisfied, Undecided", NONE),
     ("craigslist_bargains deal", '{"probability": .8}', {"probability": 0.8}),
     ("craigslist_bargains deal", '{"probability": 80}', WRONG),
+    ("craigslist_bargains deal", '{"deal_probability": 80%}', {"probability": 0.8}),
+    ("craigslist_bargains deal", "I'm 80% sure that they reach a deal.", {"probability": 0.8}),
+    ("craigslist_bargains deal", "80% chance that they do not agree.", NONE),
     ("craigslist_bargains deal", "50/50", NONE),
     ("craigslist_bargains deal", "0.8/1", {"probability": 0.8}),
     ("craigslist_bargains deal", "The probability is 80%.", {"probability": 0.8}),
@@ -357,15 +398,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 6b4f179fdae21719",
-    "casino partner-priorities": "4 525cba5481aaaabc 3deda49a62a61b7b",
-    "casino final-deal": "4 080c8ace48a4ed54 e036d775283c016c",
-    "casino outcomes": "4 3a7cdf69e8681ef5 d0f428ab9a44e1b4",
+    "casino strategies": "4 be56c01b04c68632 6292179554ae3e17",
+    "casino partner-priorities": "4 525cba5481aaaabc 643531dfa74ad907",
+    "casino final-deal": "4 080c8ace48a4ed54 cbafe898e91dfefc",
+    "casino outcomes": "4 3a7cdf69e8681ef5 ccd52c240df6a3a8",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 bdaee78ad9f0c954",
-    "craigslist_bargains deal": "4 5eab481703a0c255 a5572a49baebfd75",
+    "cosrec intents": "4 49634547435196a7 1a119be577cae1e7",
+    "craigslist_bargains deal": "4 5eab481703a0c255 5fa56715304c47da",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 88dc4a2d2041cb8b",
+    "duo agreement": "4 35363277566e3cae f8138505e435243d",
 }
 
 

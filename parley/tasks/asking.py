@@ -93,8 +93,13 @@ def object_schema(**fields: Any) -> dict[str, Any]:
 
 
 LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
-_THOUGHT_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(
+    r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|<\|channel\|>final<\|message\|>",
+    re.IGNORECASE,
+)
+_THOUGHT = re.compile(
+    r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis", re.IGNORECASE
+)
 _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 
 
