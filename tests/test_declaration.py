@@ -5,6 +5,7 @@ import pytest
 
 from parley import Builder, ClassLabel, Config, Field, File, Folder, Value, View
 from parley.base.errors import ScriptError
+from parley.building.jobs import Job
 from parley.schema.features import datasets_features
 
 URL, SHA256, GIT = "https://example.org/1.0/a.json", "0" * 64, "0" * 40
@@ -132,6 +133,12 @@ WRONG = {  # the field or file that an error names -> declarations
     ],
     "rows": [lambda: view(rows=[])],
     "features": [lambda: view(features=[str])],
+    # jobs
+    "run": [lambda: Job(lambda: None)],
+    "x.zip": [
+        lambda: Job(Job, {"x": {"x.zip": {"url": URL, "size": 1}}}),
+        lambda: Job(Job, {"x": {"x.zip": {"url": URL, "sha256": SHA256}}}),
+    ],
     # the class
     "the docstring": [lambda: builder(__doc__=...)],
     "VERSION": [lambda: builder(VERSION=...), lambda: builder(VERSION="1.0")],

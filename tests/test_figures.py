@@ -179,7 +179,7 @@ def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
             return 1
 
 
-ODD_COUNTS = [float("nan"), "7", {"a": "x"}, None, {"a.b": 1, "a": {"b": 2}}, {"-->": 1}]
+ODD_COUNTS = [float("nan"), "7", (1, 2, 3), {"a": "x"}, None, {"a.b": 1, "a": {"b": 2}}, {"-->": 1}]
 
 
 @pytest.mark.parametrize(

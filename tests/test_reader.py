@@ -1,11 +1,14 @@
 import os
 import re
 import time
+from itertools import islice, product
+from string import ascii_letters
 
 import pytest
 
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
+from parley.building.rows.split import fitting
 from parley.schema.shapes import Checked, problems
 from parley.source.files import File, Folder
 from parley.source.reader import Reader
@@ -133,6 +136,18 @@ def test_a_passed_file_is_checked_again_only_if_it_or_its_shape_changed(tmp_path
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(RecordError):
         records(reader, source)
+
+
+def test_reading_stops_after_many_causes(tmp_path, reader):
+    """Also if a record has several, and a script yields records without end."""
+    (tmp_path / "file.json").touch()
+    names = map("".join, product(ascii_letters, repeat=3))
+    wrong = (dict.fromkeys(islice(names, 3), 1) for _ in range(10_000))
+    source = declared(NUMBER, read=lambda file, loads: wrong)
+    for read in (reader.read(source), fitting(source.node, wrong, RecordError, "records")):
+        with pytest.raises(RecordError):
+            next(read)
+        assert next(wrong)
 
 
 ANY = (str, int, None, [str], {str: (str, int)})
