@@ -416,7 +416,7 @@ def test_the_proof_of_a_trusted_publisher_is_not_told(monkeypatch):
     ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"],
 )
 def test_a_token_is_hidden_however_it_is_written(name, monkeypatch):
-    token = 't0ken"2/3 4'
+    token = 't0ken"123/4 5'
     monkeypatch.setenv(name, f" {token}\n")
     monkeypatch.setenv("http_proxy", f"http://{token[:8]}@host")  # of another secret's beginning
     written = (token, json.dumps(token)[1:-1], quote(token, safe=""))
