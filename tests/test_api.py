@@ -52,6 +52,7 @@ def test_load_builds_once_into_the_cache_and_says_so(more, tmp_path, capsys):
     assert [row["id"] for row in rows] == ["s1", "s2"]
     assert parley.load("tea", "messages", "train").column_names[0] == "id"
     (built,) = (tmp_path / "cache").rglob("provenance.json")
+    assert parley.open(built.parent).provenance["sources"] == get("tea").pins
     state = built.stat().st_mtime_ns
     parley.load("tea")
     assert not capsys.readouterr().err
