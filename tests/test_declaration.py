@@ -69,6 +69,8 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     theirs = view(features={"label": LABEL, "of": [datasets.Value("int8")], "n": int})
     due = datasets.Features({"label": LABEL, "of": [datasets.Value("int8")], "n": Int})
     assert [datasets_features(each.features) for each in (ours, theirs)] == [due, due]
+    both = config(splits={"train": [file(), file("b.json", {"id": int})]}, key=())
+    assert [both.node.fits({"id": id}) for id in ("a", 1, None)] == [True, True, False]
 
 
 Int = datasets.Value("int64")
