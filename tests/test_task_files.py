@@ -68,6 +68,7 @@ def lazy(data, unit):
 TASKS = {
     "words": Task(
         summary="the number of words",
+        public_since="2020",
         evaluated_on="all turns",
         configs=("dialogues",),
         fields={"id": "the dialogue", "turn": "its turn", "words": "how many"},
@@ -241,8 +242,10 @@ def test_a_column_epoch_is_read_as_the_epochs_of_a_log_are(run):
     alone = [json.loads(run(*WORDS, "-", "--json", text=lines(e)).stdout) for e in (GOOD, again)]
     assert (found["epochs"], alone[0]["epochs"]) == (2, 1)
     assert found["metrics"]["right"] == sum(each["metrics"]["right"] for each in alone) / 2
-    for wrong in (of[:-1], [*of, of[0]], [*of, GOOD[0]], [*of[:-1], {**of[-1], "epoch": "2"}]):
+    odd = [[*of, of[0]], [*of, GOOD[0]], [*of[:-1], {**of[-1], "epoch": "2"}]]
+    for wrong in (*odd, [{**each, "epoch": 0} for each in GOOD]):
         assert run(*WORDS, "-", text=lines(wrong)).returncode == 1
+    assert "epoch 2, " in run(*WORDS, "-", text=lines(of[:-1])).stderr
 
 
 def test_a_subset_of_ids_that_do_not_exist_is_refused(chatter, place, monkeypatch):
@@ -452,9 +455,11 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
 
 def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path):
     (words, _) = json.loads(run("tasks", "chatter", "--json").stdout)
-    assert (words["dataset"], words["task"]) == ("chatter", "words")
+    assert (words["dataset"], words["task"], words["public_since"]) == ("chatter", "words", "2020")
     assert words["options"] == {"unit": ["words", "letters"]}
-    assert "ones, none, lazy" in run("tasks", "chatter").stdout
+    shown = run("tasks", "chatter").stdout
+    assert "ones, none, lazy" in shown
+    assert "2020" in shown
     page, (begin, end) = tmp_path / "page.md", marks("tasks")
     update = ("tasks", "chatter", "--update", "page.md")
     page.write_text(f"# Before\n\n{begin}\nold\n{end}\n\nafter\n")
@@ -479,6 +484,7 @@ BROKEN = [  # old text of tasks.py, new text
     *(('{"right": "0.9"}', text) for text in WRONG),
     ('"letters")}', '"a/b")}'),
     ('"run": Task', '"words-letters": Task'),
+    ('key=("id", "turn"),', 'key=("id", "turn"), clusters=dict.fromkeys("abc"),'),
 ]
 
 
