@@ -107,6 +107,12 @@ FORMS = [
     (SCORE, 'The format is {"score": 3}', NONE),
     (SCORE, '\0{"score": 4, "why": NULL}', 4.0),
     (SCORE, '{"answer": 4}', 4.0),
+    (SCORE, '{"score": 4} is wished.\nSo it is.', NONE),
+    (SCORE, '{"score": [}\n{"score": 4}', 4.0),
+    (SCORE, "{'score': 4, 'score': 4}", NONE),
+    (SCORE, "Score:\n\nScore: 4", 4.0),
+    (SCORE, "Wait, what?\nIt is kind.\nScore: 4", 4.0),
+    (LABELS, '{"small-talk": 1, "no-need": 0, "need": 0}', ["small-talk"]),
     (SCORE, '{"score": true}', WRONG),
     (SCORE, "```json\n4\n```", 4.0),
     (SCORE, "Score: 4 <sup>1</sup>", WRONG),
@@ -398,15 +404,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 6292179554ae3e17",
-    "casino partner-priorities": "4 525cba5481aaaabc 643531dfa74ad907",
-    "casino final-deal": "4 080c8ace48a4ed54 cbafe898e91dfefc",
-    "casino outcomes": "4 3a7cdf69e8681ef5 ccd52c240df6a3a8",
+    "casino strategies": "4 be56c01b04c68632 86ea957ec62446a0",
+    "casino partner-priorities": "4 525cba5481aaaabc 39e4f9745fc1560b",
+    "casino final-deal": "4 080c8ace48a4ed54 af50f5c163d4ad2b",
+    "casino outcomes": "4 3a7cdf69e8681ef5 aeb9c1dbfc2364f8",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 1a119be577cae1e7",
-    "craigslist_bargains deal": "4 5eab481703a0c255 5fa56715304c47da",
+    "cosrec intents": "4 49634547435196a7 25791f16f4ad0ed0",
+    "craigslist_bargains deal": "4 5eab481703a0c255 a5546cef12077590",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae f8138505e435243d",
+    "duo agreement": "4 35363277566e3cae 89369eaaf543e256",
 }
 
 

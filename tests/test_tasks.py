@@ -126,6 +126,9 @@ def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path
         assert distinct in (None, found.as_dict()["distinct_answers"])
         shown = run("score", "casino", "strategies", file, "--build", sample_build).stdout
         assert ("distinct answers" in shown) == is_uniform
+    alike = score(built, "strategies", {}, file=str(tmp_path / "True-1.jsonl"))
+    alike.measured.rows.gold = dict.fromkeys(gold, next(iter(gold.values())))
+    assert not alike.is_uniform  # as the right answers are alike
 
 
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
