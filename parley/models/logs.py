@@ -198,7 +198,8 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
 def _reason(error: Any) -> str:
     """Return the end of an error, which names the cause after the request."""
     words = " ".join(error.message.replace("\\n", " ").split())
-    return words if len(words) <= 100 else f"… {words[-100:].partition(' ')[2]}"
+    end = words[-100:]
+    return words if len(words) <= 100 else f"… {end.partition(' ')[2] or end}"
 
 
 def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:
