@@ -61,7 +61,7 @@ class Spread:
         return (self.count - 1) * float(moved.var()) if len(moved) > 1 else math.nan
 
     def added(self, value: float) -> Array:
-        """Return what each cluster adds to a value: of no mean over rows, its pseudo-value."""
+        """Return what each cluster adds to a value: its pseudo-value if that is no mean."""
         if self.sums is not None:
             return self.sums
         moved = self.shifts[self.sizes > 0]
@@ -114,7 +114,7 @@ class Metric:
     def interval(self) -> Interval | None:
         """The 95% interval; None for fewer than two clusters, or if they do not differ.
 
-        None, too, of no mean over rows with fewer than `FEW` rows: it would be too narrow.
+        None, too, for a metric of fewer than `FEW` rows that is no mean over them: too narrow.
         """
         from scipy.stats import t
 
