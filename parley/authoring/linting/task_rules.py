@@ -37,7 +37,7 @@ _SOME = 10  # rows or cells that are tried, of many
 
 
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
-    """Each task reads configs and columns, gold is of rows, and each baseline scores the sample."""
+    """Each task reads configs and columns, gold is of rows and scores best, baselines score."""
     configs = folder.dataset.configs
     columns = [f"{name}.{c.path}" for name, each in configs.items() for c in columns_of(each)]
     for name, task in folder.dataset.tasks.items():
@@ -92,7 +92,7 @@ def _strangers(folder: DatasetFolder, task: Task, gold: Gold) -> list[str]:
 
 
 def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) -> Iterator[str]:
-    """Yield what is wrong with a baseline's predictions, or with the score of an unreadable one."""
+    """Yield what is wrong with a baseline's predictions."""
     task, built = folder.dataset.tasks[name], folder.built
     with running(built):
         found = list(task.baselines[baseline](built, **task.chosen({})))
