@@ -250,6 +250,8 @@ def test_open_returns_a_build(sample_build, tmp_path):
         assert parley.open(place).rows("dialogues", "train")
     with pytest.raises(OutputError):
         parley.open(tmp_path)
+    with pytest.raises(UsageError):
+        parley.open(sample_build / "casino").splits("chats")
 
 
 def test_score_takes_a_folder_and_predictions_or_a_baseline(sample_build, tmp_path):

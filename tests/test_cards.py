@@ -281,13 +281,11 @@ def test_a_broken_card_is_an_error_that_names_it(tea, text):
     assert str(error.value).startswith(f"{tea.card}: ")
 
 
-@pytest.mark.parametrize(
-    "form", ["{end}", "{begin}", "{end}{begin}", "{begin}{end}" * 2, "{begin}{end}{other}"]
-)
+@pytest.mark.parametrize("form", ["", "{b}", "{e}{b}", "{b}{e}" * 2, "{b}{b}{e}", "{b}{e}{o}"])
 def test_a_card_with_other_marks_than_once_each_is_an_error(tea, form):
     begin, end = marks("fields")
     before, _, rest = tea.card.read_text().partition(begin)
-    marked = form.format(begin=f"{begin}\n", end=f"{end}\n", other=marks("feilds")[0])
+    marked = form.format(b=f"{begin}\n", e=f"{end}\n", o="\n".join(marks("feilds")))
     tea.card.write_text(before + marked + rest.partition(end)[2])
     with pytest.raises(OutputError):
         card_of(tea)
