@@ -585,7 +585,8 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
     facts = {"asking": "2", "schema": False, "epochs": 3, "prompt": "abc", "shots": 2}
     noted = eval_results(replace(result, run=facts), built)
-    assert all(each in noted for each in ("questions 2", "prompt abc", "shots 2", "3 epochs"))
+    due = ("questions 2", "without schema", "prompt abc", "shots 2", "3 epochs")
+    assert all(each in noted for each in due)
     refused = {"baseline": "guesses"}, {"is_sample": True}, {"policy": "drop"}
     for part in (*refused, {"part": Part("kwon2024")}, {"part": Part(limit=2)}):
         with pytest.raises(UsageError):
