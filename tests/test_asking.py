@@ -119,6 +119,7 @@ FORMS = [
     (SCORE, "スコアは4点とします。", 4.0),
     (SCORE, "\u0664", NONE),  # a digit of Arabic
     (SCORE, "The score is 4 because it is kind.", 4.0),
+    (SCORE, "I would not say that the score is 4", NONE),
     (SCORE, '{"score": 3.5}\nThe score is 3.5 because it is kind.', 3.5),
     (LABELS, "small talk: true\nno_need: no\nneed: false", ["small-talk"]),
     (LABELS, '{"labels": {"small-talk": 1, "no-need": 0, "need": 0, "bluff": 1}}', WRONG),
@@ -404,15 +405,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 86ea957ec62446a0",
-    "casino partner-priorities": "4 525cba5481aaaabc 39e4f9745fc1560b",
-    "casino final-deal": "4 080c8ace48a4ed54 af50f5c163d4ad2b",
-    "casino outcomes": "4 3a7cdf69e8681ef5 aeb9c1dbfc2364f8",
+    "casino strategies": "4 be56c01b04c68632 5170a644a9647785",
+    "casino partner-priorities": "4 525cba5481aaaabc 8316a6468a16de56",
+    "casino final-deal": "4 080c8ace48a4ed54 aec366f2ebe124c6",
+    "casino outcomes": "4 3a7cdf69e8681ef5 069d31bc2dce77f0",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 25791f16f4ad0ed0",
-    "craigslist_bargains deal": "4 5eab481703a0c255 a5546cef12077590",
+    "cosrec intents": "4 49634547435196a7 1eb979dec9f51a13",
+    "craigslist_bargains deal": "4 5eab481703a0c255 5a39143fd6431a01",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 89369eaaf543e256",
+    "duo agreement": "4 35363277566e3cae 4828d084a458475f",
 }
 
 

@@ -246,7 +246,10 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         mark = re.compile(_MARK % (name, name, name), re.IGNORECASE | re.MULTILINE)
         for each in mark.finditer(rest):
             value = _value(each["value"])
+            before = re.split(r"[.!?;\n]", rest[max(0, each.start() - 300) : each.start()])[-1]
             if not value or value[0] == _FOUND or mark.match(each["value"]):
+                continue
+            if _UNTRUE.search(before):  # "I would not say that the score is 4"
                 continue
             found, alone = single(value), bool(each["due"] or each["whole"])
             if isinstance(found, Unreadable) and (not each["due"] or "\n" in each[0].lstrip()):
