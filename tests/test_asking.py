@@ -228,6 +228,7 @@ OF_TASKS = [
     ),
     ("casino outcomes", '{"satisfaction": "Undecided", "likeness": "Slightly satisfied"}', WRONG),
     ("casino outcomes", "Slightly satisfied, Undecided", NONE),
+    ("casino outcomes", "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)", NONE),
     ("craigslist_bargains deal", '{"probability": .8}', {"probability": 0.8}),
     ("craigslist_bargains deal", '{"probability": 80}', WRONG),
     ("craigslist_bargains deal", '{"deal_probability": 80%}', {"probability": 0.8}),
@@ -405,15 +406,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 5170a644a9647785",
-    "casino partner-priorities": "4 525cba5481aaaabc 8316a6468a16de56",
-    "casino final-deal": "4 080c8ace48a4ed54 aec366f2ebe124c6",
-    "casino outcomes": "4 3a7cdf69e8681ef5 069d31bc2dce77f0",
+    "casino strategies": "4 be56c01b04c68632 2f65efee248c0808",
+    "casino partner-priorities": "4 525cba5481aaaabc 35a4f9e6ab1d3230",
+    "casino final-deal": "4 080c8ace48a4ed54 3df6ffff3aba44c6",
+    "casino outcomes": "4 3a7cdf69e8681ef5 b68d9b34a8f5eb54",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 1eb979dec9f51a13",
-    "craigslist_bargains deal": "4 5eab481703a0c255 5a39143fd6431a01",
+    "cosrec intents": "4 49634547435196a7 c1079e9555fbc1ff",
+    "craigslist_bargains deal": "4 5eab481703a0c255 3be2ac0f96a58304",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 4828d084a458475f",
+    "duo agreement": "4 35363277566e3cae 6c0e606c85b71b12",
 }
 
 

@@ -98,7 +98,7 @@ _DOUBT = re.compile(
     r"unable|unsure|uncertain|ignore|maybe|perhaps|"
     r"should (?:be|have)|make (?:that|it)|change|(?:not|less) (?:sure|certain)|can ?not|can't|"
     r"won't|lowest first|low(?:est)? to high(?:est)?)\b|"
-    r"(?:^|[.!?,]\s+|\n\s*)(?:actually|wait|hmm|oops|sorry|i'm sorry|i am sorry|or|edit|"
+    r"(?:^|[.!?,]\s+|\n\s*|\()(?:actually|wait|hmm|oops|sorry|i'm sorry|i am sorry|or|edit|"
     r"no(?=[,.;:!?]|\s-|\s(?:it|that|the|wait|i)\b)|correction|scratch that)\b",
     re.IGNORECASE,
 )
