@@ -38,138 +38,103 @@ SCORE = reader(score=number_from(1, 5))
 LABELS = reader(labels=some_of(["small-talk", "no-need", "need"]))
 ORDER = reader(order=order_of(["Food", "Water"]))
 BOTH = reader(a=one_of(["yes", "no"]), b=number_from(0, 9))
-FORMS = [
-    (SCORE, '{"score": 4}', 4.0),
-    (SCORE, "{'Score': '4', /* kind */}", 4.0),
-    (SCORE, 'Sure!\n```json\n{\n  "score": 4\n}\n```\nThe bot asks 3 questions.', 4.0),
-    (SCORE, '<think>{"score": 2}</think>My answer: {"score": 4}.', 4.0),
-    (SCORE, '{"score": 4} {"style": 2}\n{"score": 4.0}\nFinal score: **4**', 4.0),
-    (SCORE, r"They agree at last. $\boxed{4}$", 4.0),
-    (SCORE, "The bot is kind.\nAnswer: 4\n", 4.0),
-    (SCORE, "The bot is kind. The final answer is 4.", 4.0),
-    (SCORE, "**4.**", 4.0),
-    (SCORE, "\uff14", 4.0),
-    (SCORE, '{"score": 6}', WRONG),
-    (SCORE, '{"score": "4.²"}', WRONG),
-    (SCORE, "Answer: 4 (very good)", WRONG),
-    (SCORE, '{"score": 4}\nFinal answer: it is kind', WRONG),
-    (SCORE, "4 (very good)", NONE),
-    (SCORE, 'The answer is not {"score": 4}.', NONE),
-    (SCORE, '{"score": 4} - no, 2', NONE),
-    (SCORE, '{"score": 4', NONE),
-    (SCORE, '{"score": 4, "score": 4}', NONE),
-    (SCORE, '{"draft": {"score": 2}, "score": [}', NONE),
-    (SCORE, '{"why": "\\ud800", "score": 4}', NONE),
-    (SCORE, "{" * 5000, NONE),
-    (SCORE, "Answer: " + "[" * 5000, WRONG),
-    (SCORE, "{'score': 4}" * 800, NONE),
-    (SCORE, "4" + " " * 30_000, NONE),
-    (SCORE, 'Draft: {"score": 4}, then final answer: 2', SEVERAL),
-    (SCORE, '{"score": 4}\nScore: 2', SEVERAL),
-    (SCORE, '{"score": 4} or {"score": 2}', SEVERAL),
-    (SCORE, '{"score": 4}\n回答: 2', SEVERAL),
-    (SCORE, 'Sure! {"score": 4}</s>', 4.0),
-    (SCORE, '[{"score": 4}]<|im_end|>', 4.0),
-    (SCORE, '{"answer": {"score": "4/5"}}', 4.0),
-    (SCORE, "It is kind.\n<answer>4</answer>", 4.0),
-    (SCORE, "The answer is 4.", 4.0),
-    (SCORE, "答えは4です。", 4.0),
-    (SCORE, "The bot is kind, so the score is 4 out of 5.", 4.0),
-    (SCORE, "4/10", NONE),
-    (SCORE, "{'Score': '4', why: None, confidence: 0.9}", 4.0),
-    (SCORE, '{"result": {"final_rating": 4}} // kind', 4.0),
-    (SCORE, '"score": 4', 4.0),
-    (SCORE, '{"score": "4"', 4.0),
-    (SCORE, '{"example": {"score": 4}}', NONE),
-    (SCORE, 'Use the following format: {"score": 3}', NONE),
-    (SCORE, '{"score": 4}<|im_end|>\n<|im_start|>user\n{"score": 2}', 4.0),
-    (SCORE, "<|channel|>analysis<|message|>Score 2<|end|><|channel|>final<|message|>4", 4.0),
-    (SCORE, "On a scale from 1 (lowest) to 5 (highest), I'd give it a **4**.", 4.0),
-    (SCORE, "评分：4分（满分5分）\n\n机器人很好。", 4.0),
-    (SCORE, "★★★★☆ (four out of five)", 4.0),
-    (SCORE, "I'd give it at least a 4.", NONE),
-    (SCORE, "评分不是4分。", NONE),
-    (SCORE, '{"reasoning": "It is kind, a 3 or more.", "score": 4}', 4.0),
-    (SCORE, '{"score": 4, "style": 3}', WRONG),
-    (SCORE, "{“score”: “4”}", 4.0),
-    (SCORE, r'\boxed{\{"score": 4\}}', 4.0),
-    (SCORE, "<score>4</score>", 4.0),
-    (SCORE, "<style>4</style>", NONE),
-    (SCORE, "スコアは「4」です。", 4.0),
-    (SCORE, '{"score": 0x4}', NONE),
-    (SCORE, "Score: 3\nOn reflection, Score: 4", SEVERAL),
-    (SCORE, '{"score": 2}\nThe score is 4 after all.', SEVERAL),
-    (SCORE, '{"score": 2}\nWait, that is wrong.', NONE),
-    (SCORE, 'An example of the format: {"score": 3}\nI cannot rate it.', NONE),
-    (SCORE, "For example:\nScore: 3", NONE),
-    (SCORE, "Score: 3\nSorry, 4.", NONE),
-    (SCORE, "It is hard to say. The maximum score is 5.", NONE),
-    (SCORE, 'The format is {"score": 3}', NONE),
-    (SCORE, '\0{"score": 4, "why": NULL}', 4.0),
-    (SCORE, '{"answer": 4}', 4.0),
-    (SCORE, '{"score": 4} is wished.\nSo it is.', NONE),
-    (SCORE, '{"score": [}\n{"score": 4}', 4.0),
-    (SCORE, "{'score': 4, 'score': 4}", NONE),
-    (SCORE, "Score:\n\nScore: 4", 4.0),
-    (SCORE, "Wait, what?\nIt is kind.\nScore: 4", 4.0),
-    (LABELS, '{"small-talk": 1, "no-need": 0, "need": 0}', ["small-talk"]),
-    (SCORE, '{"score": true}', WRONG),
-    (SCORE, "```json\n4\n```", 4.0),
-    (SCORE, "Score: 4 <sup>1</sup>", WRONG),
-    (SCORE, "スコアは4点とします。", 4.0),
-    (SCORE, "\u0664", NONE),  # a digit of Arabic
-    (SCORE, "The score is 4 because it is kind.", 4.0),
-    (SCORE, "I would not say that the score is 4", NONE),
-    (SCORE, '{"score": 3.5}\nThe score is 3.5 because it is kind.', 3.5),
-    (LABELS, "small talk: true\nno_need: no\nneed: false", ["small-talk"]),
-    (LABELS, '{"labels": {"small-talk": 1, "no-need": 0, "need": 0, "bluff": 1}}', WRONG),
-    (ORDER, "Water ⇒ Food", ["Water", "Food"]),
-    (LABELS, '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}', ["small-talk"]),
-    (LABELS, "- small-talk: true\n- no-need: no\n- need: false", ["small-talk"]),
-    (LABELS, "- small-talk: true\n- no-need: no", NONE),
-    (LABELS, "[x] small-talk\n[ ] no-need\n[ ] need", ["small-talk"]),
-    (LABELS, "**small-talk**: はい - hello\n(no-need): 否\nneed: ❌", ["small-talk"]),
-    (LABELS, "Labels used: need, small-talk", ["small-talk", "need"]),
-    (LABELS, "Rejected labels: need, small-talk", NONE),
-    (LABELS, "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", NONE),
-    (ORDER, "1. Water\n2. Food", ["Water", "Food"]),
-    (LABELS, '{"small-talk": "yes", "no-need": 0, "need": "False"}', ["small-talk"]),
-    (LABELS, "No need.", NONE),
-    (ORDER, "Water → Food", ["Water", "Food"]),
-    (ORDER, '{"order": "Food > Water", "direction": "low to high"}', WRONG),
-    (ORDER, '{"order": "Food > Water"}\nfrom low to high', NONE),
-    (LABELS, '{"Small Talk": true, "no_need": false, "need": False}', ["small-talk"]),
-    (LABELS, '{"labels": ["need", "small\u2011talk", "need"]}', ["small-talk", "need"]),
-    (LABELS, "```\n['no-need',]\n```", ["no-need"]),
-    (LABELS, "`need`, `small-talk`", ["small-talk", "need"]),
-    (LABELS, "None.", []),
-    (LABELS, '{"labels": ["need", "bluff"]}', WRONG),
-    (LABELS, '{"small-talk": true, "small talk": false, "need": true}', NONE),
-    (ORDER, '{"order": "water > food"}', ["Water", "Food"]),
-    (ORDER, "Water, Food", ["Water", "Food"]),
-    (ORDER, '{"order": ["Food", "Food"]}', WRONG),
-    (ORDER, "Food < Water", NONE),
-    (ORDER, r"$\boxed{\text{Water} > \text{Food}}$", ["Water", "Food"]),
-    (ORDER, "The partner's order is Water (5) &gt; Food (4).", ["Water", "Food"]),
-    (ORDER, '{"order": {"low": "Food", "high": "Water"}}', ["Water", "Food"]),
-    (ORDER, "They care the most about Water, then Food.", ["Water", "Food"]),
-    (ORDER, "Food (low) > Water (high)", NONE),
-    (ORDER, "First they mention Water, then Food.", NONE),
-    (ORDER, "Your order is Water > Food.", NONE),
-    (ORDER, "My own order is Food > Water.", NONE),
-    (BOTH, '{"A": "YES.", "b": 3}', {"a": "yes", "b": 3.0}),
-    (BOTH, '{"a": "maybe", "b": 3}', WRONG),
-    (BOTH, '{"a": "yes", "A": "no", "b": 3}', NONE),
-    (BOTH, "a: yes\nb: 3", {"a": "yes", "b": 3.0}),
-    (BOTH, "| **A** | yes |\n| B | 3/9 |", {"a": "yes", "b": 3.0}),
-    (BOTH, "<a>yes</a><b>3</b>", {"a": "yes", "b": 3.0}),
-    (BOTH, "1. A: yes, as it rains.\n2. B → 3", {"a": "yes", "b": 3.0}),
-    (BOTH, "a: yes", NONE),
-    (BOTH, "a: yes\nb: 3\na: no", NONE),
-    (BOTH, "a: perhaps\nb: 3", NONE),
-    (BOTH, 'a: yes\nb: 3\n{"a": "yes", "b": 4}', SEVERAL),
-    (BOTH, '{"a": "yes", "b": 3}\n{"a": "no", "b": 3}', SEVERAL),
-]
+# reader, what it makes of each of the texts, the texts
+GROUPS = [
+    (SCORE, 4.0, [
+        '{"score": 4}', "{'Score': '4', /* kind */}",
+        'Sure!\n```json\n{\n  "score": 4\n}\n```\nThe bot asks 3 questions.',
+        '<think>{"score": 2}</think>My answer: {"score": 4}.',
+        '{"score": 4} {"style": 2}\n{"score": 4.0}\nFinal score: **4**',
+        r"They agree at last. $\boxed{4}$", "The bot is kind.\nAnswer: 4\n",
+        "The bot is kind. The final answer is 4.", "**4.**", "\uff14", 'Sure! {"score": 4}</s>',
+        '[{"score": 4}]<|im_end|>', '{"answer": {"score": "4/5"}}',
+        "It is kind.\n<answer>4</answer>", "The answer is 4.", "答えは4です。",
+        "The bot is kind, so the score is 4 out of 5.",
+        "{'Score': '4', why: None, confidence: 0.9}", '{"result": {"final_rating": 4}} // kind',
+        '"score": 4', '{"score": "4"', '{"score": 4}<|im_end|>\n<|im_start|>user\n{"score": 2}',
+        "<|channel|>analysis<|message|>Score 2<|end|><|channel|>final<|message|>4",
+        "On a scale from 1 (lowest) to 5 (highest), I'd give it a **4**.",
+        "评分：4分（满分5分）\n\n机器人很好。", "★★★★☆ (four out of five)",
+        '{"reasoning": "It is kind, a 3 or more.", "score": 4}', "{“score”: “4”}",
+        r'\boxed{\{"score": 4\}}', "<score>4</score>", "スコアは「4」です。",
+        '\0{"score": 4, "why": NULL}', '{"answer": 4}', '{"score": [}\n{"score": 4}',
+        "Score:\n\nScore: 4", "Wait, what?\nIt is kind.\nScore: 4", "```json\n4\n```",
+        "スコアは4点とします。", "The score is 4 because it is kind.",
+    ]),
+    (SCORE, WRONG, [
+        '{"score": 6}', '{"score": "4.²"}', "Answer: 4 (very good)",
+        '{"score": 4}\nFinal answer: it is kind', "Answer: " + "[" * 5000,
+        '{"score": 4, "style": 3}', '{"score": true}', "Score: 4 <sup>1</sup>",
+    ]),
+    (SCORE, NONE, [
+        "4 (very good)", 'The answer is not {"score": 4}.', '{"score": 4} - no, 2', '{"score": 4',
+        '{"score": 4, "score": 4}', '{"draft": {"score": 2}, "score": [}',
+        '{"why": "\\ud800", "score": 4}', "{" * 5000, "{'score': 4}" * 800, "4" + " " * 30_000,
+        "4/10", '{"example": {"score": 4}}', 'Use the following format: {"score": 3}',
+        "I'd give it at least a 4.", "评分不是4分。", "<style>4</style>", '{"score": 0x4}',
+        '{"score": 2}\nWait, that is wrong.',
+        'An example of the format: {"score": 3}\nI cannot rate it.', "For example:\nScore: 3",
+        "Score: 3\nSorry, 4.", "It is hard to say. The maximum score is 5.",
+        'The format is {"score": 3}', '{"score": 4} is wished.\nSo it is.',
+        "{'score': 4, 'score': 4}", "I would not say that the score is 4",
+        "\u0664",  # a digit of Arabic
+    ]),
+    (SCORE, SEVERAL, [
+        'Draft: {"score": 4}, then final answer: 2', '{"score": 4}\nScore: 2',
+        '{"score": 4} or {"score": 2}', '{"score": 4}\n回答: 2',
+        "Score: 3\nOn reflection, Score: 4", '{"score": 2}\nThe score is 4 after all.',
+    ]),
+    (SCORE, 3.5, ['{"score": 3.5}\nThe score is 3.5 because it is kind.']),
+    (LABELS, ["small-talk"], [
+        '{"small-talk": 1, "no-need": 0, "need": 0}', "small talk: true\nno_need: no\nneed: false",
+        '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}',
+        "- small-talk: true\n- no-need: no\n- need: false", "[x] small-talk\n[ ] no-need\n[ ] need",
+        "**small-talk**: はい - hello\n(no-need): 否\nneed: ❌",
+        '{"small-talk": "yes", "no-need": 0, "need": "False"}',
+        '{"Small Talk": true, "no_need": false, "need": False}',
+    ]),
+    (LABELS, WRONG, [
+        '{"labels": {"small-talk": 1, "no-need": 0, "need": 0, "bluff": 1}}',
+        '{"labels": ["need", "bluff"]}',
+    ]),
+    (LABELS, NONE, [
+        "- small-talk: true\n- no-need: no", "Rejected labels: need, small-talk",
+        "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", "No need.",
+        '{"small-talk": true, "small talk": false, "need": true}',
+    ]),
+    (LABELS, ["small-talk", "need"], [
+        "Labels used: need, small-talk", '{"labels": ["need", "small\u2011talk", "need"]}',
+        "`need`, `small-talk`",
+    ]),
+    (LABELS, ["no-need"], ["```\n['no-need',]\n```"]),
+    (LABELS, [], ["None."]),
+    (ORDER, ["Water", "Food"], [
+        "Water ⇒ Food", "1. Water\n2. Food", "Water → Food", '{"order": "water > food"}',
+        "Water, Food", r"$\boxed{\text{Water} > \text{Food}}$",
+        "The partner's order is Water (5) &gt; Food (4).",
+        '{"order": {"low": "Food", "high": "Water"}}', "They care the most about Water, then Food.",
+    ]),
+    (ORDER, WRONG, [
+        '{"order": "Food > Water", "direction": "low to high"}', '{"order": ["Food", "Food"]}',
+    ]),
+    (ORDER, NONE, [
+        '{"order": "Food > Water"}\nfrom low to high', "Food < Water", "Food (low) > Water (high)",
+        "First they mention Water, then Food.", "Your order is Water > Food.",
+        "My own order is Food > Water.",
+    ]),
+    (BOTH, {"a": "yes", "b": 3.0}, [
+        '{"A": "YES.", "b": 3}', "a: yes\nb: 3", "| **A** | yes |\n| B | 3/9 |",
+        "<a>yes</a><b>3</b>", "1. A: yes, as it rains.\n2. B → 3",
+    ]),
+    (BOTH, WRONG, ['{"a": "maybe", "b": 3}']),
+    (BOTH, NONE, [
+        '{"a": "yes", "A": "no", "b": 3}', "a: yes", "a: yes\nb: 3\na: no", "a: perhaps\nb: 3",
+    ]),
+    (BOTH, SEVERAL, [
+        'a: yes\nb: 3\n{"a": "yes", "b": 4}', '{"a": "yes", "b": 3}\n{"a": "no", "b": 3}',
+    ]),
+]  # fmt: skip
+FORMS = [(read, text, due) for read, due, texts in GROUPS for text in texts]
 
 
 @pytest.mark.parametrize(("read", "text", "due"), FORMS)
@@ -190,61 +155,54 @@ TABLE = (
 SENTENCE = (
     "mturk_agent_1 gets all three Food, no Water, 1 Firewood; agent 2 0 Food, 3 Water, 2 Firewood"
 )
-OF_TASKS = [
-    ("casino strategies", json.dumps({"labels": ["self-need"]}), {"labels": ["self-need"]}),
-    ("casino strategies", "small-talk", {"labels": ["small-talk"]}),
-    ("casino strategies", "non-strategic", NONE),
-    (
-        "casino partner-priorities",
-        "Water > Food > Firewood",
-        {"order": ["Water", "Food", "Firewood"]},
-    ),
-    ("casino partner-priorities", '{"order": "Water > Food"}', WRONG),
-    (
-        "casino partner-priorities",
-        "Low: Firewood, medium: Food, high: Water",
-        {"order": ["Water", "Food", "Firewood"]},
-    ),
-    ("casino final-deal", f'{{"allocation": {DEAL}}}', {"allocation": BY_SIDE}),
-    ("casino final-deal", json.dumps({"allocation": BY_SIDE}), {"allocation": BY_SIDE}),
-    ("casino final-deal", TABLE, {"allocation": BY_SIDE}),
-    ("casino final-deal", "No deal, as mturk_agent_2 walks away.", {"allocation": None}),
-    ("casino final-deal", "No deal yet.", NONE),
-    ("casino final-deal", SENTENCE, {"allocation": BY_SIDE}),
-    ("casino final-deal", SENTENCE.replace("gets", "wants"), NONE),
-    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "3.0")}}}', {"allocation": BY_SIDE}),
-    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "3.5", 1)}}}', WRONG),
-    ("casino final-deal", f'{{"allocation": {DEAL.upper()}}}', {"allocation": BY_SIDE}),
-    ("casino final-deal", "{'allocation': None}", {"allocation": None}),
-    ("casino final-deal", '{"allocation": "No deal"}', {"allocation": None}),
-    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "2", 1)}}}', WRONG),
-    ("casino final-deal", f'{{"allocation": {DEAL.replace("3", "true", 1)}}}', WRONG),
-    ("casino final-deal", '{"allocation": {"Food": {...}}}', NONE),
-    ("casino final-deal", f'{{"allocation": null}}\n{DEAL}', SEVERAL),
-    (
-        "casino outcomes",
+GROUPS_OF_TASKS = [
+    ("casino strategies", {"labels": ["self-need"]}, [json.dumps({"labels": ["self-need"]})]),
+    ("casino strategies", {"labels": ["small-talk"]}, ["small-talk"]),
+    ("casino strategies", NONE, ["non-strategic"]),
+    ("casino partner-priorities", {"order": ["Water", "Food", "Firewood"]}, [
+        "Water > Food > Firewood", "Low: Firewood, medium: Food, high: Water",
+    ]),
+    ("casino partner-priorities", WRONG, ['{"order": "Water > Food"}']),
+    ("casino final-deal", {"allocation": BY_SIDE}, [
+        f'{{"allocation": {DEAL}}}', json.dumps({"allocation": BY_SIDE}), TABLE, SENTENCE,
+        f'{{"allocation": {DEAL.replace("3", "3.0")}}}', f'{{"allocation": {DEAL.upper()}}}',
+    ]),
+    ("casino final-deal", {"allocation": None}, [
+        "No deal, as mturk_agent_2 walks away.", "{'allocation': None}",
+        '{"allocation": "No deal"}',
+    ]),
+    ("casino final-deal", NONE, [
+        "No deal yet.", SENTENCE.replace("gets", "wants"), '{"allocation": {"Food": {...}}}',
+    ]),
+    ("casino final-deal", WRONG, [
+        f'{{"allocation": {DEAL.replace("3", "3.5", 1)}}}',
+        f'{{"allocation": {DEAL.replace("3", "2", 1)}}}',
+        f'{{"allocation": {DEAL.replace("3", "true", 1)}}}',
+    ]),
+    ("casino final-deal", SEVERAL, [f'{{"allocation": null}}\n{DEAL}']),
+    ("casino outcomes", {"satisfaction": "Slightly satisfied", "likeness": "Undecided"}, [
         '{"satisfaction": "slightly-satisfied", "likeness": "Undecided"}',
-        {"satisfaction": "Slightly satisfied", "likeness": "Undecided"},
-    ),
-    ("casino outcomes", '{"satisfaction": "Undecided", "likeness": "Slightly satisfied"}', WRONG),
-    ("casino outcomes", "Slightly satisfied, Undecided", NONE),
-    ("casino outcomes", "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)", NONE),
-    ("craigslist_bargains deal", '{"probability": .8}', {"probability": 0.8}),
-    ("craigslist_bargains deal", '{"probability": 80}', WRONG),
-    ("craigslist_bargains deal", '{"deal_probability": 80%}', {"probability": 0.8}),
-    ("craigslist_bargains deal", "I'm 80% sure that they reach a deal.", {"probability": 0.8}),
-    ("craigslist_bargains deal", "80% chance that they do not agree.", NONE),
-    ("craigslist_bargains deal", "50/50", NONE),
-    ("craigslist_bargains deal", "0.8/1", {"probability": 0.8}),
-    ("craigslist_bargains deal", "The probability is 80%.", {"probability": 0.8}),
-    ("craigslist_bargains deal", '{"probability": 0.80}\nThe probability is 0.7.', SEVERAL),
-    ("cosrec intents", "search, product details", {"types": ["search", "product_details"]}),
-    ("cosrec intents", '{"types": ["buy"]}', WRONG),
-    ("cosrec intents", "search, not recommendation", NONE),
-    ("duo agreement", "3.5", {"score": 3.5}),
-    ("duo agreement", '{"score": 10}', WRONG),
-    ("duo agreement", "4点", {"score": 4.0}),
-]
+    ]),
+    ("casino outcomes", WRONG, ['{"satisfaction": "Undecided", "likeness": "Slightly satisfied"}']),
+    ("casino outcomes", NONE, [
+        "Slightly satisfied, Undecided",
+        "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)",
+    ]),
+    ("craigslist_bargains deal", {"probability": 0.8}, [
+        '{"probability": .8}', '{"deal_probability": 80%}', "I'm 80% sure that they reach a deal.",
+        "0.8/1", "The probability is 80%.",
+    ]),
+    ("craigslist_bargains deal", WRONG, ['{"probability": 80}']),
+    ("craigslist_bargains deal", NONE, ["80% chance that they do not agree.", "50/50"]),
+    ("craigslist_bargains deal", SEVERAL, ['{"probability": 0.80}\nThe probability is 0.7.']),
+    ("cosrec intents", {"types": ["search", "product_details"]}, ["search, product details"]),
+    ("cosrec intents", WRONG, ['{"types": ["buy"]}']),
+    ("cosrec intents", NONE, ["search, not recommendation"]),
+    ("duo agreement", {"score": 3.5}, ["3.5"]),
+    ("duo agreement", WRONG, ['{"score": 10}']),
+    ("duo agreement", {"score": 4.0}, ["4点"]),
+]  # fmt: skip
+OF_TASKS = [(name, text, due) for name, due, texts in GROUPS_OF_TASKS for text in texts]
 
 
 @pytest.mark.parametrize(("name", "text", "due"), OF_TASKS)
@@ -302,23 +260,19 @@ def contents(state):
     return [each["content"] for each in GAME.messages(state)[1:]]
 
 
-@pytest.mark.parametrize(
-    ("turns", "end", "offer"),
-    [
-        (("Hi", "[Offer: 5]", "Fine.\n[Accept]"), "deal", 5),
-        (("[offer 5]", "[REJECT]", "[Offer: 6]", "[accept]"), "deal", 6),
-        (("[Offer: 5] [Offer: 5]", "So:\n- **[Accept].**\nThanks!"), "deal", 5),
-        (("[Offer: 5]", "Well.\n[Counter-offer: 7]", "[Accept the deal]"), "deal", 7),
-        (("[Offer: 5]", ("[Accept]\nbecause the ch", TRUNCATED)), "deal", 5),
-        ((("[Offer: 5]\nor [Offer: 6", TRUNCATED), "[Accept]"), "deal", 5),
-        (("[Offer: 5]", "[Accept if you add a lamp]", "Hm", "[Accept]"), "deal", 5),
-        (("[Walk-Away]",), "walk_away", None),
-        (("Hi", "[walk away]"), "walk_away", None),
-        (("Hi", "Hello", "Well", "Bye", "I accept", "(accept)"), "turn_limit", None),
-        (("[Offer: 5", "1", "", "2", "[Offer: five]"), "walk_away", None),
-        (("[Offer: 5", "1", "", "2", "Hi", "[Accept]"), "turn_limit", None),
-    ],
-)
+@pytest.mark.parametrize(("turns", "end", "offer"), [
+    (("Hi", "[Offer: 5]", "Fine.\n[Accept]"), "deal", 5),
+    (("[offer 5]", "[REJECT]", "[Offer: 6]", "[accept]"), "deal", 6),
+    (("[Offer: 5] [Offer: 5]", "So:\n- **[Accept].**\nThanks!"), "deal", 5),
+    (("[Offer: 5]", "Well.\n[Counter-offer: 7]", "[Accept the deal]"), "deal", 7),
+    (("[Offer: 5]", ("[Accept]\nbecause the ch", TRUNCATED)), "deal", 5),
+    ((("[Offer: 5]\nor [Offer: 6", TRUNCATED), "[Accept]"), "deal", 5),
+    (("[Offer: 5]", "[Accept if you add a lamp]", "Hm", "[Accept]"), "deal", 5),
+    (("[Walk-Away]",), "walk_away", None), (("Hi", "[walk away]"), "walk_away", None),
+    (("Hi", "Hello", "Well", "Bye", "I accept", "(accept)"), "turn_limit", None),
+    (("[Offer: 5", "1", "", "2", "[Offer: five]"), "walk_away", None),
+    (("[Offer: 5", "1", "", "2", "Hi", "[Accept]"), "turn_limit", None),
+])  # fmt: skip
 def test_a_negotiation_ends(turns, end, offer):
     state = after(*turns)
     assert (state.end, state.offer if state.end == "deal" else None) == (end, offer)
@@ -327,27 +281,12 @@ def test_a_negotiation_ends(turns, end, offer):
         GAME.step(state, "more")
 
 
-@pytest.mark.parametrize(
-    "last",
-    [
-        "I cannot [Accept] this.",
-        "Will you [Accept] my last offer?",
-        "I accept your [Offer: 4].",
-        "[Accept]?",
-        "[Accept]\n[Walk-Away]",
-        "[Accept if you add a lamp]",
-        "[Accept",
-        "[Offer: five]",
-        "[Offer: 5] [Offer: 6]",
-        "[Offer: 5] [Walk-Away]",
-        "<think>[Accept]",
-        "<think>well</think>",
-        "",
-        ("[Offer: 5", TRUNCATED),
-        ("[Accept]", REFUSED),
-        ("[Accept]", TOOL_CALL),
-    ],
-)
+@pytest.mark.parametrize("last", [
+    "I cannot [Accept] this.", "Will you [Accept] my last offer?", "I accept your [Offer: 4].",
+    "[Accept]?", "[Accept]\n[Walk-Away]", "[Accept if you add a lamp]", "[Accept", "[Offer: five]",
+    "[Offer: 5] [Offer: 6]", "[Offer: 5] [Walk-Away]", "<think>[Accept]", "<think>well</think>", "",
+    ("[Offer: 5", TRUNCATED), ("[Accept]", REFUSED), ("[Accept]", TOOL_CALL),
+])  # fmt: skip
 def test_a_malformed_turn_changes_nothing_and_warns_its_side_alone(last):
     before, state = after("[Offer: 4]"), after("[Offer: 4]", last)
     assert state.turns[-1].fault
@@ -374,24 +313,17 @@ def test_each_side_sees_its_own_turns_as_the_assistants():
     assert (first["role"], first["content"]) == ("user", "Hi")
 
 
-@pytest.mark.parametrize(
-    ("name", "terms", "offer"),
-    [
-        ("casino", "Food=2 Water=1 Firewood=0", {"Food": 2, "Water": 1, "Firewood": 0}),
-        ("casino", "2 food, 1 water and 0 firewood.", {"Food": 2, "Water": 1, "Firewood": 0}),
-        ("casino", "Food=2 Water=1", None),
-        ("casino", "Food=2 Water=1 Firewood=4", None),
-        ("casino", "Food=2 Food=2 Water=1 Firewood=0", None),
-        ("casino", "Food=2 Water=1 Firewood=0 or all of it", None),
-        ("casino", "Food=2 Water=1 Firewood=0¹", None),
-        ("craigslist_bargains", "$1,200.50", 1200.5),
-        ("craigslist_bargains", "2,300/mo", 2300),
-        ("craigslist_bargains", "120 USD.", 120),
-        ("craigslist_bargains", "1.200", None),
-        ("craigslist_bargains", "120 or 130", None),
-        ("craigslist_bargains", "-5", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "terms", "offer"), [
+    ("casino", "Food=2 Water=1 Firewood=0", {"Food": 2, "Water": 1, "Firewood": 0}),
+    ("casino", "2 food, 1 water and 0 firewood.", {"Food": 2, "Water": 1, "Firewood": 0}),
+    ("casino", "Food=2 Water=1", None), ("casino", "Food=2 Water=1 Firewood=4", None),
+    ("casino", "Food=2 Food=2 Water=1 Firewood=0", None),
+    ("casino", "Food=2 Water=1 Firewood=0 or all of it", None),
+    ("casino", "Food=2 Water=1 Firewood=0¹", None), ("craigslist_bargains", "$1,200.50", 1200.5),
+    ("craigslist_bargains", "2,300/mo", 2300), ("craigslist_bargains", "120 USD.", 120),
+    ("craigslist_bargains", "1.200", None), ("craigslist_bargains", "120 or 130", None),
+    ("craigslist_bargains", "-5", None),
+])  # fmt: skip
 def test_offers(name, terms, offer):
     game = discover()[name].task("deals").asking
     state = game.step(NegotiationState({}, 20), f"[Offer: {terms}]")
@@ -406,15 +338,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 2f65efee248c0808",
-    "casino partner-priorities": "4 525cba5481aaaabc 35a4f9e6ab1d3230",
-    "casino final-deal": "4 080c8ace48a4ed54 3df6ffff3aba44c6",
+    "casino strategies": "4 be56c01b04c68632 00ae15c0ec6ada47",
+    "casino partner-priorities": "4 525cba5481aaaabc bbb00698648ace9e",
+    "casino final-deal": "4 080c8ace48a4ed54 a4e458941693e12d",
     "casino outcomes": "4 3a7cdf69e8681ef5 b68d9b34a8f5eb54",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 c1079e9555fbc1ff",
-    "craigslist_bargains deal": "4 5eab481703a0c255 3be2ac0f96a58304",
+    "cosrec intents": "4 49634547435196a7 49972dbd100e27a9",
+    "craigslist_bargains deal": "4 5eab481703a0c255 435910d1ee93fa6d",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 6c0e606c85b71b12",
+    "duo agreement": "4 35363277566e3cae 08503e32ebdfce60",
 }
 
 
