@@ -41,28 +41,15 @@ ASINS = [
 
 # One of each that satisfies all rules
 PRODUCT = {
-    "parent_asin": "B01",
-    "title": "A title",
-    "average_rating": 4.5,
-    "rating_number": 3,
-    "features": ["made of words"],
-    "description": [],
-    "price": 12.5,
-    "store": "Store",
-    "categories": ["Things"],
-    "details": {"Brand": "Store"},
-    "bought_together": None,
-}
+    "parent_asin": "B01", "title": "A title", "average_rating": 4.5, "rating_number": 3,
+    "features": ["made of words"], "description": [], "price": 12.5, "store": "Store",
+    "categories": ["Things"], "details": {"Brand": "Store"}, "bought_together": None,
+}  # fmt: skip
 REVIEW = {
-    "parent_asin": "B01",
-    "title": "A title",
-    "text": "Some words of it",
-    "timestamp": 1_600_000_000_000,
-    "user_id": "A1",
-    "verified_purchase": True,
-    "rating": 5.0,
+    "parent_asin": "B01", "title": "A title", "text": "Some words of it",
+    "timestamp": 1_600_000_000_000, "user_id": "A1", "verified_purchase": True, "rating": 5.0,
     "helpful_vote": 0,
-}
+}  # fmt: skip
 
 
 EDGES = [
@@ -74,13 +61,9 @@ EDGES = [
 
 LISTS = [[], TEXTS, *([text] for text in TEXTS)]
 PRODUCTS = {  # field -> values of most records, beside those of PRODUCT
-    "parent_asin": ASINS,
-    "title": TEXTS,
-    "features": LISTS,
-    "description": LISTS,
-    "details": DETAILS,
-    "bought_together": [None, None, [], ["x"], {}, "x"],
-}
+    "parent_asin": ASINS, "title": TEXTS, "features": LISTS, "description": LISTS,
+    "details": DETAILS, "bought_together": [None, None, [], ["x"], {}, "x"],
+}  # fmt: skip
 REVIEWS = {
     "parent_asin": [*ASINS, "unknown"],
     "title": TEXTS,

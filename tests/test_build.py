@@ -175,18 +175,12 @@ def test_a_missing_file_is_named_with_what_to_do_and_a_partial_build_says_so(rea
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 900, "validation": 30}
 
 
-@pytest.mark.parametrize(
-    ("rows", "bytes_a_row", "sizes"),  # as the dataset viewer reads a group at once
-    [
-        (0, 2000, []),
-        (1, 2000, [1]),
-        (1499, 2000, [1499]),
-        (1500, 2000, [1000, 500]),
-        (5247, 2000, [1000, 1000, 1000, 1000, 1247]),
-        (17464, 40, [17464]),  # small rows: all of them are under 1 MB
-        (20000, 200, [5500, 5500, 5500, 3500]),
-    ],
-)
+@pytest.mark.parametrize(("rows", "bytes_a_row", "sizes"), [
+    (0, 2000, []), (1, 2000, [1]), (1499, 2000, [1499]), (1500, 2000, [1000, 500]),
+    (5247, 2000, [1000, 1000, 1000, 1000, 1247]),
+    (17464, 40, [17464]),  # small rows: all of them are under 1 MB
+    (20000, 200, [5500, 5500, 5500, 3500]),
+])  # fmt: skip
 def test_row_groups(rows, bytes_a_row, sizes):
     values = (pa.array(["x" * (bytes_a_row - 4)] * min(500, rows - n)) for n in range(0, rows, 500))
     cut = list(row_groups(pa.record_batch({"text": array}) for array in values))

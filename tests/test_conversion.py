@@ -109,18 +109,13 @@ def test_a_label_stays_a_label():
 
 
 REFUSED = {
-    "anything": object,
-    "a function": len,
-    "values of several types": {"a", 1},
-    "always null": None,
-    "absent or null": {"a?": (str, None)},
-    "text or an object": (str, {"a": str}),
-    "text or a number": (str, int),
-    "an object or any keys": ({"a": str}, {str: str}),
+    "anything": object, "a function": len, "values of several types": {"a", 1}, "always null": None,
+    "absent or null": {"a?": (str, None)}, "text or an object": (str, {"a": str}),
+    "text or a number": (str, int), "an object or any keys": ({"a": str}, {str: str}),
     "null in one and absent from the other": ({"a": str, "b": (int, None)}, {"a": str}),
     "objects without keys": ({}, {}),
     "a converted value or another": (Converted(int, str, str, int), str),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -65,43 +65,34 @@ def last_act(*events, **more):
 # Tokens -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("  \n ", ""),
-        ("Is It NEW", "is it new"),
-        # dots, and what upstream drops
-        (r"wait.. what.....ok yes\no>maybe/so", "wait ... what ... ok yes no maybe so"),
-        # the period of a sentence's end, and only that
-        ("it is. yes it is.", "it is . yes it is ."),
-        ("sold (mostly.) he said", "sold ( mostly . ) he said"),
-        ("see v1.2.x now hm . ok well...", "see v1.2.x now hm . ok well ..."),
-        ("50. ok", "50. ok"),
-        ("-$.5 or -.5. ok 50. 60", "- $.5 or -.5. ok 50 . 60"),
-        ("50.", "50 ."),
-        ("$50. ok it is okay. sure", "$50 . ok it is okay . sure"),
-        ("ok. sure ok.", "ok. sure ok ."),
-        # punctuation
-        ("wow! really?! 10, 10,000 and 10,a", "wow ! really ? ! 10 , 10,000 and 10 , a"),
-        ("at 5:30: here #1 & 50%; me@home", "at 5:30 : here # 1 & 50 % ; me @ home"),
-        ("[a]{b}(c)<d", "[ a ] { b } ( c ) < d"),
-        ("well--made two-tone - yes", "well -- made two-tone - yes"),
-        ("“so” «so» ‘so’", "“ so ” « so » ‘ so ’"),
-        ('"new" ("box") 5" wide', "`` new '' ( `` box '' ) 5 '' wide"),
-        ("so \"big.\" ok ``so'' it is", "so `` big . '' ok `` so '' it is"),
-        # what is written together
-        ("can't isn't don’t cant 's n't", "ca n't is n't don ’ t cant 's n't"),
-        ("he's I'm we'd you'll we're I've boss'", "he 's i 'm we 'd you 'll we 're i 've boss '"),
-        ("I cannot, gonna gotta wanna", "i can not , gon na got ta wan na"),
-        ("gimme lemme d'ye more'n 'tis 'twas", "gim me lem me d 'ye more 'n 't is 't was"),
-        # dollars
-        ("$50 $ 60, 70 $ or 80$, ok", "$50 $60 , 70$ or 80 $, ok"),
-        ("$.50 $,5 a $ b", "$.50 $,5 a $ b"),
-        ("5 $ 6 $", "5 $6$"),
-        ("$7$ $$", "$7$ $ $"),
-        ("for $1,500.50!", "for $1,500.50 !"),
-    ],
-)
+@pytest.mark.parametrize(("text", "tokens"), [
+    ("  \n ", ""), ("Is It NEW", "is it new"),
+    # dots, and what upstream drops
+    (r"wait.. what.....ok yes\no>maybe/so", "wait ... what ... ok yes no maybe so"),
+    # the period of a sentence's end, and only that
+    ("it is. yes it is.", "it is . yes it is ."),
+    ("sold (mostly.) he said", "sold ( mostly . ) he said"),
+    ("see v1.2.x now hm . ok well...", "see v1.2.x now hm . ok well ..."), ("50. ok", "50. ok"),
+    ("-$.5 or -.5. ok 50. 60", "- $.5 or -.5. ok 50 . 60"), ("50.", "50 ."),
+    ("$50. ok it is okay. sure", "$50 . ok it is okay . sure"), ("ok. sure ok.", "ok. sure ok ."),
+    # punctuation
+    ("wow! really?! 10, 10,000 and 10,a", "wow ! really ? ! 10 , 10,000 and 10 , a"),
+    ("at 5:30: here #1 & 50%; me@home", "at 5:30 : here # 1 & 50 % ; me @ home"),
+    ("[a]{b}(c)<d", "[ a ] { b } ( c ) < d"),
+    ("well--made two-tone - yes", "well -- made two-tone - yes"),
+    ("“so” «so» ‘so’", "“ so ” « so » ‘ so ’"),
+    ('"new" ("box") 5" wide', "`` new '' ( `` box '' ) 5 '' wide"),
+    ("so \"big.\" ok ``so'' it is", "so `` big . '' ok `` so '' it is"),
+    # what is written together
+    ("can't isn't don’t cant 's n't", "ca n't is n't don ’ t cant 's n't"),
+    ("he's I'm we'd you'll we're I've boss'", "he 's i 'm we 'd you 'll we 're i 've boss '"),
+    ("I cannot, gonna gotta wanna", "i can not , gon na got ta wan na"),
+    ("gimme lemme d'ye more'n 'tis 'twas", "gim me lem me d 'ye more 'n 't is 't was"),
+    # dollars
+    ("$50 $ 60, 70 $ or 80$, ok", "$50 $60 , 70$ or 80 $, ok"),
+    ("$.50 $,5 a $ b", "$.50 $,5 a $ b"), ("5 $ 6 $", "5 $6$"), ("$7$ $$", "$7$ $ $"),
+    ("for $1,500.50!", "for $1,500.50 !"),
+])  # fmt: skip
 def test_tokens(text, tokens):
     assert rules.tokenize(text) == tokens.split()
 
@@ -233,57 +224,47 @@ def s(*said):
     return [(SELLER, each) for each in said]
 
 
-@pytest.mark.parametrize(
-    ("intent", "dialogues"),
-    [
-        # 1: the first of all events, without a price
-        ("intro", (b("The lamp is nice"), s("Is it not too low?"))),
-        # 2: a price, and none before
-        ("init-price", (b("$40"), b("Hi") + s("$100"))),
-        # 3
-        ("vague-price", (b("Hi") + s("Is that too low?"), b("$40") + s("no, too low"))),
-        # 4; an offer names a price, and it may repeat one
-        ("counter-price", (b(40.0) + s("$50"), b("$40") + s("too low, $60"), b("$40") + s("$60"))),
-        ("counter-price", (b("$40") + s("$100"), b("$40", "$40 or $50"))),
-        ("counter-price", (b("$40") + s("$60, not $40"),)),
-        # 5
-        ("insist", (b("$40", "$40?"), b("$40") + s("$60", "$40 is not $60"))),
-        # 6
-        ("inquiry", (b("Hi") + s("Is it?"),)),
-        # 7
-        ("agree", (b("Hi") + s("ok"), b("$40") + s("$40?"))),
-        # 8: the reader asked, and nothing is noticed of the answer
-        ("inform", (b("Hi", "Is it?") + s("It is"), b("Hi", "Is it?") + s("It is", "And blue"))),
-        # 9
-        ("disagree", (b("Hi") + s("I can not"), b("Hi", "Is it?") + s("no"))),
-        ("unknown", (b("Hello") + s("Hello"), b("Hi") + s("Isn't it?"), b("Hi") + s("Hey no"))),
-        # its own question
-        ("unknown", (b("Hi", "Is it?", "It is"), b("Hi", "Is it?", "Hm") + s("It is"))),
-        ("unknown", (b("Hi", "Is it?") + s("Hey it is"), b("quit") + s("It is"))),
-        *((action, (b("Hi") + s(action),)) for action in ("accept", "reject", "quit")),
-        ("offer", (b(40.0),)),
-    ],
-)
+@pytest.mark.parametrize(("intent", "dialogues"), [
+    # 1: the first of all events, without a price
+    ("intro", (b("The lamp is nice"), s("Is it not too low?"))),
+    # 2: a price, and none before
+    ("init-price", (b("$40"), b("Hi") + s("$100"))),
+    # 3
+    ("vague-price", (b("Hi") + s("Is that too low?"), b("$40") + s("no, too low"))),
+    # 4; an offer names a price, and it may repeat one
+    ("counter-price", (b(40.0) + s("$50"), b("$40") + s("too low, $60"), b("$40") + s("$60"))),
+    ("counter-price", (b("$40") + s("$100"), b("$40", "$40 or $50"))),
+    ("counter-price", (b("$40") + s("$60, not $40"),)),
+    # 5
+    ("insist", (b("$40", "$40?"), b("$40") + s("$60", "$40 is not $60"))),
+    # 6
+    ("inquiry", (b("Hi") + s("Is it?"),)),
+    # 7
+    ("agree", (b("Hi") + s("ok"), b("$40") + s("$40?"))),
+    # 8: the reader asked, and nothing is noticed of the answer
+    ("inform", (b("Hi", "Is it?") + s("It is"), b("Hi", "Is it?") + s("It is", "And blue"))),
+    # 9
+    ("disagree", (b("Hi") + s("I can not"), b("Hi", "Is it?") + s("no"))),
+    ("unknown", (b("Hello") + s("Hello"), b("Hi") + s("Isn't it?"), b("Hi") + s("Hey no"))),
+    # its own question
+    ("unknown", (b("Hi", "Is it?", "It is"), b("Hi", "Is it?", "Hm") + s("It is"))),
+    ("unknown", (b("Hi", "Is it?") + s("Hey it is"), b("quit") + s("It is"))),
+    *((action, (b("Hi") + s(action),)) for action in ("accept", "reject", "quit")),
+    ("offer", (b(40.0),)),
+])  # fmt: skip
 def test_intents(intent, dialogues):
     assert [last_act(*events).intent for events in dialogues] == [intent] * len(dialogues)
 
 
-@pytest.mark.parametrize(
-    ("price", "dialogues"),
-    [
-        # of several, the side's best; the listing price is no proposal of a buyer's
-        (40.0, (b("$50 or $40 or $60"), b(40))),
-        (60.0, (s("$50 or $60 or $40"),)),
-        (100.0, (s("$100"),)),
-        (None, (b("Hello"), b("$100"), b(None), b(40) + s("accept"))),
-        # none that is better for the side than its last; the other side's does not count
-        (None, (b("$40", "$30"), s("$60", "$70"))),
-        (40.0, (b("$40", "$40"),)),
-        (50.0, (b("$40", "Hm", "$30, $50"), s("$60", "$70, $50"))),
-        (60.0, (s("$60", "$60"),)),
-        (30.0, (s("$60") + b("$30"),)),
-    ],
-)
+@pytest.mark.parametrize(("price", "dialogues"), [
+    # of several, the side's best; the listing price is no proposal of a buyer's
+    (40.0, (b("$50 or $40 or $60"), b(40))), (60.0, (s("$50 or $60 or $40"),)),
+    (100.0, (s("$100"),)), (None, (b("Hello"), b("$100"), b(None), b(40) + s("accept"))),
+    # none that is better for the side than its last; the other side's does not count
+    (None, (b("$40", "$30"), s("$60", "$70"))), (40.0, (b("$40", "$40"),)),
+    (50.0, (b("$40", "Hm", "$30, $50"), s("$60", "$70, $50"))), (60.0, (s("$60", "$60"),)),
+    (30.0, (s("$60") + b("$30"),)),
+])  # fmt: skip
 def test_the_price_of_an_act(price, dialogues):
     found = [last_act(*events).price for events in dialogues]
     assert list(map(repr, found)) == [repr(price)] * len(found)

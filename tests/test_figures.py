@@ -14,30 +14,22 @@ from parley.building.verdicts import UNEXPLAINED, every_count, figures, judge
 KNOWN = Differs("39.4", "39.5", "folds")
 
 
-@pytest.mark.parametrize(
-    ("stated", "measured", "known", "due"),
-    [
-        (846, 846, None, (846, "matches")),
-        (846, 847, None, (847, UNEXPLAINED)),
-        (846, 846.0, None, ("846.0", UNEXPLAINED)),  # a count is an integer
-        ("36.97", 36.9749, None, ("36.97", "matches")),
-        ("36.97", 36.965, None, ("36.97", "matches")),  # may have been rounded either way
-        ("36.97", 36.9649, None, ("36.96", UNEXPLAINED)),
-        (".376", 0.3766, None, ("0.377", UNEXPLAINED)),
-        ("-.092", 0.0916, None, ("0.092", UNEXPLAINED)),
-        ("4e1", 38.4, None, ("38", "matches")),
-        ("4e1", 34.9, None, ("35", UNEXPLAINED)),
-        ("17e3", 17464, None, ("17464", "matches")),
-        ("17e3", 17501, None, ("17501", UNEXPLAINED)),
-        ("20-23", "20-23", None, ("20-23", "matches")),
-        ("3.47", float("nan"), None, ("nan", UNEXPLAINED)),
-        ("3.47", "3.47", None, ("3.47", UNEXPLAINED)),
-        ("nan", "nan", None, ("nan", "matches")),
-        ("39.4", 39.54, KNOWN, ("39.5", "differs")),
-        ("39.4", 39.41, KNOWN, ("39.4", UNEXPLAINED)),  # a known difference that disappeared
-        ("39.4", 39.70, KNOWN, ("39.7", UNEXPLAINED)),  # it differs otherwise than known
-    ],
-)
+@pytest.mark.parametrize(("stated", "measured", "known", "due"), [
+    (846, 846, None, (846, "matches")), (846, 847, None, (847, UNEXPLAINED)),
+    (846, 846.0, None, ("846.0", UNEXPLAINED)),  # a count is an integer
+    ("36.97", 36.9749, None, ("36.97", "matches")),
+    ("36.97", 36.965, None, ("36.97", "matches")),  # may have been rounded either way
+    ("36.97", 36.9649, None, ("36.96", UNEXPLAINED)),
+    (".376", 0.3766, None, ("0.377", UNEXPLAINED)), ("-.092", 0.0916, None, ("0.092", UNEXPLAINED)),
+    ("4e1", 38.4, None, ("38", "matches")), ("4e1", 34.9, None, ("35", UNEXPLAINED)),
+    ("17e3", 17464, None, ("17464", "matches")), ("17e3", 17501, None, ("17501", UNEXPLAINED)),
+    ("20-23", "20-23", None, ("20-23", "matches")),
+    ("3.47", float("nan"), None, ("nan", UNEXPLAINED)),
+    ("3.47", "3.47", None, ("3.47", UNEXPLAINED)), ("nan", "nan", None, ("nan", "matches")),
+    ("39.4", 39.54, KNOWN, ("39.5", "differs")),
+    ("39.4", 39.41, KNOWN, ("39.4", UNEXPLAINED)),  # a known difference that disappeared
+    ("39.4", 39.70, KNOWN, ("39.7", UNEXPLAINED)),  # it differs otherwise than known
+])  # fmt: skip
 def test_a_value_is_judged_within_the_rounding_that_it_is_stated_with(stated, measured, known, due):
     assert judge(stated, measured, known)[:2] == due
 

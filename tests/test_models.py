@@ -304,24 +304,17 @@ def test_the_primary_metric_of_epochs_is_first(asked, scored):
 CHANGES = {  # part of a log -> another value
     "samples[0].output.choices[0].message.content": '{"satisfaction": "Undecided"}',
     "samples[0].scores['parley_answers'].metadata['prediction']['likeness']": "Undecided",
-    "samples[0].metadata['key']": [2001, "nobody"],
-    "samples[1].metadata['key']": 5,
-    "samples[0].input[-1].content": "What?",
-    "samples[0].scores": {},
+    "samples[0].metadata['key']": [2001, "nobody"], "samples[1].metadata['key']": 5,
+    "samples[0].input[-1].content": "What?", "samples[0].scores": {},
     "samples[1]": lambda log: log.samples[0].model_copy(update={"id": log.samples[1].id}),
     "samples[0].invalidation": {"author": "x", "reason": "y"},
     "samples[0].model_usage['mockllm/model'].input_tokens": -1,
     "samples[0].error": {"message": "x", "traceback": "x", "traceback_ansi": "x"},
-    "samples[:1]": [],
-    "samples[1:1]": lambda log: log.samples[:1],
-    "invalidated": True,
-    "eval.metadata['questions']": "0" * 64,
-    "eval.metadata['rows']": "0" * 64,
-    "eval.metadata['version']": "0.0.1",
-    "eval.metadata['asking']": "1",
-    "eval.metadata['options']": ["x"],
-    "status": "cancelled",
-}
+    "samples[:1]": [], "samples[1:1]": lambda log: log.samples[:1], "invalidated": True,
+    "eval.metadata['questions']": "0" * 64, "eval.metadata['rows']": "0" * 64,
+    "eval.metadata['version']": "0.0.1", "eval.metadata['asking']": "1",
+    "eval.metadata['options']": ["x"], "status": "cancelled",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -448,25 +441,16 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
     assert (run["shots"], run["prompt"]) == (1, hashlib.sha256(b"Guess.\n").hexdigest())
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("casino outcomes", {"turns": 4}),
-        ("casino outcomes", {"swap": True}),
-        ("casino outcomes", {"limit": -1}),
-        ("casino outcomes", {"schema": "flase"}),
-        ("casino outcomes", {"prompt": "/no/such/file"}),
-        ("casino outcomes", {"limt": 2}),
-        ("casino outcomes", {"subset": "nobody2030"}),
-        ("casino outcomes", {"subset": ["kwon2024", "bond2026"]}),  # of -T subset=a,b
-        ("casino deals", {"turns": 1}),
-        ("casino deals", {"turns": 2.5}),
-        ("casino deals", {"swap": "flase"}),
-        ("casino deals", {"shots": 1}),
-        ("casino deals", {"schema": False}),
-        ("duo agreement", {"aspect": "colour"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "given"), [
+    ("casino outcomes", {"turns": 4}), ("casino outcomes", {"swap": True}),
+    ("casino outcomes", {"limit": -1}), ("casino outcomes", {"schema": "flase"}),
+    ("casino outcomes", {"prompt": "/no/such/file"}), ("casino outcomes", {"limt": 2}),
+    ("casino outcomes", {"subset": "nobody2030"}),
+    ("casino outcomes", {"subset": ["kwon2024", "bond2026"]}),  # of -T subset=a,b
+    ("casino deals", {"turns": 1}), ("casino deals", {"turns": 2.5}),
+    ("casino deals", {"swap": "flase"}), ("casino deals", {"shots": 1}),
+    ("casino deals", {"schema": False}), ("duo agreement", {"aspect": "colour"}),
+])  # fmt: skip
 def test_a_setting_that_cannot_be_is_refused(name, given, asked):
     from inspect_ai._util.error import PrerequisiteError
 

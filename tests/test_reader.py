@@ -24,21 +24,14 @@ NUMBER = {"n": int}
 GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users": {"u": ["k"]}}
 
 
-@pytest.mark.parametrize(
-    ("change", "path", "found"),
-    [
-        ({"extra": 1}, ".extra", "1"),
-        ({"": 1}, '.""', "1"),
-        ({"id": 1}, ".id", "1"),
-        ({"score": "2"}, ".score", '"2"'),
-        ({"score": True}, ".score", "true"),
-        ({"label": "fair"}, ".label", '"fair"'),
-        ({"turns": {}}, ".turns", "{}"),
-        ({"turns": [*GOOD["turns"], {"speaker": "c", "text": ""}]}, ".turns[1].speaker", '"c"'),
-        ({"turns": [{"text": ""}]}, ".turns[0].speaker", ""),
-        ({"users": {"u": [1]}}, ".users.u[0]", "1"),
-    ],
-)
+@pytest.mark.parametrize(("change", "path", "found"), [
+    ({"extra": 1}, ".extra", "1"), ({"": 1}, '.""', "1"), ({"id": 1}, ".id", "1"),
+    ({"score": "2"}, ".score", '"2"'), ({"score": True}, ".score", "true"),
+    ({"label": "fair"}, ".label", '"fair"'), ({"turns": {}}, ".turns", "{}"),
+    ({"turns": [*GOOD["turns"], {"speaker": "c", "text": ""}]}, ".turns[1].speaker", '"c"'),
+    ({"turns": [{"text": ""}]}, ".turns[0].speaker", ""),
+    ({"users": {"u": [1]}}, ".users.u[0]", "1"),
+])  # fmt: skip
 def test_a_problem_names_path_and_found(change, path, found):
     assert list(problems(GOOD, SHAPE)) == []
     (problem,) = problems({**GOOD, **change}, SHAPE)
@@ -72,26 +65,15 @@ def test_a_problem_names_the_nearest_expected_value(value, shape, expected):
     assert expected in str(problem)
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        (b'{"a": 1, "a": 1}', ".a: "),
-        (b'[{"a": {"b": 1, "b": 2}}]', "[0].a.b: "),
-        (b'{"a": [1, {"b": NaN}]}', ".a[1].b: "),
-        (b'{"a": -Infinity}', ".a: "),
-        (b'{"a": 1e999}', ".a: "),
-        (b'{"a": -1e-400}', ".a: "),
-        (b'{"a": 9223372036854775808}', ".a: "),
-        (b'{"a": -9223372036854775809}', ".a: "),
-        (b'{"a": ' + b"9" * 5000 + b"}", ".a: "),
-        (b'["\\ud83d\\ude00", "\\ud83d"]', "[1]: "),
-        (b'{"\\udc00": 1}', r".\udc00: "),
-        (b'{"a": 1,\n "b" 2}', "line 2"),
-        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested"),
-        (b'{"a": "\xff"}', "position 7"),
-        (b'\xef\xbb\xbf{"a": 1}', "line 1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "place"), [
+    (b'{"a": 1, "a": 1}', ".a: "), (b'[{"a": {"b": 1, "b": 2}}]', "[0].a.b: "),
+    (b'{"a": [1, {"b": NaN}]}', ".a[1].b: "), (b'{"a": -Infinity}', ".a: "),
+    (b'{"a": 1e999}', ".a: "), (b'{"a": -1e-400}', ".a: "), (b'{"a": 9223372036854775808}', ".a: "),
+    (b'{"a": -9223372036854775809}', ".a: "), (b'{"a": ' + b"9" * 5000 + b"}", ".a: "),
+    (b'["\\ud83d\\ude00", "\\ud83d"]', "[1]: "), (b'{"\\udc00": 1}', r".\udc00: "),
+    (b'{"a": 1,\n "b" 2}', "line 2"), (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested"),
+    (b'{"a": "\xff"}', "position 7"), (b'\xef\xbb\xbf{"a": 1}', "line 1"),
+])  # fmt: skip
 def test_json_that_python_accepts_silently_is_refused(text, place):
     with pytest.raises(ValueError, match=re.escape(place)):
         loads(text)

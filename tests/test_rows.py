@@ -54,31 +54,17 @@ def test_rows_survive_a_round_trip():
     assert batch.equals(pa.RecordBatch.from_pylist(rows, SCHEMA))
 
 
-@pytest.mark.parametrize(
-    ("change", "path"),
-    [
-        ({"extra": 1}, ".extra"),
-        ({"id": 1}, ".id"),
-        ({"count": "3"}, ".count"),
-        ({"count": True}, ".count"),
-        ({"count": 3.0}, ".count"),
-        ({"count": 2**31}, ".count"),
-        ({"count": 10**5000}, ".count"),
-        ({"id": np.str_("1")}, ".id"),
-        ({"price": 0.1}, ".price"),
-        ({"score": 1}, ".score"),
-        ({"score": math.nan}, ".score"),
-        ({"score": -math.inf}, ".score"),
-        ({"flag": 1}, ".flag"),
-        ({"turns": {}}, ".turns"),
-        ({"turns": (TURN,)}, ".turns"),
-        ({"pairs": [["a", 1]]}, ".pairs[0][1]"),
-        ({"id": "\ud83d"}, ".id"),
-        ({"turns": [TURN, TURN | {"labels": [2]}]}, ".turns[1].labels[0]"),
-        ({"turns": [{"text": "", "labels": []}]}, ".turns[0].deal"),
-        ({"turns": [TURN | {"deal": {"m": 2}}]}, ".turns[0].deal.m"),
-    ],
-)
+@pytest.mark.parametrize(("change", "path"), [
+    ({"extra": 1}, ".extra"), ({"id": 1}, ".id"), ({"count": "3"}, ".count"),
+    ({"count": True}, ".count"), ({"count": 3.0}, ".count"), ({"count": 2**31}, ".count"),
+    ({"count": 10**5000}, ".count"), ({"id": np.str_("1")}, ".id"), ({"price": 0.1}, ".price"),
+    ({"score": 1}, ".score"), ({"score": math.nan}, ".score"), ({"score": -math.inf}, ".score"),
+    ({"flag": 1}, ".flag"), ({"turns": {}}, ".turns"), ({"turns": (TURN,)}, ".turns"),
+    ({"pairs": [["a", 1]]}, ".pairs[0][1]"), ({"id": "\ud83d"}, ".id"),
+    ({"turns": [TURN, TURN | {"labels": [2]}]}, ".turns[1].labels[0]"),
+    ({"turns": [{"text": "", "labels": []}]}, ".turns[0].deal"),
+    ({"turns": [TURN | {"deal": {"m": 2}}]}, ".turns[0].deal.m"),
+])  # fmt: skip
 def test_a_wrong_value_is_named(change, path):
     with pytest.raises(RowError) as error:
         to_batch([ROW, {**ROW, **change}], SCHEMA, "x/y", start=2000)

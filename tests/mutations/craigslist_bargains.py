@@ -19,16 +19,12 @@ ROWS = {
 }
 UNGUARDED = {
     "negotiations[].scenario_uuid": "another",
-    "negotiations[].scenario.intersection": "another null",
-    "negotiations[].agents.0": "another",
-    "negotiations[].agents.1": "another",
-    "negotiations[].events[].start_time": "another null",
+    "negotiations[].scenario.intersection": "another null", "negotiations[].agents.0": "another",
+    "negotiations[].agents.1": "another", "negotiations[].events[].start_time": "another null",
     # what upstream's rules make of a message: figures count where upstream says the same
-    "dialogue_acts[].intent": "another",
-    "dialogue_acts[].price": "null",
-    "dialogue_acts[].tags": "fewer twice none swapped",
-    "dialogue_acts[].tags[]": "another",
-}
+    "dialogue_acts[].intent": "another", "dialogue_acts[].price": "null",
+    "dialogue_acts[].tags": "fewer twice none swapped", "dialogue_acts[].tags[]": "another",
+}  # fmt: skip
 
 _NUMBER = "Target: expected a number"
 _SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of a float"
