@@ -28,50 +28,34 @@ _INFOS = {"dialogues": {"splits": {"train": {"name": "train", "num_examples": 1}
 NAMES = {
     # datasets.load: overrules the card; adds to its dataset_info; run before datasets 4, which
     # refuse it; `save_to_disk`
-    ".huggingface.yaml": json.dumps(_PLACE),
-    "dataset_infos.json": json.dumps(_INFOS),
-    "NAME.py": SCRIPT,
-    "other.py": SCRIPT,
+    ".huggingface.yaml": json.dumps(_PLACE), "dataset_infos.json": json.dumps(_INFOS),
+    **dict.fromkeys(("NAME.py", "other.py"), SCRIPT),
     **dict.fromkeys(("state.json", "dataset_info.json", "dataset_dict.json"), "{}"),
     **dict.fromkeys(("dataset.arrow", "indices.arrow", "dummy_data.zip"), "0"),
     **dict.fromkeys(("config.json", "metric_info.json"), "{}"),
     # datasets.data_files: the patterns of the card, and those of a folder without a card
-    "dialogues/train-extra.parquet": EVIL,
-    "dialogues/train-00001-of-00002.parquet": EVIL,
-    "dialogues/train-00000-of-00001.parquet.gz": "0",
-    "data/train-00000-of-00001.parquet": EVIL,
-    "train.parquet": EVIL,
-    "train/rows.parquet": EVIL,
-    "rows-test-1.csv": "evil\n1\n",
+    **dict.fromkeys(("dialogues/train-extra.parquet", "train.parquet", "train/rows.parquet"), EVIL),
+    "dialogues/train-00001-of-00002.parquet": EVIL, "data/train-00000-of-00001.parquet": EVIL,
+    "dialogues/train-00000-of-00001.parquet.gz": "0", "rows-test-1.csv": "evil\n1\n",
     # packaged modules: metadata of files in a folder, of tasks, of tables
     "metadata.csv": "file_name,evil\nREADME.md,1\n",
     "metadata.jsonl": '{"file_name": "README.md", "evil": 1}\n',
-    "metadata.parquet": EVIL,
-    "dialogues/metadata.parquet": EVIL,
-    "task.toml": "evil = 1\n",
-    "instruction.md": "Evil.\n",
-    "latest_version_hint.json": "{}",
+    "metadata.parquet": EVIL, "dialogues/metadata.parquet": EVIL, "task.toml": "evil = 1\n",
+    "instruction.md": "Evil.\n", "latest_version_hint.json": "{}",
     "rows.lance/_versions/1.manifest": "0",
     # names with a dot, and others that readers pass over now and then
-    EVIL: EVIL,
-    ".train.parquet": EVIL,
-    "dialogues/.train-00000-of-00001.parquet": EVIL,
-    ".cache/train.parquet": EVIL,
-    "__pycache__/train.parquet": EVIL,
+    **dict.fromkeys((EVIL, ".train.parquet", "dialogues/.train-00000-of-00001.parquet"), EVIL),
+    **dict.fromkeys((".cache/train.parquet", "__pycache__/train.parquet"), EVIL),
     "readme.md": json.dumps(_PLACE),
     # the Hub and git
-    "LICENSE": "Evil.\n",
-    "eval.yaml": "name: evil\n",
-    ".eval_results/evil.yaml": "[]",
-    "index.html": "<script>evil()</script>",
-    "croissant.json": "{}",
+    "LICENSE": "Evil.\n", "eval.yaml": "name: evil\n", ".eval_results/evil.yaml": "[]",
+    "index.html": "<script>evil()</script>", "croissant.json": "{}",
     **dict.fromkeys((".gitignore", ".gitmodules", ".lfsconfig"), "[evil]\n"),
     # huggingface_hub, in a copy
-    ".gitattributes": "*.parquet filter=lfs\n",
-    ".cache/huggingface/.gitignore": "*",
+    ".gitattributes": "*.parquet filter=lfs\n", ".cache/huggingface/.gitignore": "*",
     ".cache/huggingface/download/README.md.metadata": "0",
     ".cache/huggingface/download/train.parquet": EVIL,
-}
+}  # fmt: skip
 KNOWN = {
     ".gitattributes",
     ".cache/huggingface/.gitignore",
@@ -80,8 +64,7 @@ KNOWN = {
 LEFT = {
     *("other.py", "task.toml", "instruction.md", "rows.lance/_versions/1.manifest", "readme.md"),
     *("LICENSE", ".eval_results/evil.yaml", "index.html"),
-    *(".gitattributes", ".gitignore", ".gitmodules", ".lfsconfig"),
-    *(".cache/huggingface/.gitignore", ".cache/huggingface/download/README.md.metadata"),
+    *(".gitignore", ".gitmodules", ".lfsconfig", *KNOWN),
 }
 
 
