@@ -45,9 +45,9 @@ def read(file):
     return pq.ParquetFile(file).read()  # which takes two columns of one name
 
 
-def retable(file, change):
+def retable(file, change, compression="snappy"):
     """Write what a function makes of the table of a file."""
-    pq.write_table(change(read(file)), file)
+    pq.write_table(change(read(file)), file, compression=compression)
 
 
 def of_rows(change):

@@ -9,7 +9,7 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from folders import restate
+from folders import restate, retable
 
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
@@ -151,33 +151,27 @@ def test_a_source_that_is_swapped_while_it_is_built_leaves_the_old_build(more, t
     assert (folder / "provenance.json").read_bytes() == before
 
 
-def reversed_rows(file):
-    """Swap its rows."""
-    table = pq.read_table(file)
-    pq.write_table(table.take([1, 0]), file)
+def reversed_rows(table):
+    return table.take([1, 0])
 
 
-def of_large_text(file):
-    """Give its text another type of Arrow."""
-    table = pq.read_table(file)
+def of_large_text(table):
     long = [f.with_type(pa.large_string()) if f.type == pa.string() else f for f in table.schema]
-    pq.write_table(table.cast(pa.schema(long)), file)
+    return table.cast(pa.schema(long))
 
 
 def resealed(file, change):
-    change(file)
+    retable(file, change)
     found = {"path": f"dialogues/{file.name}", "bytes": file.stat().st_size}
     recorded = [found | {"sha256": hash_file(file, "sha256")}]
     restate(file.parent.parent, "configs.dialogues.train.files", recorded)
 
 
 DAMAGES = {
-    "rows in another order": reversed_rows,
+    "rows in another order": lambda file: retable(file, reversed_rows),
     "rows in another order, and their hash": lambda file: resealed(file, reversed_rows),
     "columns of another type, and their hash": lambda file: resealed(file, of_large_text),
-    "the same rows in other bytes": lambda file: pq.write_table(
-        pq.read_table(file), file, compression="gzip"
-    ),
+    "the same rows in other bytes": lambda file: retable(file, lambda table: table, "gzip"),
     "cut": lambda file: os.truncate(file, 200),
     "missing": Path.unlink,
     "a link": lambda file: file.symlink_to(file.rename(file.parents[2] / "elsewhere")),
@@ -205,7 +199,7 @@ def test_load_reads_no_path_of_the_card_and_no_rows_of_another_build(more, tmp_p
     due = list(parley.load("tea", split="train"))
     other = built(tmp_path / "other")
     (file,) = other.glob("dialogues/*.parquet")
-    reversed_rows(file)
+    retable(file, reversed_rows)
     assert list(pq.read_table(file).to_pylist()) != due
     folder = built(tmp_path / "build")
     card = folder / "README.md"
@@ -219,7 +213,7 @@ def test_load_dataset_keeps_builds_with_other_rows_apart(more, tmp_path):
     """`datasets` keys its cache by the card, so equal sizes must not make equal cards."""
     one, other = built(tmp_path / "one"), built(tmp_path / "other")
     (file,) = other.glob("dialogues/*.parquet")
-    reversed_rows(file)
+    retable(file, reversed_rows)
     digest = Digest(pq.read_schema(file))
     digest.update(pq.read_table(file))
     card, provenance = other / "README.md", parley.open(one).provenance
