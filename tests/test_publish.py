@@ -77,6 +77,13 @@ def put(hub, folder, repo="org/tea", **options):
     return publish(open_folder(folder), held(folder), repo, endpoint=hub.endpoint, **options)
 
 
+def refused(*args, **options):
+    """Return the error of a folder that is not published."""
+    with pytest.raises(PublishError) as raised:
+        put(*args, **options)
+    return raised.value
+
+
 def published(hub, repo="org/tea", revision="main"):
     return {k: v for k, v in hub.files(repo, revision).items() if k != ".gitattributes"}
 
@@ -147,8 +154,7 @@ def test_a_new_version_and_its_dry_run(hub, folder, tea):
     assert published(hub, revision=NOW) == before
     assert len(hub.commits("org/tea")) == 3
     assert sorted(hub.tags("org/tea")) == [NOW, NEXT]
-    with pytest.raises(PublishError):
-        put(hub, tea / "build/tea")  # the older version does not replace the newer one
+    refused(hub, tea / "build/tea")  # the older version does not replace the newer one
     assert published(hub) == contents(folder)
 
 
@@ -156,19 +162,15 @@ def test_a_published_version_is_not_replaced(hub, folder):
     put(hub, folder)
     before = published(hub)
     (folder / "README.md").write_text("other")
-    with pytest.raises(PublishError):
-        put(hub, folder)
+    refused(hub, folder)
     assert published(hub) == before
     put(hub, folder, tag=False)
     assert published(hub) == contents(folder)
     assert published(hub, revision=NOW) == before
 
 
-LEFT_ALONE = (planted.LEFT - {".gitattributes"}) | {
-    "docs/a.png",
-    "dialogues/look.ipynb",
-    "cite.txt",
-}
+LEFT_ALONE = {"docs/a.png", "dialogues/look.ipynb", "cite.txt"}
+LEFT_ALONE |= planted.LEFT - {".gitattributes"}
 
 
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
@@ -220,9 +222,7 @@ def test_data_of_others_is_refused(hub, folder, sample_build, tmp_path):
     for repo, name in [*others, *(("org/tea", name) for name in sorted(REFUSED))]:
         hub.push(repo, {name: b"{}", "LICENSE": b"somebody's"})
         before = published(hub, repo)
-        with pytest.raises(PublishError) as raised:
-            put(hub, folder, repo)
-        assert ("'duo'" if repo == "org/duo" else name) in str(raised.value)
+        assert ("'duo'" if repo == "org/duo" else name) in str(refused(hub, folder, repo))
         assert published(hub, repo) == before
         hub.repos[repo].commits.pop()
 
@@ -230,8 +230,7 @@ def test_data_of_others_is_refused(hub, folder, sample_build, tmp_path):
 def test_private_repositories(hub, folder):
     put(hub, folder, "org/open")
     put(hub, folder, "org/closed", private=True)
-    with pytest.raises(PublishError):
-        put(hub, folder, "org/open", private=True)
+    refused(hub, folder, "org/open", private=True)
     assert put(hub, folder, "org/closed", private=True).changed == []
 
 
@@ -286,16 +285,14 @@ def test_who_changes_the_repository_meanwhile_keeps_the_tag_away(hub, folder, wh
         (folder / "README.md").write_bytes(SAME["README.md"])
     else:
         next_version(folder)
-    with pytest.raises(PublishError) as raised:
-        put(hub, folder, on_step=meanwhile(step, lambda: action(hub)))
-    assert [problem.place for problem in raised.value.problems] == wrong
+    error = refused(hub, folder, on_step=meanwhile(step, lambda: action(hub)))
+    assert [problem.place for problem in error.problems] == wrong
     assert not hub.tags("org/tea")
 
 
 def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
     step = meanwhile("creating", lambda: hub.seed("org/tea", tmp_path / "none"))
-    with pytest.raises(PublishError):
-        put(hub, folder, private=True, on_step=step)
+    refused(hub, folder, private=True, on_step=step)
     assert published(hub) == {}
 
 
@@ -353,9 +350,7 @@ def test_what_the_hub_answers_is_an_error_without_the_token(hub, folder, pattern
     hub.fail("*", pattern, how, times=-1)
     hub.headers["X-Error-Message"] = f"x {TOKEN} y"
     for dry_run in (True, False) if pattern == "/tea$" else (False,):
-        with pytest.raises(PublishError) as raised:
-            put(hub, folder, dry_run=dry_run)
-        assert TOKEN not in str(raised.value)
+        assert TOKEN not in str(refused(hub, folder, dry_run=dry_run))
 
 
 # Names and tokens -------------------------------------------------------------------------
@@ -382,9 +377,7 @@ def test_names_of_repositories(repo, instead):
 def test_tokens_that_may_not(hub, folder, monkeypatch):
     for token in (READ_ONLY, "hf_unknown"):
         monkeypatch.setenv("HF_TOKEN", token)
-        with pytest.raises(PublishError) as raised:
-            put(hub, folder)
-        assert token not in str(raised.value)
+        assert token not in str(refused(hub, folder))
     assert not hub.repos
 
 
@@ -455,22 +448,22 @@ def test_samples_and_unlicensed_datasets_are_refused(sample_build, dataset):
 
 
 def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
-    def refused(folder, files=None, permitted=False):
+    def error_of(folder):
         with pytest.raises(OutputError) as raised:
-            verify_for_upload(open_folder(folder), files, permitted)
+            verify_for_upload(open_folder(folder), None, permitted=False)
         return str(raised.value)
 
     built = open_folder(real_build / "duo")
     verify_for_upload(built, at_hand(get("duo"), source), permitted=False)
     folder = Path(shutil.copytree(real_build / "duo", tmp_path / "a build" / "duo"))
     restate(folder, "built_with.pyarrow", "1.0.0")
-    assert "1.0.0" in refused(folder)
+    assert "1.0.0" in error_of(folder)
     shutil.copy(real_build / "duo/provenance.json", folder)
     file = next(folder.glob("ed/en-*"))
     file.write_bytes(file.read_bytes()[:-9] + b"123456789")
-    assert f"`parley verify duo --build '{folder.parent}'` fails" in refused(folder)
+    assert f"`parley verify duo --build '{folder.parent}'` fails" in error_of(folder)
     restate(folder, "missing", ["EDEN"])
-    assert "it is partial: EDEN was missing; fetch it and run `parley build duo" in refused(folder)
+    assert "it is partial: EDEN was missing; fetch it and run `parley build duo" in error_of(folder)
 
 
 # The command line -------------------------------------------------------------------------
@@ -536,18 +529,11 @@ def a_password(hub):
     hub.endpoint = hub.endpoint.replace("//", "//ana:passw0rd@")
 
 
-@pytest.mark.parametrize(
-    ("odd", "said"),
-    [
-        (odd_file, "data from elsewhere"),
-        (odd_commit, "an invalid commit id"),
-        (
-            lambda hub: hub.headers.update({"X-HF-Warning": f"a; warned of {TOKEN}\x1b]"}),
-            "warned of …",
-        ),
-        (a_password, "http://…127.0.0.1"),
-    ],
-)
+@pytest.mark.parametrize(("odd", "said"), [
+    (odd_file, "data from elsewhere"), (odd_commit, "an invalid commit id"),
+    (lambda hub: hub.headers.update({"X-HF-Warning": f"a; warned of {TOKEN}\x1b]"}), "warned of …"),
+    (a_password, "http://…127.0.0.1"),
+])  # fmt: skip
 def test_what_the_hub_gives_back_of_a_token_is_not_printed(
     hub, folder, run, unverified, monkeypatch, caplog, odd, said
 ):
@@ -556,9 +542,8 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(
     publish = ("publish", "tea", "--repo", "org/tea", "--build", folder.parent)
     _, out, err = run(*publish, "--dry-run", "--json", HF_ENDPOINT=hub.endpoint)
     assert said in err
-    assert not [
-        secret for secret in (TOKEN, "passw0rd", "\x1b") if secret in out + err + caplog.text
-    ]
+    shown = out + err + caplog.text
+    assert not [secret for secret in (TOKEN, "passw0rd", "\x1b") if secret in shown]
 
 
 def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run, monkeypatch):
@@ -578,10 +563,8 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
     (found,) = parse_eval_result_entries(yaml.safe_load(entry.read_text()))
     built = open_folder(tmp_path / "casino")
     result = parley.score(built, "partner-priorities", saved)
-    assert (found.task_id, found.value) == (
-        "partner-priorities",
-        result.score.metrics["exact_order"],
-    )
+    assert found.task_id == "partner-priorities"
+    assert found.value == result.score.metrics["exact_order"]
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
     facts = {"asking": "2", "schema": False, "epochs": 3, "prompt": "abc", "shots": 2}
     noted = eval_results(replace(result, run=facts), built)
