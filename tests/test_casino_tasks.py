@@ -181,27 +181,21 @@ def waters(mine, theirs):
 NO_DEAL = {"allocation": None}
 
 
-@pytest.mark.parametrize(
-    ("task", "fields", "path"),
-    [
-        ("strategies", {"labels": ["showing-empathy"]}, r"labels\[0\]"),
-        ("strategies", {"labels": ["no-need"] * 2}, "labels"),
-        ("partner-priorities", {"order": ITEMS[:2]}, "order"),
-        ("partner-priorities", {"order": [*ITEMS[:2], "Wood"]}, "order"),
-        ("partner-priorities", {"order": [*ITEMS[:2], "Food"]}, "order"),
-        ("partner-priorities", {"order": [{}, 1, True]}, "order"),
-        ("deals", waters(1, 1), "allocation: .* Water .*1 \\+ 1"),
-        ("deals", waters(4, -1), "Water"),
-        ("deals", waters(True, 2), "Water"),
-        ("deals", {"allocation": {}}, "allocation.mturk_agent_1"),
-        ("deals", {"end": "turn_limit"}, "end"),
-        ("deals", {"walked_away": SIDES[0]}, "walked_away"),
-        ("deals", NO_DEAL | {"end": "turn_limit", "walked_away": SIDES[0]}, "walked_away"),
-        ("deals", NO_DEAL | {"walked_away": "buyer"}, "walked_away"),
-        ("deals", {"turns": {SIDES[0]: 3}}, "turns.mturk_agent_2"),
-        ("deals", {"malformed": {SIDES[0]: 3, SIDES[1]: -1}}, "malformed.mturk_agent_2"),
-    ],
-)
+@pytest.mark.parametrize(("task", "fields", "path"), [
+    ("strategies", {"labels": ["showing-empathy"]}, r"labels\[0\]"),
+    ("strategies", {"labels": ["no-need"] * 2}, "labels"),
+    ("partner-priorities", {"order": ITEMS[:2]}, "order"),
+    ("partner-priorities", {"order": [*ITEMS[:2], "Wood"]}, "order"),
+    ("partner-priorities", {"order": [*ITEMS[:2], "Food"]}, "order"),
+    ("partner-priorities", {"order": [{}, 1, True]}, "order"),
+    ("deals", waters(1, 1), "allocation: .* Water .*1 \\+ 1"), ("deals", waters(4, -1), "Water"),
+    ("deals", waters(True, 2), "Water"), ("deals", {"allocation": {}}, "allocation.mturk_agent_1"),
+    ("deals", {"end": "turn_limit"}, "end"), ("deals", {"walked_away": SIDES[0]}, "walked_away"),
+    ("deals", NO_DEAL | {"end": "turn_limit", "walked_away": SIDES[0]}, "walked_away"),
+    ("deals", NO_DEAL | {"walked_away": "buyer"}, "walked_away"),
+    ("deals", {"turns": {SIDES[0]: 3}}, "turns.mturk_agent_2"),
+    ("deals", {"malformed": {SIDES[0]: 3, SIDES[1]: -1}}, "malformed.mturk_agent_2"),
+])  # fmt: skip
 def test_what_a_prediction_may_not_say(sample_build, task, fields, path):
     baselines = {"strategies": "majority", "partner-priorities": "guesses", "deals": "people"}
     built = open_folder(sample_build / "casino")

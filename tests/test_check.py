@@ -247,17 +247,11 @@ def test_a_sound_task_breaks_no_rule(tmp_path):
     assert [each.name for each in found if each.failed] == ["card_is_up_to_date"]
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "problems"),
-    [
-        ("tea.py", "", "", 0),
-        ("tea.py", "Field({1, 2, 3, 4, 5}", "Field((int, float)", 1),
-        ("tea.py", '"train"', '"test"', 1),
-        ("tea.py", "cc-by-4.0", "mit", 1),
-        ("tea.py", 'VERSION = "1', 'VERSION = "2', 1),
-        ("figures.py", '"turns": 6, ', "", 1),
-    ],
-)
+@pytest.mark.parametrize(("file", "old", "new", "problems"), [
+    ("tea.py", "", "", 0), ("tea.py", "Field({1, 2, 3, 4, 5}", "Field((int, float)", 1),
+    ("tea.py", '"train"', '"test"', 1), ("tea.py", "cc-by-4.0", "mit", 1),
+    ("tea.py", 'VERSION = "1', 'VERSION = "2', 1), ("figures.py", '"turns": 6, ', "", 1),
+])  # fmt: skip
 def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, problems):
     before = Dataset("tea", write_skeleton("tea", tmp_path / "before"))
     build(Sources(before, before.sample), tmp_path / "out", measure=True)
@@ -295,16 +289,11 @@ DOUBLE = ('{"id": "s1"', '{"id": "s0", "turns": TURNS}\n{"id": "s1"')
 DECLARED = (SCRIPT, "holds=holds", "holds=holds, repeats={'train': 1}")
 
 
-@pytest.mark.parametrize(
-    ("change", "upstream", "is_wrong"),
-    [
-        ((LAYOUT, 'in row["turns"]]', 'in row["turns"][:4]]'), LONG, True),  # all of the sample
-        (DECLARED, ("", ""), True),
-        (DECLARED, DOUBLE, False),
-        ((SCRIPT, "", ""), DOUBLE, True),
-        ((SCRIPT, "", ""), ("", ""), False),
-    ],
-)
+@pytest.mark.parametrize(("change", "upstream", "is_wrong"), [
+    ((LAYOUT, 'in row["turns"]]', 'in row["turns"][:4]]'), LONG, True),  # all of the sample
+    (DECLARED, ("", ""), True), (DECLARED, DOUBLE, False), ((SCRIPT, "", ""), DOUBLE, True),
+    ((SCRIPT, "", ""), ("", ""), False),
+])  # fmt: skip
 def test_transcripts_are_tried_on_every_row(run, tmp_path, monkeypatch, change, upstream, is_wrong):
     folder = write_skeleton("skeleton", tmp_path)
     edit(folder / change[0], *change[1:])

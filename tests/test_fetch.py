@@ -133,20 +133,15 @@ def test_a_file_is_brought_and_then_left_alone(server, pin, run, steps, kind, si
 PART, RESUMED = BODY[:1000], "bytes=1000-"
 
 
-@pytest.mark.parametrize(
-    ("left", "size", "fault", "asked"),
-    [
-        (PART, True, {}, [RESUMED]),
-        (PART, True, {"ranges": False}, [RESUMED]),
-        (PART, True, {"serve_from": 7}, [RESUMED, None]),
-        (PART, True, {"serve_from": 7, "headers": {"Content-Range": "bytes"}}, [RESUMED, None]),
-        (bytes(1000), True, {}, [RESUMED, None]),  # of another file
-        (bytes(len(BODY)), True, {}, [None]),
-        (BODY, True, {}, []),
-        (BODY, False, {}, [f"bytes={len(BODY)}-", None]),  # the server answers 416
-        (BODY + b"extra", True, {}, [f"bytes={len(BODY) + 5}-", None]),
-    ],
-)
+@pytest.mark.parametrize(("left", "size", "fault", "asked"), [
+    (PART, True, {}, [RESUMED]), (PART, True, {"ranges": False}, [RESUMED]),
+    (PART, True, {"serve_from": 7}, [RESUMED, None]),
+    (PART, True, {"serve_from": 7, "headers": {"Content-Range": "bytes"}}, [RESUMED, None]),
+    (bytes(1000), True, {}, [RESUMED, None]),  # of another file
+    (bytes(len(BODY)), True, {}, [None]), (BODY, True, {}, []),
+    (BODY, False, {}, [f"bytes={len(BODY)}-", None]),  # the server answers 416
+    (BODY + b"extra", True, {}, [f"bytes={len(BODY) + 5}-", None]),
+])  # fmt: skip
 def test_what_a_fetch_left_is_taken_where_it_belongs(
     server, tmp_path, pin, run, left, size, fault, asked
 ):
@@ -160,15 +155,10 @@ def test_what_a_fetch_left_is_taken_where_it_belongs(
     assert server.ranges("/a") == asked
 
 
-@pytest.mark.parametrize(
-    ("page", "differs", "most"),
-    [
-        (Page(WRONG), "sha256", len(BODY)),
-        (Page(BODY + b"!"), "size", 0),  # is seen at once
-        (Page(BODY * 20, headers=NO_LENGTH), "size", 300_000),
-    ],
-    ids=["wrong", "long", "endless"],
-)
+@pytest.mark.parametrize(("page", "differs", "most"), [
+    (Page(WRONG), "sha256", len(BODY)), (Page(BODY + b"!"), "size", 0),  # is seen at once
+    (Page(BODY * 20, headers=NO_LENGTH), "size", 300_000),
+], ids=["wrong", "long", "endless"])  # fmt: skip
 def test_wrong_bytes_never_get_the_name(server, tmp_path, pin, failure, steps, page, differs, most):
     server.pages["/a"] = page
     (wrong,) = failure({"data/a": pin}).problems

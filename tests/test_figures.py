@@ -100,17 +100,12 @@ def test_a_computation_that_fails_is_unexplained_but_for_memory_or_a_mistyped_im
             verdicts(documented("x", 1)(raising(error)))
 
 
-@pytest.mark.parametrize(
-    ("stated", "measured", "written"),
-    [
-        (3, np.int64(3), 3),
-        ("3", np.uint8(3), "3"),
-        ("36.97", np.float32(36.97), "36.97"),
-        ("36.97", np.float64(36.97), "36.97"),
-        ("9007199254740993", 2**53 + 1, "9007199254740993"),  # no float equals it
-        ("x", np.str_("x"), "x"),
-    ],
-)
+@pytest.mark.parametrize(("stated", "measured", "written"), [
+    (3, np.int64(3), 3), ("3", np.uint8(3), "3"), ("36.97", np.float32(36.97), "36.97"),
+    ("36.97", np.float64(36.97), "36.97"),
+    ("9007199254740993", 2**53 + 1, "9007199254740993"),  # no float equals it
+    ("x", np.str_("x"), "x"),
+])  # fmt: skip
 def test_a_value_of_numpy_is_measured_as_the_equal_one_of_python(stated, measured, written):
     (figure,) = computed(documented("somewhere", stated)(lambda data: measured))
     assert (figure.verdict, figure.measured) == ("matches", written)
@@ -174,18 +169,12 @@ def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
 ODD_COUNTS = [float("nan"), "7", (1, 2, 3), {"a": "x"}, None, {"a.b": 1, "a": {"b": 2}}, {"-->": 1}]
 
 
-@pytest.mark.parametrize(
-    ("given", "due"),
-    [
-        (7, {"f": 7}),
-        (np.int64(7), {"f": 7}),
-        (0.125, {"f": "0.12"}),
-        (-0.001, {"f": "0.00"}),
-        ({"a": 1, "b": {"c": -2.5}}, {"f.a": 1, "f.b.c": "-2.50"}),
-        ({"a": (3.0, 1.0)}, {"f.a.mean": "3.00", "f.a.sd": "1.00"}),
-        *((odd, {}) for odd in ODD_COUNTS),  # the fault of the function
-    ],
-)
+@pytest.mark.parametrize(("given", "due"), [
+    (7, {"f": 7}), (np.int64(7), {"f": 7}), (0.125, {"f": "0.12"}), (-0.001, {"f": "0.00"}),
+    ({"a": 1, "b": {"c": -2.5}}, {"f.a": 1, "f.b.c": "-2.50"}),
+    ({"a": (3.0, 1.0)}, {"f.a.mean": "3.00", "f.a.sd": "1.00"}),
+    *((odd, {}) for odd in ODD_COUNTS),  # the fault of the function
+])  # fmt: skip
 def test_a_count_has_the_name_of_its_function_and_keys(given, due):
     @counted(decimals=2)
     def f(data):

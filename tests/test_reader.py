@@ -48,18 +48,12 @@ MANY = {f"feeling {number}" for number in range(33)} | {"Caring"}
 WHO = ({"who": {"human"}, "text": str}, {"who": {"bot"}, "text": str, "model": str})
 
 
-@pytest.mark.parametrize(
-    ("value", "shape", "expected"),
-    [
-        ("Carring", MANY, '"Caring"'),
-        (5, MANY, "34"),
-        ({"who": "bot", "text": "", "model": 1}, WHO, ".model: "),
-        (True, {1, 2}, "1 or 2"),
-        (1.0, {1, 2}, "1 or 2"),
-        ([2, 3], [even], "[1]: expected an even number"),
-        (3, (Checked(int, even), None), "expected an even number or null"),
-    ],
-)
+@pytest.mark.parametrize(("value", "shape", "expected"), [
+    ("Carring", MANY, '"Caring"'), (5, MANY, "34"),
+    ({"who": "bot", "text": "", "model": 1}, WHO, ".model: "), (True, {1, 2}, "1 or 2"),
+    (1.0, {1, 2}, "1 or 2"), ([2, 3], [even], "[1]: expected an even number"),
+    (3, (Checked(int, even), None), "expected an even number or null"),
+])  # fmt: skip
 def test_a_problem_names_the_nearest_expected_value(value, shape, expected):
     (problem,) = problems(value, shape)
     assert expected in str(problem)

@@ -114,21 +114,16 @@ def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, da
         assert shown.get("after", []) == [list(fact) for fact in transcript.after]
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        ([True, False], {"labels": ["no", "yes"]}),
-        (["b", "a", "b"], {"labels": ["b", "a"], "values": [[0], [1], [0]]}),
-        ([["b", "a"], ["a"], []], {"labels": ["a", "b"], "many": True}),
-        ([{"x": "b", "y": "a"}, {"x": "a"}], {"sides": [[0, 1], [0]], "many": False}),
-        ([{"x": ["b", "a"]}, None], {"sides": [[0, 0], []], "many": True}),
-        ([1, 2, 3.5, None], {"values": [[1], [2], [3.5], []]}),
-        ([0.333, None], {"values": [[0.333], []]}),
-        (["all", "all"], None),
-        ([None, None], None),
-        ([f"text {n}" for n in range(50)], None),
-    ],
-)
+@pytest.mark.parametrize(("values", "shown"), [
+    ([True, False], {"labels": ["no", "yes"]}),
+    (["b", "a", "b"], {"labels": ["b", "a"], "values": [[0], [1], [0]]}),
+    ([["b", "a"], ["a"], []], {"labels": ["a", "b"], "many": True}),
+    ([{"x": "b", "y": "a"}, {"x": "a"}], {"sides": [[0, 1], [0]], "many": False}),
+    ([{"x": ["b", "a"]}, None], {"sides": [[0, 0], []], "many": True}),
+    ([1, 2, 3.5, None], {"values": [[1], [2], [3.5], []]}),
+    ([0.333, None], {"values": [[0.333], []]}), (["all", "all"], None), ([None, None], None),
+    ([f"text {n}" for n in range(50)], None),
+])  # fmt: skip
 def test_values_of_a_filter(values, shown):
     found = filters([{"name": value} for value in values], {}, {})
     assert bool(found) == bool(shown)
@@ -137,17 +132,11 @@ def test_values_of_a_filter(values, shown):
         assert len(made["values"]) == len(values)
 
 
-@pytest.mark.parametrize(
-    ("values", "widens"),
-    [
-        (list(range(100)), False),
-        ([-500, *range(20), 900], True),
-        ([n / 8 for n in range(81)], False),
-        ([0.3, 0.3], False),
-        ([n**4 for n in range(2, 40)], True),
-        ([1, 2, *[5] * 97, 1000], False),  # nearly all are equal
-    ],
-)
+@pytest.mark.parametrize(("values", "widens"), [
+    (list(range(100)), False), ([-500, *range(20), 900], True), ([n / 8 for n in range(81)], False),
+    ([0.3, 0.3], False), ([n**4 for n in range(2, 40)], True),
+    ([1, 2, *[5] * 97, 1000], False),  # nearly all are equal
+])  # fmt: skip
 def test_the_bars_of_a_histogram_hold_every_number(values, widens):
     (made,) = filters([*({"x": value} for value in values), {}], {}, {})
     scale = made["scale"]

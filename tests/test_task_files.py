@@ -208,16 +208,11 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
 UNREAD = lines([*GOOD[:2], {"id": "two", "turn": 0, "unreadable": "nonsense"}])
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "right", "coverage"),
-    [
-        (SOUND, (), 2 / 3, 1.0),
-        (SOUND, ("--subset", "first"), 1.0, 1.0),
-        (SOUND, ("--ids", "first"), 1.0, 1.0),
-        (UNREAD, (), 2 / 3, 2 / 3),
-        (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3),
-    ],
-)
+@pytest.mark.parametrize(("text", "options", "right", "coverage"), [
+    (SOUND, (), 2 / 3, 1.0), (SOUND, ("--subset", "first"), 1.0, 1.0),
+    (SOUND, ("--ids", "first"), 1.0, 1.0), (UNREAD, (), 2 / 3, 2 / 3),
+    (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3),
+])  # fmt: skip
 def test_references_of_all_rows_stand_beside(run, tmp_path, text, options, right, coverage):
     """Also beside a part, which says so. An unreadable prediction is wrong or left out."""
     (tmp_path / "first").write_text("one\n")

@@ -349,17 +349,12 @@ def test_null_where_no_check_expects_it_fails_that_check(build):
     assert "differs from the row of the record: events" in found["source"].problems[0]
 
 
-@pytest.mark.parametrize(
-    ("turned", "changes", "named"),
-    [
-        (False, {}, None),
-        (True, {}, "speakers/train: "),  # a build by a changed view agrees with itself
-        (True, {"version": "0.9.9"}, None),
-        (False, {"found": {"f": {"measured": 9}}}, "f: "),
-        (False, {"splits": {}, "found": {}}, None),
-    ],
-    ids=["the same", "a view that changed", "of another version", "a figure", "not measured"],
-)
+@pytest.mark.parametrize(("turned", "changes", "named"), [
+    (False, {}, None),
+    (True, {}, "speakers/train: "),  # a build by a changed view agrees with itself
+    (True, {"version": "0.9.9"}, None), (False, {"found": {"f": {"measured": 9}}}, "f: "),
+    (False, {"splits": {}, "found": {}}, None),
+], ids=["the same", "a changed view", "another version", "a figure", "not measured"])  # fmt: skip
 def test_rows_and_figures_that_change_without_the_version_are_noticed(
     sample_build, tmp_path, monkeypatch, turned, changes, named
 ):
@@ -586,27 +581,15 @@ LABELS = "footer, features.svo.names["
 ORDER = "columns in another order: annotations, partic"
 
 
-@pytest.mark.parametrize(
-    ("place", "change", "due", "fields"),
-    [
-        ("casino speakers/train", turned_labels, [LABELS, LABELS], []),
-        ("casino speakers/train", more_labels, ["new: absent", LABELS, LABELS], []),
-        (
-            "casino dialogues/train",
-            lambda table: table.select(table.schema.names[::-1]),
-            [ORDER],
-            [],
-        ),
-        ("cosrec qrels/curated", narrow, ["relevance: int64 -> int32"], []),
-        (
-            "cosrec qrels/curated",
-            lambda table: table.append_column("relevance", table["relevance"]),
-            ["relevance: int64 -> int64, int64"],
-            [],
-        ),
-        ("cosrec dialogues/raw", more_text, ["empty: absent -> string"], ["turns[0].text"]),
-    ],
-)
+@pytest.mark.parametrize(("place", "change", "due", "fields"), [
+    ("casino speakers/train", turned_labels, [LABELS, LABELS], []),
+    ("casino speakers/train", more_labels, ["new: absent", LABELS, LABELS], []),
+    ("casino dialogues/train", lambda table: table.select(table.schema.names[::-1]), [ORDER], []),
+    ("cosrec qrels/curated", narrow, ["relevance: int64 -> int32"], []),
+    ("cosrec qrels/curated", lambda table: table.append_column("relevance", table["relevance"]),
+     ["relevance: int64 -> int64, int64"], []),
+    ("cosrec dialogues/raw", more_text, ["empty: absent -> string"], ["turns[0].text"]),
+])  # fmt: skip
 def test_a_changed_schema_is_named_and_not_in_every_row(difference, place, change, due, fields):
     name, config, split = place.replace("/", " ").split()
     _, splits = difference(name, lambda folder: retable(parquet(folder, config, split), change))
