@@ -219,11 +219,8 @@ def broken(tmp_path, file, old, new):
     elif new is None:
         path.unlink()
     else:
-        title = name.title().replace("_", "")
-        edit(
-            path,
-            *(part.replace("skeleton", name).replace("Skeleton", title) for part in (old, new)),
-        )
+        names = {"skeleton": name, "Skeleton": name.title().replace("_", "")}
+        edit(path, *(re.sub("(?i)skeleton", lambda m: names[m[0]], text) for text in (old, new)))
     return {check.name: check for check in check_folder(Dataset(name, tmp_path / name))}
 
 

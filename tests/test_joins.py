@@ -1,6 +1,5 @@
 """Keys join the configs of a dataset in any engine; joins of files lose nothing."""
 
-import json
 from itertools import combinations
 
 import pyarrow as pa
@@ -53,9 +52,7 @@ def test_keys_have_one_type_and_shared_values(dataset, sample_build):
             )
             apart = (dataset.name, one, other) in APART
             assert left.isdisjoint(right) == apart, (one, other)
-    assert {(dataset.name, config) for config in alone} == {
-        place for place in ALONE if place[0] == dataset.name
-    }
+    assert alone == {config for name, config in ALONE if name == dataset.name}
 
 
 # Files joined to records ---------------------------------------------------------------------
@@ -64,13 +61,8 @@ FILES = {
     "turns.csv": "talk,who,text,at\n"
     "a,A,Well , 09:30:15\na,B,Yes,09:31:00\na,A,Yes,09:32:00\na,A,,09:33:00\n"
     "b,A,Hello,10:00:01\nb,B,Bye,10:00:02\n",
-    "scores.json": json.dumps(
-        [
-            {"talk": "b", "who": "B", "score": 3.25},
-            {"talk": "a", "who": "A", "score": 1.5},
-            {"talk": "a", "who": "B", "score": 2.75},
-        ]
-    ),
+    "scores.json": '[{"talk": "b", "who": "B", "score": 3.25},'
+    '{"talk": "a", "who": "A", "score": 1.5}, {"talk": "a", "who": "B", "score": 2.75}]',
     "meetings.jsonl": '{"talk": "a", "place": "Hall"}\n{"talk": "a", "place": "Yard"}\n'
     '{"talk": "b", "place": "Hall"}\n',
 }
@@ -107,21 +99,14 @@ def unjoin(records):
 
 
 TURN = {{"who": str, "text": (str, None), "at": str}}
-SHAPE = {{
-    "talk": str,
-    "turns": [TURN],
-    "scores": [{{"who": str, "score": float}}],
-    "meetings": [{{"place": str}}],
-}}
+SHAPE = {{"talk": str, "turns": [TURN], "scores": [{{"who": str, "score": float}}]}}
+SHAPE["meetings"] = [{{"place": str}}]
 
 
 class Joined(Builder):
     "Talks."
 
-    VERSION = "1.0.0"
-    HOMEPAGE = "https://a.b"
-    LICENSE = "mit"
-    CITATION = "@misc{{a}}"
+    VERSION, LICENSE, HOMEPAGE, CITATION = "1.0.0", "mit", "https://a.b", "@misc{{a}}"
     CONFIGS = [
         Config("dialogues", "a talk", {{"train": FILES}}, key="talk", records=records,
                unjoin=unjoin, shape=SHAPE, left_out={left_out})
@@ -179,15 +164,11 @@ def test_a_join_may_leave_out_what_it_declares(failing):
     assert failing("del turns[1:]", declared) == {"joins"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "loss", "due"),
-    [
-        ("yield path,", 'yield "",', "pass", set()),
-        ("yield path,", 'yield "",', "turns.reverse()", {"joins"}),
-        ("record[name]:", "record[name] * 2:", "pass", {"joins"}),
-        ("record[name]:", "record['none']:", "pass", {"joins"}),
-    ],
-    ids=["of any file", "of any file, in another order", "twice", "with an error"],
-)
+@pytest.mark.parametrize(("old", "new", "loss", "due"), [
+    ("yield path,", 'yield "",', "pass", set()),
+    ("yield path,", 'yield "",', "turns.reverse()", {"joins"}),
+    ("record[name]:", "record[name] * 2:", "pass", {"joins"}),
+    ("record[name]:", "record['none']:", "pass", {"joins"}),
+], ids=["of any file", "of any file, in another order", "twice", "with an error"])  # fmt: skip
 def test_an_inverse_gives_each_record_once(failing, old, new, loss, due):
     assert failing(loss, None, old, new) == due
