@@ -6,8 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from codecs import BOM_UTF8
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 from catalogue_files import PRODUCT, REVIEW, hostile
 from catalogue_reference import reference
 from hub import contents
+from processes import python
 
 from parley.base.errors import RecordError, SourceError, UsageError
 from parley.building.registry import get
@@ -289,12 +288,10 @@ def test_spark_gives_the_same(tmp_path):
     assert expected.count(b"\n") > 5
     path = min(folder.rglob("*_categories/*.jsonl"))  # its first line is broken by a mark
     path.write_bytes(BOM_UTF8 + json.dumps(PRODUCT | REVIEW).encode() + b"\n" + path.read_bytes())
-    job = [sys.executable, "-m", "parley", "run", "cosrec", "catalogue", "--input", folder]
+    job = ["-m", "parley", "run", "cosrec", "catalogue", "--input", folder]
     output = ["--output", tmp_path / "spark", "--jsonl", tmp_path / "spark.jsonl", "--skip-broken"]
     cluster = ["--engine", "spark", "--master", "local-cluster[1,1,1024]"]
-    environ = {**os.environ, "PYSPARK_SUBMIT_ARGS": small}  # of a whole process
-    done = subprocess.run([*job, *output, *cluster], capture_output=True, text=True, env=environ)
-    assert done.returncode == 0, done.stderr
+    python(*job, *output, *cluster, env=os.environ | {"PYSPARK_SUBMIT_ARGS": small})
     assert (tmp_path / "spark.jsonl").read_bytes() == expected
     assert refused(tmp_path / "spark") == counts
     run(folder, tmp_path / "duckdb", skip_broken=True)

@@ -6,13 +6,13 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import typer
+from processes import python
 from server import Page, Server, pinned
 
 from parley.authoring.starting.new import write_skeleton
@@ -49,8 +49,7 @@ def test_commands_import_nothing_heavy(tmp_path, sample_build):
     light = "--help, list, run, run cosrec catalogue --help, fetch --help, tasks, tasks casino"
     shown = f"show casino --build {sample_build}, show duo --build {sample_build} --json"
     shown += f", export casino csv exported --build {sample_build}"
-    args = [sys.executable, "-c", program, f"{light}, verify --build none", shown]
-    done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = python("-c", program, f"{light}, verify --build none", shown, cwd=tmp_path)
     assert re.findall("^heavy:(.*)$", done.stdout, re.MULTILINE) == ["", " pyarrow"]
 
 
@@ -61,18 +60,13 @@ def test_help_lists_each_command_once_and_cuts_no_summary(run):
     assert "..." not in text
 
 
-@pytest.mark.parametrize(
-    ("typed", "completed"),
-    [
-        ("verify cas", {"casino"}),
-        ("run cosrec ", {"catalogue"}),
-        ("show duo ", {*get("duo").configs}),
-        ("export casino c", {"convokit", "csv", "croissant"}),
-        ("score casino ", {*get("casino").tasks}),
-        ("score casino deals --baseline ", {*get("casino").task("deals").baselines}),
-        ("score nothing deals --baseline ", set()),
-    ],
-)
+@pytest.mark.parametrize(("typed", "completed"), [
+    ("verify cas", {"casino"}), ("run cosrec ", {"catalogue"}),
+    ("show duo ", {*get("duo").configs}), ("export casino c", {"convokit", "csv", "croissant"}),
+    ("score casino ", {*get("casino").tasks}),
+    ("score casino deals --baseline ", {*get("casino").task("deals").baselines}),
+    ("score nothing deals --baseline ", set()),
+])  # fmt: skip
 def test_a_shell_completes_the_names_of_a_dataset(run, monkeypatch, typed, completed):
     monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # else it is `python -m ...`
     words = f"parley {typed}"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import typer
 import unverified
+from processes import python
 
 from parley.building.card import with_numbers
 from parley.building.folder import open_folder
@@ -200,16 +201,11 @@ for agent, side in enumerate(("buyer", "seller")):
 def apart(code, hub, place):
     """Run a script in a process of its own, whose Hub is the local one."""
     (place / "section.py").write_text(code, encoding="utf-8")
+    env = hub.environ(place / "hf") | {"PYTHONUTF8": "1", "PARLEY_CACHE": str(place / "cache")}
+    env["OMP_NUM_THREADS"] = "1"  # as on busy cores several wait for each other most of the time
+    command = [sys.executable, "section.py"]
     for _ in range(5):
-        done = subprocess.run(
-            [sys.executable, "section.py"],
-            cwd=place,
-            # one thread, as on busy cores several wait for each other most of the time
-            env=hub.environ(place / "hf")
-            | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1", "PARLEY_CACHE": str(place / "cache")},
-            capture_output=True,
-            encoding="utf-8",
-        )
+        done = subprocess.run(command, cwd=place, env=env, capture_output=True, encoding="utf-8")
         # pyarrow aborts now and then as a process ends that left a stream (apache/arrow#45214)
         if done.returncode != -signal.SIGABRT:
             break
@@ -278,14 +274,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
             apart(SCRIPTS[PUBLISHING], hub, tmp_path)
         _, *arguments = command.split()
         program = [unverified.__file__] if "publish" in command else ["-m", "parley"]
-        done = subprocess.run(
-            [sys.executable, *program, *arguments],
-            cwd=tmp_path,
-            env=hub.environ(tmp_path / "hf", "hf_writes"),
-            capture_output=True,
-            encoding="utf-8",
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        python(*program, *arguments, cwd=tmp_path, env=hub.environ(tmp_path / "hf", "hf_writes"))
     assert hub.tags("org/casino").keys() == {f"v{discover()['casino'].builder.VERSION}"}
 
 

@@ -2,11 +2,10 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from parley.building.registry import discover
 
@@ -26,9 +25,8 @@ def run(tmp_path):
             (tmp_path / "build").symlink_to(build)
         script, *arguments = command.split()
         env = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "PYTHONUTF8": "1"}
-        command = [sys.executable, "-W", "error", EXAMPLES / script, *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8")
-        assert (done.returncode, done.stderr) == (0, "")
+        done = python("-W", "error", EXAMPLES / script, *arguments, cwd=tmp_path, env=env)
+        assert done.stderr == ""
         return done.stdout
 
     return run

@@ -4,11 +4,10 @@ import importlib.util
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from parley.building.folder import open_folder
 
@@ -77,8 +76,6 @@ def test_the_section_trains(sample_build, tmp_path):
     (tmp_path / "page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
     offline = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
     env = {**os.environ, **offline, "HF_HOME": str(tmp_path / "hf")}
-    command = [sys.executable, "page.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    printed = [json.loads(line.replace("'", '"')) for line in re.findall(r"\{.*\}", done.stdout)]
+    lines = re.findall(r"\{.*\}", python("page.py", cwd=tmp_path, env=env).stdout)
+    printed = [json.loads(line.replace("'", '"')) for line in lines]
     assert sum("reward" in step for step in printed) == 2  # the reward's and the environment's

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from datetime import date
@@ -21,6 +20,7 @@ import pytest
 import yaml
 from folders import of_rows, reseal, restate, retable
 from mutations import inner, nodes
+from processes import python
 from server import Page, Server, pinned
 
 from parley.authoring.starting.new import write_skeleton
@@ -30,6 +30,7 @@ from parley.building.measurements import FILE as MEASURED
 from parley.building.registry import discover, get
 
 ROOT = Path(__file__).parents[2]
+PYTHONPATH = {"PYTHONPATH": str(ROOT)}
 CANARY = "canary-5d1e7c"
 OURS = ("PARLEY_SOURCE", "PYTHONPATH")  # of the environment
 # title, clear screen, C1's CSI, backspaces, a return, bidirectional override, a zero-width space
@@ -53,14 +54,9 @@ print(json.dumps(found))
 
 
 def apart(commands, prepare="", **environ):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(prepare=prepare)],
-        input=json.dumps([list(map(str, command)) for command in commands]),
-        env={k: v for k, v in os.environ.items() if k not in OURS} | environ,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    asked = json.dumps([list(map(str, command)) for command in commands])
+    environ = {k: v for k, v in os.environ.items() if k not in OURS} | environ
+    done = python("-c", PROGRAM.format(prepare=prepare), input=asked, env=environ)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -118,15 +114,8 @@ def test_no_file_of_the_current_folder_is_code(sample_build, tmp_path):
     program = tmp_path / "bin" / "parley"  # as installed: not by -c or -m
     program.parent.mkdir()
     program.write_text("from parley.cli import main\nmain()\n")
-    done = subprocess.run(
-        [sys.executable, program, "verify", "duo", "--build", "."],
-        cwd=here,
-        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    python(program, "verify", "duo", "--build", ".", cwd=here, env=os.environ | PYTHONPATH)
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
-    assert done.returncode == 0, done.stderr
 
 
 # Programs -------------------------------------------------------------------------------
@@ -215,15 +204,10 @@ for bomb in json.load(sys.stdin):
 @pytest.mark.parametrize("without", ["", "del yaml.CSafeLoader, yaml.CSafeDumper"])
 def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without):
     """With 2 GB of memory and, or without, libyaml; a program would make `owned`."""
-    done = subprocess.run(
-        [sys.executable, "-c", PARSE.format(without=without)],
-        input=json.dumps([*BOMBS.values(), *CARDS.values()]),
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "ARROW_DEFAULT_MEMORY_POOL": "system"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    cards = json.dumps([*BOMBS.values(), *CARDS.values()])
+    environ = os.environ | PYTHONPATH | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+    program = PARSE.format(without=without)
+    done = python("-c", program, input=cards, cwd=tmp_path, env=environ, timeout=120)
     *refused, two, deep = done.stdout.splitlines()
     assert refused == ["refused"] * len(BOMBS), done.stderr
     assert two == "({'a': 1}, 'b: 2\\n---\\ntext\\n')"
@@ -265,6 +249,20 @@ def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, run):
 # What a person types --------------------------------------------------------------------
 
 
+TYPED = [  # PATH and TEXT stand for odd ones, other capitals for good ones
+    "build casino --sample --build PATH", "build casino --source PATH",
+    "verify casino --build PATH", "verify casino --build BUILD --source PATH",
+    "show casino --build PATH", "show casino --source PATH", "diff PATH CASINO",
+    "export casino convokit PATH --build BUILD", "export casino csv IDS --build BUILD --ids PATH",
+    "tasks casino --update PATH", "site casino --build PATH --output SITE",
+    "site casino --build BUILD --output PATH", "publish casino --repo org/a --build PATH --dry-run",
+    "build --sample -- TEXT", "show casino --build BUILD -- TEXT",
+    "export casino --build BUILD -- TEXT NEW", "publish casino --dry-run --build BUILD --repo TEXT",
+    "publish casino --dry-run --build BUILD --repo org/a --endpoint TEXT", "list --TEXT",
+    "run cosrec catalogue --TEXT", "new TEXT :BOMB:",
+]  # fmt: skip
+
+
 def test_any_argument_gets_an_answer(answers, sample_build, tmp_path, monkeypatch):
     """tests/test_cli.py has long paths and wrong names."""
     monkeypatch.chdir(tmp_path)
@@ -274,38 +272,14 @@ def test_any_argument_gets_an_answer(answers, sample_build, tmp_path, monkeypatc
     names = ("file", "fifo", "zero", ":bomb:", ESCAPES)
     paths = [*(tmp_path / name for name in names), "", "\udcff"]
     texts = ["", "/", "\udcff", "\n", "x" * 5000, "-1", ":bomb:", ESCAPES]
-    build = ("--build", sample_build)
+    known = {"BUILD": sample_build, "CASINO": sample_build / "casino"}
+    known |= {name: tmp_path / name.lower() for name in ("IDS", "SITE", "NEW", ":BOMB:")}
     commands = [
-        command
-        for path in paths
-        for command in (
-            ("build", "casino", "--sample", "--build", path),
-            ("build", "casino", "--source", path),
-            ("verify", "casino", "--build", path),
-            ("verify", "casino", *build, "--source", path),
-            ("show", "casino", "--build", path),
-            ("show", "casino", "--source", path),
-            ("diff", path, sample_build / "casino"),
-            ("export", "casino", "convokit", path, *build),
-            ("export", "casino", "csv", tmp_path / "ids", *build, "--ids", path),
-            ("tasks", "casino", "--update", path),
-            ("site", "casino", "--build", path, "--output", tmp_path / "site"),
-            ("site", "casino", *build, "--output", path),
-            ("publish", "casino", "--repo", "org/a", "--build", path, "--dry-run"),
-        )
-    ] + [
-        command
-        for text in texts
-        for command in (
-            ("build", "--sample", "--", text),
-            ("show", "casino", *build, "--", text),
-            ("export", "casino", *build, "--", text, tmp_path / "new"),
-            ("publish", "casino", "--dry-run", *build, "--repo", text),
-            ("publish", "casino", "--dry-run", *build, "--repo", "org/a", "--endpoint", text),
-            ("list", f"--{text}"),
-            ("run", "cosrec", "catalogue", f"--{text}"),
-            ("new", text, tmp_path / ":bomb:"),
-        )
+        [(known | {kind: odd, f"--{kind}": f"--{odd}"}).get(word, word) for word in form.split()]
+        for kind, values in (("PATH", paths), ("TEXT", texts))
+        for odd in values
+        for form in TYPED
+        if kind in form
     ]
     found = answers(commands)
     assert all(output.strip() for _, output in found)
