@@ -7,12 +7,12 @@ import os
 import pkgutil
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from processes import python
 
 import parley
 from parley.reading.site import serve
@@ -54,8 +54,7 @@ def test_every_public_name_exists_and_help_is_short():
     assert set(USER) < set(parley.__all__)
     assert all(getattr(parley, name) is not None for name in parley.__all__)
     assert all(callable(getattr(parley, name)) for name in USER)  # no module of this name
-    command = [sys.executable, "-m", "pydoc", "parley"]  # a process without `datasets`
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = python("-m", "pydoc", "parley").stdout  # a process without `datasets`
     # Python 3.13 and later break a long signature into a line for each parameter
     assert len(text.splitlines()) <= (330 if sys.version_info < (3, 13) else 400)
     assert text.index("\nFUNCTIONS\n") < 40 * 50

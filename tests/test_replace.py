@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from catalogue_files import PRODUCT, REVIEW
+from folders import everything
 
 from parley.base.errors import OutputError
 from parley.base.replace import replacing, write_whole
@@ -45,10 +46,6 @@ def put(folder, **files):
         (folder / name).write_text(text)
 
 
-def content(folder):
-    return {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
-
-
 def test_what_others_put_there_keeps_the_folder(tmp_path):
     put(tmp_path, **{"mine/notes": "years of work"})
     out = tmp_path / "out"
@@ -65,13 +62,8 @@ def test_what_others_put_there_keeps_the_folder(tmp_path):
     (out / "more").unlink()
     with pytest.raises(OutputError), replacing(out, ours):
         put(tmp_path, **{"out/notes": "of a long build"})
-    assert sorted(path.name for path in tmp_path.rglob("*")) == [
-        MARK,
-        "mine",
-        "notes",
-        "notes",
-        "out",
-    ]
+    names = sorted(path.name for path in tmp_path.rglob("*"))
+    assert names == [MARK, "mine", "notes", "notes", "out"]
     assert (out / MARK).read_text() == "two"
 
 
@@ -111,49 +103,49 @@ def test_no_command_replaces_a_file_that_it_did_not_write(command, here, run):
     for name, marks in FORGED.items():  # of another program
         for mark in marks.values():
             put(here / place, **{name: json.dumps(mark), "thesis.tex": "years of work"})
-            before = content(here)
+            before = everything(here)
             assert run(*command.split()).returncode != 0
-            assert content(here) == before
+            assert everything(here) == before
             (here / place / name).unlink()
     (here / place / "thesis.tex").unlink()
     (here / place).rmdir()
     assert run(*command.split()).returncode == 0
-    made = content(here / place)
+    made = everything(here / place)
     put(here / place, **{".git/HEAD": "ref", "notes/draft.ipynb": "{}"})
     beside = (here / place).parent
     put(beside, **{f".{Path(place).name}.partial/thesis.tex": "years of work"})
-    before = content(here)
+    before = everything(here)
     again = run(*command.split())
-    kept = {path: text for path, text in content(here).items() if path in before}
+    kept = {path: text for path, text in everything(here).items() if path in before}
     assert kept.keys() == before.keys()
     if "catalogue" not in command:  # which adds to its folder
         assert again.returncode != 0
-        assert content(here) == before
+        assert everything(here) == before
     for name in (".git/HEAD", ".git", "notes/draft.ipynb", "notes"):
         path = here / place / name
         path.rmdir() if path.is_dir() else path.unlink()
     assert (run(*command.split()).returncode == 0) == is_replaced
-    assert content(here / place).keys() == made.keys()
+    assert everything(here / place).keys() == made.keys()
 
 
 def test_neither_a_catalogue_nor_the_cache_stands_in_a_build(here, run):
     pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
     shutil.copytree(here / "built/casino", here / "made/casino")
     (here / "link").symlink_to("made/casino")
-    before = content(here)
+    before = everything(here)
     for place in ("made/casino", "made/casino/deep/er", "link/within"):
         job = f"run cosrec catalogue --input raw --output {place}"
         assert run(*job.split()).returncode != 0
         assert run("fetch", "casino", PARLEY_CACHE=place).returncode != 0
-    assert content(here) == before
+    assert everything(here) == before
 
 
 def test_a_build_of_another_dataset_is_not_replaced(here, run):
     assert run("build", "duo", "--sample", "--build", "made").returncode == 0
     (here / "made/duo").rename(here / "made/casino")
-    before = content(here)
+    before = everything(here)
     assert run(*["build", "casino", "--sample", "--build", "made"]).returncode != 0
-    assert content(here) == before
+    assert everything(here) == before
 
 
 CUT = """
@@ -228,10 +220,10 @@ def test_hidden_files_of_others_beside_the_target_stay(tmp_path, write):
     names = (".out.partial", ".out.earlier", ".out.parley/thesis", ".out.parley-12345678/thesis")
     put(tmp_path, **dict.fromkeys(names, "years of work"), **{f"mine/{OF_COMMANDS}": "mine"})
     (tmp_path / ".out.parley-abcdefgh").symlink_to(tmp_path / "mine")
-    before = content(tmp_path)
+    before = everything(tmp_path)
     write(tmp_path / "out", "one")
     write(tmp_path / "out", "two")
-    assert {path: text for path, text in content(tmp_path).items() if path in before} == before
+    assert {path: text for path, text in everything(tmp_path).items() if path in before} == before
 
 
 def test_a_link_to_a_file_stays(tmp_path):

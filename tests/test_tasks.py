@@ -1,13 +1,13 @@
 """Every task of every dataset: its baselines, references and page hold."""
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from operator import or_
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from parley.authoring.linting.task_rules import problems_of_answers, right_answers
 from parley.base.errors import OutputError, Problem
@@ -145,17 +145,14 @@ def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
 def test_listing_tasks_needs_no_package_of_theirs():
     absent = "".join(f"sys.modules[{name!r}] = None; " for name in NEEDED)
     program = f"import sys; {absent}sys.argv[1:] = ['tasks', '--json']; import parley.cli as cli; "
-    done = subprocess.run([sys.executable, "-c", f"{program}cli.main()"], stdout=subprocess.PIPE)
-    assert done.returncode == 0
-    assert len(json.loads(done.stdout)) == len(TASKS)
+    assert len(json.loads(python("-c", f"{program}cli.main()").stdout)) == len(TASKS)
 
 
 def test_the_page_on_tasks_is_fresh():
     tasks = [(dataset.name, name, task) for dataset, name, task in TASKS.values()]
     text = PAGE.read_text(encoding="utf-8")
-    assert with_parts(text, "docs/tasks.md", {"tasks": overview(tasks)}) == text, (
-        "run `make measure`"
-    )
+    renewed = with_parts(text, "docs/tasks.md", {"tasks": overview(tasks)})
+    assert renewed == text, "run `make measure`"
 
 
 def test_a_measured_reference_is_measured_again(case, real_build):
@@ -187,9 +184,8 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case):
 
 def test_score_fails_if_a_baseline_misses_its_reference(sample_build, monkeypatch, run):
     monkeypatch.setattr(Result, "moved", [Problem("a length", "0.5", "0.4")])
-    status, out, _ = run(
-        "score", "duo", "agreement", "--baseline", "length", "--build", sample_build
-    )
+    score = ("score", "duo", "agreement", "--baseline", "length")
+    status, out, _ = run(*score, "--build", sample_build)
     assert (status, "a length" in out) == (1, True)
 
 
