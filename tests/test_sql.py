@@ -252,6 +252,7 @@ def test_describe_has_each_label_once_and_whole_meanings(on_screen, width):
 
 @pytest.mark.parametrize(("query", "named"), [
     ("from casino.strateges", "strategies"), ("from casino", "casino.strategies"),
+    ("from Duo.ratings", "parley build duo"),
     ("select avg(satisfaction) from casino.participants", "enum_code"), ("selec 1", ""),
     ("select '\x1b'::int", ""), ("select 1; select 2", ""), ("", ""),
     ("copy casino.strategies to 'mine.csv'", ""),
@@ -260,12 +261,12 @@ def test_describe_has_each_label_once_and_whole_meanings(on_screen, width):
 ])  # fmt: skip
 def test_a_wrong_query_is_one_short_line(run, sample_build, tmp_path, monkeypatch, query, named):
     monkeypatch.chdir(tmp_path)
-    done = run("sql", query, "--build", sample_build)
+    done = run("sql", query, "--build", built := sample_build / "casino")
     assert named in done.stderr
     assert len(done.stderr) < 350
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "\x1b" not in done.stderr
-    assert run("sql", query, "--build", sample_build, "--to", "mine.csv").returncode == 2
+    assert run("sql", query, "--build", built, "--to", "mine.csv").returncode == 2
     assert not any(tmp_path.iterdir())
 
 

@@ -148,11 +148,13 @@ def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
 
 def _message(connection: Any, error: Exception) -> str:
     """Return an error of DuckDB as a line, with what to do about a dataset or a label in it."""
-    if name := re.match(r"Catalog Error: Table with name (\w+) does not exist", str(error)):
+    found = re.match(r'Catalog Error: Table with name "?(\w+)', str(error))
+    if found and (name := found[1].lower()) in discover():
         views = "select view_name from duckdb_views() where database_name = ? order by all"
-        if tables := connection.execute(views, [name[1]]).fetchall():
-            named = ", ".join(f"{name[1]}.{table}" for (table,) in tables)
-            return f"{name[1]} is a dataset, not a table: name one of its tables, {named}"
+        if not (tables := connection.execute(views, [name]).fetchall()):
+            return f"{name} has no build here: run `parley build {name}`"
+        named = ", ".join(f"{name}.{table}" for (table,) in tables)
+        return f"{name} is a dataset, not a table: name one of its tables, {named}"
     is_of_label = re.match("Binder Error: No function matches .*ENUM", str(error))
     more = " The number of a label, from 1, is enum_code(LABEL) + 1."
     return one_line(error) + (more if is_of_label else "")
