@@ -122,6 +122,12 @@ WRONG = {  # the field or file that an error names -> declarations
         lambda: config(records=iter, shape={"id": str}, unjoin=1),
     ],
     "licence": [lambda: config(licence=None)],
+    "left_out.test": [lambda: config(left_out={"test": {"a.json": 1}})],
+    "left_out.train.b.json": [lambda: config(left_out={"train": {"b.json": 1}})],
+    "left_out.train.a.json": [lambda: config(left_out={"train": {"a.json": -1}})],
+    "left_out.train.rows": [lambda: view(left_out={"train": {"rows": 1}})],
+    "left_out.train.turns": [lambda: view(left_out={"train": {"turns": "1"}})],
+    "repeats.test": [lambda: config(repeats={"test": 1})],
     "the record": [lambda: of_shape(str), lambda: view(features={})],
     "columns": [
         lambda: of_shape({"id": str, "Split": str}), lambda: of_shape({"id": str, "ID": str}),

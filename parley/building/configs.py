@@ -14,7 +14,7 @@ from parley.base.errors import Problem, ScriptError
 from parley.schema.alternatives import Alternatives
 from parley.schema.conversion import Conversion
 from parley.schema.nodes import Node
-from parley.schema.shapes import parse
+from parley.schema.shapes import parse, problems
 from parley.source.files import File, Folder, Opened, Source, require
 
 _SPLIT = re.compile(r"(?!all$)\w+(\.\w+)*")  # split names of `datasets`, where "all" is reserved
@@ -122,7 +122,8 @@ class Config(_Config):
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        yield from _splits_problems(self.splits)
+        wrong = [*_splits_problems(self.splits)]
+        yield from wrong or self._problems_of_counts()
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="requires `records`, and `records` requires it")
         if (self.records is None) != (self.unjoin is None) or not callable(self.unjoin or iter):
@@ -130,6 +131,14 @@ class Config(_Config):
             yield Problem("unjoin", expected, repr(self.unjoin))
         if not callable(self.holds or iter):
             yield Problem("holds", "a function of (row)", repr(self.holds))
+
+    def _problems_of_counts(self) -> Iterable[Problem]:
+        files = {
+            f"{split}?": {f"{each.path}?": _count for each in some}
+            for split, some in self.splits.items()
+        }
+        yield from problems(self.left_out, files, "left_out")
+        yield from problems(self.repeats, dict.fromkeys(files, _count), "repeats")
 
     @cached_property
     def node(self) -> Node:
@@ -218,6 +227,13 @@ class View(_Config):
             yield Problem("rejoin", "a function of (build, split)", repr(self.rejoin))
         if not isinstance(self.features, dict):
             yield Problem("features", "a dict of columns", f"{self.features!r:.60}")
+        kinds = {f"{kind}?": _count for kind in ("dialogues", "turns", "participants")}
+        yield from problems(self.left_out, {str: kinds}, "left_out")
+
+
+def _count(number: Any) -> None:
+    if type(number) is not int or number < 1:
+        raise ValueError("a whole number from 1")
 
 
 def _splits_problems(splits: Any) -> Iterable[Problem]:
