@@ -238,7 +238,8 @@ def test_a_column_epoch_is_read_as_the_epochs_of_a_log_are(run):
     assert (found["epochs"], alone[0]["epochs"]) == (2, 1)
     assert found["metrics"]["right"] == sum(each["metrics"]["right"] for each in alone) / 2
     odd = [[*of, of[0]], [*of, GOOD[0]], [*of[:-1], {**of[-1], "epoch": "2"}]]
-    for wrong in (*odd, [{**each, "epoch": 0} for each in GOOD]):
+    half = [*GOOD, *of[len(GOOD) :]]
+    for wrong in (*odd, half, half[::-1], [{**each, "epoch": 0} for each in GOOD]):
         assert run(*WORDS, "-", text=lines(wrong)).returncode == 1
     assert "epoch 2, " in run(*WORDS, "-", text=lines(of[:-1])).stderr
 

@@ -168,6 +168,10 @@ class _Checker:
                 self._object(number, prediction, [wrong])
                 return
             self._epoch = epoch
+        if self._found and bool(self._epoch) != bool(next(iter(self._found))[0]):
+            mixed = Problem(EPOCH, "in each line or in none", str(self._epoch or "none"))
+            self._object(number, prediction, [mixed])
+            return
         node, asking = self.node(prediction), self._task.asking
         if not node.fits(prediction):
             self._object(number, prediction, node.problems(prediction))
@@ -233,7 +237,7 @@ class _Checker:
         if missing:
             message += f", {len(missing):,} of {len(due):,} predictions are missing"
             for epoch, key in missing:
-                of = f"{EPOCH} {epoch or 'none'}, " if epochs != [0] else ""
+                of = f"{EPOCH} {epoch}, " if epochs != [0] else ""
                 self._causes.add(of + _named(self._task.key, key), Problem("", what="missing"))
             own = {key for _, key in self._found}
             if own == {*in_order_of_pilots(self._gold)[: len(own)]} != set():
