@@ -5,12 +5,13 @@ from dataclasses import is_dataclass
 from typing import Any
 
 
-def flat(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """Return the values of nested mappings, by the names that lead to them."""
+def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return the values of nested mappings, by the names that lead to them; () for one alone."""
+    if not isinstance(tree, Mapping):
+        return {path: tree}
     found: dict[tuple[str, ...], Any] = {}
     for name, value in tree.items():
-        place = (*path, name)
-        found |= flat(value, place) if isinstance(value, Mapping) else {place: value}
+        found |= flat(value, (*path, name))
     return found
 
 

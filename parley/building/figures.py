@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from parley.base.errors import ParleyError
 from parley.base.exact import is_number
+from parley.base.nested import flat
 
 __all__ = ["Data", "Differs", "MissingSplitError", "check", "counted", "differing", "documented"]
 __all__ += ["mean_and_deviation", "moses_tokenizer"]
@@ -102,7 +103,9 @@ def documented(
     Raises:
         ValueError: the function takes more keys than a cell has, or a value is no text or number.
     """
-    cells = dict(_cells(table, ()))
+    cells = {keys: cell for keys, cell in flat(table).items() if cell is not None}
+    for keys, cell in cells.items():
+        _require_value(".".join(keys), cell)
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         taken = keys_taken(function)
@@ -141,21 +144,11 @@ def keys_taken(function: Callable[..., Any]) -> int:
 _MARKED = re.compile(r"(?=.*[,%])[-+]?[\d.,]*\d\s*%?")  # a number that none is compared with
 
 
-def _cells(table: Any, keys: Keys) -> Iterator[tuple[Keys, Value | Differs]]:
-    if isinstance(table, Mapping):
-        for key, inner in table.items():
-            yield from _cells(inner, (*keys, key))
-    elif table is not None:
-        stated = (table.stated, table.measured) if isinstance(table, Differs) else (table,)
-        if isinstance(table, Differs) and not table.reason:
-            raise ValueError(f"{'.'.join(keys)}: expected the reason of the difference, found none")
-        for value in stated:
-            if not isinstance(value, str) and not is_number(value):
-                raise ValueError(
-                    f"{'.'.join(keys)}: expected text or a number, found {value!r:.60}"
-                )
-            if isinstance(value, str) and _MARKED.fullmatch(value):
-                raise ValueError(
-                    f"{'.'.join(keys)}: expected a number without % and comma: {value}"
-                )
-        yield keys, table
+def _require_value(name: str, cell: Value | Differs) -> None:
+    if isinstance(cell, Differs) and not cell.reason:
+        raise ValueError(f"{name}: expected the reason of the difference, found none")
+    for value in (cell.stated, cell.measured) if isinstance(cell, Differs) else (cell,):
+        if not isinstance(value, str) and not is_number(value):
+            raise ValueError(f"{name}: expected text or a number, found {value!r:.60}")
+        if isinstance(value, str) and _MARKED.fullmatch(value):
+            raise ValueError(f"{name}: expected a number without % and comma: {value}")

@@ -14,7 +14,7 @@ UTF-8. To read a text back, drop the first `'` of a cell.
 import csv
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -25,6 +25,7 @@ from typing import Any
 import jsonlines
 
 from parley.base.errors import MOST_PROBLEMS, OutputError, ParleyError, Problem, UsageError
+from parley.base.nested import flat
 from parley.base.replace import files_in, replacing
 from parley.building.figures import MissingSplitError
 from parley.building.folder import BuiltFolder
@@ -113,7 +114,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
-        columns = list(_columns(built.columns(config)))
+        columns = [*flat(built.columns(config))]
         path = folder / f"{config}-{split}.csv"
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
@@ -170,7 +171,7 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
 
     Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
     """
-    columns = list(_columns(built.columns(config)))
+    columns = [*flat(built.columns(config))]
     writer: Any = csv.writer(SimpleNamespace(write=str))  # `writerow` returns what this does
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
@@ -206,15 +207,6 @@ def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
 def without_dialogues(built: BuiltFolder) -> list[str]:
     """Return the configs whose rows belong to no single dialogue."""
     return [config for config, columns in _columns_of_ids(built).items() if not columns]
-
-
-def _columns(features: Mapping[str, Any], path: Keys = ()) -> Iterator[Keys]:
-    """Yield the path of each column."""
-    for name, feature in features.items():
-        if isinstance(feature, dict):
-            yield from _columns(feature, (*path, name))
-        else:
-            yield (*path, name)
 
 
 def _cells(row: Any, columns: list[Keys]) -> Iterator[str]:
