@@ -96,9 +96,8 @@ def build(
         raise UsageError("sample=True excludes source=")
     found = get(name)
     upstream = None if sample else source_folder(source, "source=")
-    write_build(
-        open_source(found, upstream, sample=sample, allow_missing=allow_missing), Path(folder)
-    )
+    files = open_source(found, upstream, sample=sample, allow_missing=allow_missing)
+    write_build(files, Path(folder))
     return find_folder(Path(folder), found)
 
 

@@ -28,9 +28,7 @@ def with_parts(text: str, where: str, parts: Mapping[str, str]) -> str:
         if found.count(part) != 1 or named.count(part) != 2:
             what = f"{where}: expected the lines {begin} and {end} once each"
             raise OutputError(what, remedy="Write them where the part belongs.")
-    return _PART.sub(
-        lambda match: f"{match[1]}\n{parts[match[2]].strip(_LINES)}\n\n{match[3]}", text
-    )
+    return _PART.sub(lambda m: f"{m[1]}\n{parts[m[2]].strip(_LINES)}\n\n{m[3]}", text)
 
 
 def without_parts(text: str, keep: Collection[str] = ()) -> str:

@@ -31,10 +31,8 @@ def replacing(
     """
     target = Path(os.path.realpath(target))  # where a link leads, the link stays
     if _runs_in(target):
-        raise OutputError(
-            f"{target}: is or contains the current folder, and would be replaced.",
-            remedy="Run the command from outside it, or choose another folder.",
-        )
+        what = f"{target}: is or contains the current folder, and would be replaced."
+        raise OutputError(what, remedy="Run the command from outside it, or choose another folder.")
     with beside(target) as place:
         _require_only(target, files_of)
         (new := place / "new").mkdir()
@@ -56,11 +54,8 @@ def writing(path: Path) -> Iterator[BinaryIO]:
     """Yield an empty file to fill, and replace `path` with it at the end.
 
     Whoever reads `path` finds the old file or the new, also after a full disk or a kill. The next
-    command removes the remains of a killed one.
-
-    Raises:
-        OutputError: it cannot be written.
-        UsageError: its path is not UTF-8.
+    command removes the remains of a killed one. OutputError if it cannot be written; UsageError if
+    its path is not UTF-8.
     """
     path = Path(os.path.realpath(path))
     with beside(path) as place:
@@ -70,11 +65,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file in one step, as `writing` does.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
+    """Write a text file in one step, as `writing` does; OutputError if it cannot be written."""
     with writing(path) as file:
         file.write(text.encode())
 
@@ -83,9 +74,8 @@ def write_whole(path: Path, text: str) -> None:
 def beside(target: Path) -> Iterator[Path]:
     """Yield an empty folder beside a target, and remove it at the end.
 
-    Raises:
-        OutputError: an error of the disk, also in the block, or a build holds the target.
-        UsageError: its path is not UTF-8.
+    OutputError for an error of the disk, also in the block, or if a build holds the target;
+    UsageError if its path is not UTF-8.
     """
     require_outside_builds(target)
     require_utf8(target)

@@ -176,17 +176,13 @@ class BuiltFolder:
     @property
     def declared(self) -> list[tuple[str, str]]:
         """The declared (config, split) pairs that exist."""
-        return [
-            (c, s) for c, names in self.dataset.splits.items() for s in names if self.files(c, s)
-        ]
+        return [(c, s) for c, of in self.dataset.splits.items() for s in of if self.files(c, s)]
 
     @property
     def with_questions(self) -> list[tuple[str, str]]:
         """The (config, split) pairs that exist, the declared ones and those of questions."""
         asked = self.provenance.get("questions", {})
-        return self.declared + [
-            (config, split) for config in asked for split in self.splits(config)
-        ]
+        return self.declared + [(c, s) for c in asked for s in self.splits(c)]
 
     def tables(self, config: str, split: str, *, keep: bool = True) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split, kept for the next call unless told not to.
@@ -229,11 +225,8 @@ class BuiltFolder:
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, in order; they are read once, kept, and cannot change.
 
-        Without splits: the rows of all that were built.
-
-        Raises:
-            UsageError: there is no such config or split.
-            MissingSplitError: one of them was not built, or none of the config.
+        Without splits: the rows of all that were built. UsageError if there is no such config or
+        split; MissingSplitError if one of them was not built, or none of the config.
         """
         rows = []
         if not splits and not self.made.get(config):
@@ -285,9 +278,8 @@ class BuiltFolder:
                 self._texts[name] = read_text(self.path / name)
             return self._texts[name]
         except ValueError as error:
-            raise OutputError(
-                f"{self.shown / name}: {error}", remedy=f"Run {self.rebuild} again."
-            ) from error
+            what = f"{self.shown / name}: {error}"
+            raise OutputError(what, remedy=f"Run {self.rebuild} again.") from error
 
     def contents(self) -> dict[str, Path]:
         """Return every file, link, device and empty folder in it by its relative name."""
@@ -333,10 +325,9 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
     if path.is_dir():
         return open_folder(path, dataset)
     if (build / PROVENANCE).is_file():
-        raise UsageError(
-            f"{build}: is itself a build",
-            remedy=f"--build takes the folder above it: --build {build.resolve().parent}",
-        )
+        what = f"{build}: is itself a build"
+        remedy = f"--build takes the folder above it: --build {build.resolve().parent}"
+        raise UsageError(what, remedy=remedy)
     command = typed("build", dataset.name, build)
     raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
 

@@ -19,16 +19,13 @@ __all__ = ["Job"]
 
 @dataclass(frozen=True)
 class Job:
-    """A command of a dataset.
+    """A command of a dataset; ScriptError if it has no docstring, or a file no pin.
 
     Args:
         run: The function.
         sources: Part -> file -> pin, with url, size, and sha256 or git_blob: `parley fetch NAME
             --job JOB` fetches these files, or those of a `--part`, into the folder that the job
             takes as `--input`.
-
-    Raises:
-        ScriptError: the function has no docstring, or a file has no pin.
     """
 
     run: Callable[..., None]

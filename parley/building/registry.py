@@ -82,10 +82,8 @@ def discover() -> dict[str, "Dataset"]:
         for script in _scripts(home):
             name = script.stem
             if name in found:
-                raise UsageError(
-                    f"two datasets are named {name}: {found[name].folder} and {script.parent}",
-                    remedy="Rename one of the folders.",
-                )
+                what = f"two datasets are named {name}: {found[name].folder} and {script.parent}"
+                raise UsageError(what, remedy="Rename one of the folders.")
             found[name] = Dataset(name, script.parent)
     return dict(sorted(found.items()))
 
@@ -138,9 +136,8 @@ class Dataset:
         found = [value for value in own if issubclass(value, Builder)]
         if len(found) != 1:
             script = self.folder / f"{self.name}.py"
-            raise ScriptError(
-                f"{script}: expected one class of Builder, found {len(found)}", remedy=REMEDY
-            )
+            what = f"{script}: expected one class of Builder, found {len(found)}"
+            raise ScriptError(what, remedy=REMEDY)
         return found[0]
 
     @property
@@ -265,10 +262,8 @@ class Dataset:
         """The module `transcript.py`, or None."""
         module = self.load_module("transcript")
         if module and not hasattr(module, "CONFIGS"):
-            raise ScriptError(
-                f"{module.__file__}: defines no CONFIGS, the configs of the transcript",
-                remedy='For example: CONFIGS = ("dialogues",).',
-            )
+            what = f"{module.__file__}: defines no CONFIGS, the configs of the transcript"
+            raise ScriptError(what, remedy='For example: CONFIGS = ("dialogues",).')
         return module
 
 

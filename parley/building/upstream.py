@@ -87,10 +87,9 @@ def _place(dataset: Dataset, folder: Path | None) -> Path:
         raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")
     place = folder / dataset.name
     if not place.is_dir() and any(os.path.exists(folder / file) for file in dataset.sources):
-        raise UsageError(
-            f"{folder}: holds the files of {dataset.name} itself",
-            remedy="--source takes the folder above it, with one folder for each dataset.",
-        )
+        what = f"{folder}: holds the files of {dataset.name} itself"
+        remedy = "--source takes the folder above it, with one folder for each dataset."
+        raise UsageError(what, remedy=remedy)
     return place
 
 

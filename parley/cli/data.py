@@ -93,10 +93,9 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
         f"{size(free)} are free in {cache}"
     )
     if left > free:
-        raise FetchError(
-            f"{name}: {size(left)} do not fit into the {size(free)} that are free in {cache}",
-            remedy="Fetch less at once, make room, or set PARLEY_CACHE to another folder.",
-        )
+        what = f"{name}: {size(left)} do not fit into the {size(free)} that are free in {cache}"
+        remedy = "Fetch less at once, make room, or set PARLEY_CACHE to another folder."
+        raise FetchError(what, remedy=remedy)
 
 
 @app.command()

@@ -26,11 +26,8 @@ _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UN
 def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
     """Return summaries of datasets: a table for each."""
     some = (rows for d in found for config in d["configs"] for _, rows, _ in _splits(config))
-    note = (
-        [safe("* documented, not counted\n–: neither, or not built")]
-        if any(rows[-1] in "*–" for rows in some)
-        else []
-    )
+    has_signs = any(rows[-1] in "*–" for rows in some)
+    note = [safe("* documented, not counted\n–: neither, or not built")] if has_signs else []
     return Group(*(part for each in found for part in _listed(each)), *note)
 
 

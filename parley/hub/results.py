@@ -25,10 +25,8 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
         (result.policy != WRONG, "the readable predictions alone"),
     ):
         if wrong:
-            raise UsageError(
-                f"--eval-results writes no score of {what}",
-                remedy="Score all predictions of a model on the whole task.",
-            )
+            said = f"--eval-results writes no score of {what}"
+            raise UsageError(said, remedy="Score all predictions of a model on the whole task.")
     if not (place := published(built)):
         raise UsageError(
             f"--eval-results: {built.shown} is not published from this machine, so that no "

@@ -216,9 +216,8 @@ def clear_errors(where: str, advice: str) -> Iterator[None]:
         said = [str(error)] if cause else []
         said.append(getattr(failure, "server_message", None) or str(failure))
         message = " ".join(" ".join(said).split()) or type(failure).__name__
-        raise PublishError(
-            without_secrets(f"{where}: {message}"), remedy=_ADVICE.get(status or 0, advice)
-        ) from error
+        what = without_secrets(f"{where}: {message}")
+        raise PublishError(what, remedy=_ADVICE.get(status or 0, advice)) from error
 
 
 def token() -> str | None:

@@ -146,10 +146,8 @@ def compare(
             row.label += f" ({row.path})" if labels[row.label] > 1 else ""
         task_of = built.dataset.task(name)
         tables.append(Table(dataset, name, task_of, dict(options), (*shown,), policy))
-    shown_ones = {
-        way for each in tables for log in each.logs for n in log.metrics for way in _ways(n)
-    }
-    if unknown := [each for each in metrics if each not in shown_ones]:
+    every = {way for each in tables for log in each.logs for n in log.metrics for way in _ways(n)}
+    if unknown := [each for each in metrics if each not in every]:
         raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
     return tables, left_out
 
@@ -179,10 +177,9 @@ def _by_task(
     of_files = _named_task(task) if task else next(iter(tasks.values()), None)
     files = [path for path in given if path not in tasks]
     if files and (of_files is None or (not task and len({*tasks.values()}) > 1)):
-        raise UsageError(
-            f"{files[0]}: a file of predictions does not state its task",
-            remedy="Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option.",
-        )
+        what = f"{files[0]}: a file of predictions does not state its task"
+        remedy = "Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option."
+        raise UsageError(what, remedy=remedy)
     found: dict[tuple[Any, ...], list[Path]] = {}
     for path in given:
         found.setdefault(tasks.get(path, of_files or ()), []).append(path)
@@ -285,9 +282,8 @@ def paired_differences(
     """
     names = [name for name in names if name in one.metrics and name in other.metrics]
     apart: set[Names] = set()
-    if (
-        len({len(rows.gold) for each in (one, other) for rows, _ in each.epochs}) > 1
-    ):  # some are dropped
+    sizes = {len(rows.gold) for each in (one, other) for rows, _ in each.epochs}
+    if len(sizes) > 1:  # some are dropped
         apart = {*names}
     elif one.answered != other.answered:
         computed = [name for name in names if one.metrics[name].rows is None]

@@ -48,9 +48,8 @@ def score_file(
     stated = log.eval.metadata
     own = stated["dataset"], stated["task"]
     if own != (built.dataset.name, name):
-        raise UsageError(
-            f"{file}: is a log of {' '.join(own)!r:.80}, not of {built.dataset.name} {name}"
-        )
+        what = f"{file}: is a log of {' '.join(own)!r:.80}"
+        raise UsageError(f"{what}, not of {built.dataset.name} {name}")
     options = built.dataset.task(name).chosen(stated["options"])
     for option, value in given.items():
         if value is not None and value != options[option]:
@@ -92,16 +91,14 @@ def read_log(path: Path, header_only: bool = False) -> Any:
     try:
         from inspect_ai.log import read_eval_log
     except ModuleNotFoundError:
-        raise UsageError(
-            f"{path}: a log of inspect", remedy='`pip install "parley-datasets[models]"` reads it.'
-        ) from None
+        what = f"{path}: a log of inspect"
+        raise UsageError(what, remedy='`pip install "parley-datasets[models]"` reads it.') from None
     try:
         unread = {"events", "attachments", "store", "messages"}
         log = read_eval_log(str(path), header_only, exclude_fields=unread)
     except Exception as error:  # what a damaged zip or JSON makes of inspect is not foreseeable
-        raise RecordError(
-            f"{path}: is not a readable log ({type(error).__name__}: {error!s:.200})"
-        ) from error
+        said = f"{type(error).__name__}: {error!s:.200}"
+        raise RecordError(f"{path}: is not a readable log ({said})") from error
     if wrong := [*problems(log.eval.metadata, _STATED, "metadata")]:
         raise UsageError(f"{path}: is no log of a task `parley/NAME_TASK`", *wrong)
     return log

@@ -100,19 +100,17 @@ def own_charts(
             found = function(data)
             if not isinstance(found, Chart):
                 raise TypeError(f"expected a chart, found {found!r:.60}")
-            numbers = (
-                [value for bar in found.bars for value in bar.values]
-                if isinstance(found, Bars)
-                else [count for (_, _), count in found.cells.items()]
-            )
+            if isinstance(found, Bars):
+                numbers = [value for bar in found.bars for value in bar.values]
+            else:
+                numbers = [count for (_, _), count in found.cells.items()]
             for number in numbers:
                 if not isinstance(number, Real) or not abs(number) <= _LARGEST:
                     raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified
-            raise ScriptError(
-                f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})",
-                remedy=f"If `parley verify {dataset}` holds for the folder, fix charts.py.",
-            ) from error
+            what = f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})"
+            remedy = f"If `parley verify {dataset}` holds for the folder, fix charts.py."
+            raise ScriptError(what, remedy=remedy) from error
         yield name, found

@@ -97,9 +97,8 @@ class Dialogue:
 
     def _odd(self) -> list[Problem]:
         """Return where the row or related rows break the schema; else its null fields."""
-        from parley.building.rows.arrow import (
-            explain,  # not at the top: a sound row needs none of it
-        )
+        # not at the top: a sound row needs none of it
+        from parley.building.rows.arrow import explain
 
         found = [
             problem.at(f"{config}/{self.split}, rows of {self.id!r:.60}: ")

@@ -110,10 +110,8 @@ class Object(Node):
         else:
             tests.append(f"{found}.keys() == {keys}")
         for key, node in self.fields.items():
-            within = node._test(f"{found}[{key!r}]", names)
-            tests.append(
-                f"({key!r} not in {found} or {within})" if key in self.optional else within
-            )
+            test = node._test(f"{found}[{key!r}]", names)
+            tests.append(f"({key!r} not in {found} or {test})" if key in self.optional else test)
         return f"({' and '.join(tests)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:

@@ -40,9 +40,8 @@ class ClassLabel:
     def __post_init__(self) -> None:
         texts = not isinstance(self.names, str) and all(isinstance(n, str) for n in self.names)
         if not texts or not self.names or len(set(self.names)) < len(self.names):
-            raise ScriptError(
-                f"ClassLabel: names: expected labels, each once, found {self.names!r:.60}"
-            )
+            what = f"ClassLabel: names: expected labels, each once, found {self.names!r:.60}"
+            raise ScriptError(what)
 
 
 def datasets_features(features: Mapping[str, Any]) -> "datasets.Features":

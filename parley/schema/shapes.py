@@ -60,10 +60,8 @@ def parse(shape: Any, path: str = "") -> Node:
         return Feature(shape)
     if callable(shape) and not isinstance(shape, type):
         return Function(shape)
-    raise ScriptError(
-        f"{path}: {shape!r:.60} is no shape".removeprefix(": "),
-        remedy="Use a type, a set, [x], (x, y), a dict or a function.",
-    )
+    what = f"{path}: {shape!r:.60} is no shape".removeprefix(": ")
+    raise ScriptError(what, remedy="Use a type, a set, [x], (x, y), a dict or a function.")
 
 
 def _object(shape: dict[Any, Any], path: str) -> Object:

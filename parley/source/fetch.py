@@ -41,10 +41,8 @@ def cache_folder() -> Path:
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")
     except RuntimeError:
-        raise UsageError(
-            "no folder for fetched files: this user has no home folder",
-            remedy="Set PARLEY_CACHE to a folder.",
-        ) from None
+        what = "no folder for fetched files: this user has no home folder"
+        raise UsageError(what, remedy="Set PARLEY_CACHE to a folder.") from None
 
 
 def fetch(

@@ -58,9 +58,8 @@ def _lines(file: Iterable[bytes]) -> Iterator[str]:
 def _decoded(parts: Iterable[bytes]) -> Iterator[str]:
     for number, part in enumerate(parts):
         if number == 0 and part.startswith(codecs.BOM_UTF8):
-            raise ValueError(
-                "line 1 begins with a byte order mark; to skip it, pass a function as `read`"
-            )
+            what = "line 1 begins with a byte order mark; to skip it, pass a function as `read`"
+            raise ValueError(what)
         yield part.decode("utf-8")
 
 

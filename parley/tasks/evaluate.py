@@ -199,9 +199,7 @@ def result_of(
     rows = measured.rows
     built, name, options = rows.of
     digest = "".join(_digest(each) for _, each in epochs)
-    unreadable = Counter(
-        each[UNREADABLE] for _, of in epochs for each in of.values() if UNREADABLE in each
-    )
+    unreadable = Counter(e[UNREADABLE] for _, of in epochs for e in of.values() if UNREADABLE in e)
     given = Counter(
         repr({name: value for name, value in each.items() if name not in rows.task.key})
         for _, of in epochs
@@ -258,10 +256,8 @@ def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[R
         return rows, predictions
     readable = {key for key, each in predictions.items() if UNREADABLE not in each}
     if not readable:
-        raise UsageError(
-            f"{of}: none of {len(rows.gold):,} predictions is readable, so none is left to score",
-            remedy="With --unreadable wrong they count as wrong.",
-        )
+        what = f"{of}: none of {len(rows.gold):,} predictions is readable, so none is left to score"
+        raise UsageError(what, remedy="With --unreadable wrong they count as wrong.")
     return rows.within(readable, predictions)
 
 

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from sys import intern
 from typing import Any
 
@@ -33,10 +34,6 @@ class PredictionFormat:
     lines: Callable[[Iterable[Prediction]], Iterable[str]]  # without line ends
 
 
-def _json_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
-    return (json.dumps(each, ensure_ascii=False) for each in predictions)
-
-
 # The digits before the point can be told from those after it: no line takes long to refuse.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _BOM = b"\xef\xbb\xbf"
@@ -48,9 +45,8 @@ def _run_line(line: bytes) -> dict[str, Any]:
         raise ValueError("unexpected BOM, a byte order mark")
     parts = [field.decode("utf-8") for field in line.split()]  # at ASCII white space
     if len(parts) != 6:
-        raise ValueError(
-            f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
-        )
+        what = f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
+        raise ValueError(what)
     query, _, document, rank, score, _ = parts
     if not re.fullmatch(r"\d+", rank, re.ASCII):
         raise ValueError(f"rank: expected a whole number, found {show(rank)}")
@@ -75,7 +71,8 @@ def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
 
 
 # By the line, not by `jsonlines`: all wrong lines are told, and those of a TREC run alike.
-JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, _json_lines)
+_dumps = partial(json.dumps, ensure_ascii=False)
+JSON_LINES = PredictionFormat("JSON Lines", loads, json.loads, partial(map, _dumps))
 TREC_RUN = PredictionFormat("a TREC run", _run_line, _run_glimpse, _run_lines)
 """A TREC run: query_id, document_id and a float score, which decides, as in trec_eval."""
 

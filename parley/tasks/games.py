@@ -131,10 +131,8 @@ class Playing:
         """Return the state after the next speaker's text.
 
         `reason` tells why the text is no whole answer, "" if it is one. What a truncated one says
-        counts, also a complete action; any other reason makes the turn malformed.
-
-        Raises:
-            ValueError: the negotiation has ended.
+        counts, also a complete action; any other reason makes the turn malformed. ValueError if
+        the negotiation has ended.
         """
         if not (role := self.turn(state)):
             raise ValueError(f"the negotiation has ended: {state.end}")

@@ -43,10 +43,8 @@ def load_gold(
     """
     task = built.dataset.task(name)
     if absent := [config for config in task.configs if not built.splits(config)]:
-        raise OutputError(
-            f"{built.shown}: has no config {', '.join(absent)}, which {name} reads",
-            remedy=f"Run {built.rebuild} again.",
-        )
+        said = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
+        raise OutputError(said, remedy=f"Run {built.rebuild} again.")
     subset = task.subset(part.subset)
     with running(built):
         gold = whole = task.gold(built, **options, **subset.arguments)
@@ -62,16 +60,12 @@ def load_gold(
             published = {*map(str, subset.ids)}
             there = published.difference(*of.values())
             if there and not built.is_sample:  # dialogues that are there, though not scored
-                of_configs = (
-                    (each, split) for each in task.configs for split in built.splits(each)
-                )
-                there = {str(id) for each in of_configs for id in built.ids(*each)}
+                splits = ((each, split) for each in task.configs for split in built.splits(each))
+                there = {str(id) for each in splits for id in built.ids(*each)}
             if part.subset:
                 of = {key: ids for key, ids in of.items() if not published.isdisjoint(ids)}
-            for what, due, known in (
-                (f"subset {part.subset}", published, there),
-                ("ids", part.ids, ()),
-            ):
+            of_subset = (f"subset {part.subset}", published, there)
+            for what, due, known in (of_subset, ("ids", part.ids, ())):
                 if unknown := sorted(due.difference(known, *of.values())):
                     raise UsageError(
                         f"{what}: {len(unknown):,} of {len(due):,} name no scored "

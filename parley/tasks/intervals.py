@@ -166,9 +166,8 @@ def mean_of(metrics: Sequence[Metric | None]) -> Metric:
     for found in zip(*(each.spreads for each in known), strict=False):
         sums = [each.sums for each in found if each.sums is not None]
         mean = np.mean(sums, axis=0) if len(sums) == len(known) else None
-        shifts, sizes = (
-            np.mean([getattr(each, name) for each in found], axis=0) for name in ("shifts", "sizes")
-        )
+        shifts = np.mean([each.shifts for each in found], axis=0)
+        sizes = np.mean([each.sizes for each in found], axis=0)
         spreads.append(Spread(shifts, sizes, mean))
     rows = None
     if len(of_rows) == len(known) and len({*map(len, of_rows)}) == 1:

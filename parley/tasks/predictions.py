@@ -159,10 +159,8 @@ class _Checker:
         self._epoch = 0
         is_line = self._unit == "line" and isinstance(prediction, dict)
         if is_line and EPOCH in prediction and EPOCH not in self._task.fields:
-            epoch, prediction = (
-                prediction[EPOCH],
-                {k: v for k, v in prediction.items() if k != EPOCH},
-            )
+            epoch = prediction[EPOCH]
+            prediction = {k: v for k, v in prediction.items() if k != EPOCH}
             if type(epoch) is not int or epoch < 1:
                 wrong = Problem(EPOCH, "a whole number from 1", show(epoch))
                 self._object(number, prediction, [wrong])

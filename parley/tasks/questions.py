@@ -42,7 +42,8 @@ _REASONS = {
 class Questions:
     """The questions of a part of a task, those of a pilot first, and their sha256.
 
-    The sha256 is that of all questions of the task or subset, also in a pilot.
+    The sha256 is that of all questions of the task or subset, also in a pilot. UsageError if the
+    task cannot be asked, or not so.
 
     Args:
         options: A value for each of the task's.
@@ -51,9 +52,6 @@ class Questions:
             each model plays the side of the other one.
         shots: The number of examples, question and right answer, before each question.
         prompt: The system text in the place of the task's own, "" for that one.
-
-    Raises:
-        UsageError: the task cannot be asked, or not so.
     """
 
     def __init__(

@@ -78,9 +78,9 @@ class Rows:
         Of two kinds, what is in both is the third, "".
         """
         if self._whole:
+            whole = self._whole.clusters.items()
             return {
-                kind: [[key for key in keys if key in self.gold] for keys in of]
-                for kind, of in self._whole.clusters.items()
+                kind: [[k for k in keys if k in self.gold] for keys in of] for kind, of in whole
             }
         task, width = self.task, len(self.task.gold_key)
         ids: dict[str, dict[Key, Collection[Any]]] = {}
@@ -93,9 +93,7 @@ class Rows:
                     for fold in self._folds
                     for key, answer in fold.items()
                 }
-                if wrong := [
-                    each for each in ids[kind].values() if isinstance(each, str) or not each
-                ]:
+                if wrong := [e for e in ids[kind].values() if isinstance(e, str) or not e]:
                     where = f"{script_of(self.of[0])}: {self.of[1]}: clusters: {kind}"
                     raise ScriptError(f"{where}: expected a list of ids, found {wrong[0]!r:.60}")
             if len(ids) > 1:
@@ -196,9 +194,7 @@ class Rows:
             for names, moved in shifts.items():
                 spreads[names] += (Spread(moved, sizes * (moved != 0)),)
         bounds = self._bounds()
-        return {
-            names: Metric(numbers[names], of, None, False, *bounds) for names, of in spreads.items()
-        }
+        return {n: Metric(numbers[n], of, None, False, *bounds) for n, of in spreads.items()}
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
@@ -260,14 +256,9 @@ class Measured:
         self.score, self.metrics = self.each[0]
         if self.each[1:]:
             names = dict.fromkeys(name for _, metrics in self.each for name in metrics)
-            self.metrics = {
-                name: mean_of([metrics.get(name) for _, metrics in self.each]) for name in names
-            }
+            self.metrics = {n: mean_of([metrics.get(n) for _, metrics in self.each]) for n in names}
             why = Undefined("it is undefined in an epoch")
-            numbers = {
-                name: why if math.isnan(metric.value) else metric.value
-                for name, metric in self.metrics.items()
-            }
+            numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
             self.score = Score(tree(numbers), self.score.counts)
 
     def name_models(self, models: Mapping[str, str]) -> None:
@@ -297,10 +288,8 @@ class Measured:
                 answered, given = rows.within(keys, predictions, has_folds=True)
                 found = flat(answered.score(given).metrics)
                 known = {n: v for n, v in found.items() if not isinstance(v, Undefined)}
-                same = (
-                    n for n in known if n in metrics and math.isclose(known[n], metrics[n].value)
-                )
-                kept.intersection_update(same)
+                both = known.keys() & metrics.keys()
+                kept &= {n for n in both if math.isclose(known[n], metrics[n].value)}
         return kept
 
     def within(self, keys: Container[Key]) -> "Measured":

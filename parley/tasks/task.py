@@ -206,9 +206,8 @@ class Task:
     def with_measured(self, scores: Mapping[str, Any]) -> "Task":
         """Return the task whose references to baselines have their measured scores."""
         of_papers = [each for each in self.references if each.place != MEASURED]
-        of_baselines = [
-            replace(each, metrics=scores.get(name, {})) for name, each in self.measured().items()
-        ]
+        known = self.measured().items()
+        of_baselines = [replace(each, metrics=scores.get(name, {})) for name, each in known]
         return replace(self, references=(*of_papers, *of_baselines))
 
     def subset(self, name: str) -> Subset:
@@ -229,9 +228,8 @@ class Task:
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id on the Hub."""
-        chosen = (
-            dict(zip(self.options, each, strict=True)) for each in product(*self.options.values())
-        )
+        every = product(*self.options.values())
+        chosen = (dict(zip(self.options, each, strict=True)) for each in every)
         return {task_id(name, options): options for options in chosen}
 
     def problems(self, name: str) -> Iterator[Problem]:
@@ -262,10 +260,8 @@ class Task:
                     place = f"{where}.options[{option!r}]"
                     yield Problem(place, "letters, digits, _ and - for a value", repr(value))
         for reference in self.references:
-            place, is_measured = (
-                f"{where}.references, {reference.name}",
-                reference.place == MEASURED,
-            )
+            place = f"{where}.references, {reference.name}"
+            is_measured = reference.place == MEASURED
             if is_measured and reference.name not in self.baselines:
                 yield Problem(place, f"a baseline, of {', '.join(self.baselines) or 'none'}")
             if is_measured == bool(reference.metrics):

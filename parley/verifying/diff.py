@@ -44,11 +44,8 @@ class SplitDifference:
     @property
     def differs(self) -> bool:
         """Whether anything differs."""
-        return (
-            self.old_rows != self.new_rows
-            or self.reordered
-            or any((self.schema, self.added, self.removed, self.changed))
-        )
+        found = (self.schema, self.added, self.removed, self.changed, self.reordered)
+        return any(found) or self.old_rows != self.new_rows
 
 
 @dataclass
@@ -81,14 +78,9 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
     first, second = map(_measured, both)
     either = first | second  # one of them may have a category that the other lacks
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
-    before, after = (
-        {
-            k: v
-            for k, v in folder.provenance.items()
-            if k not in ("configs", "questions", "eval", "dataset", "format")
-        }
-        for folder in both
-    )
+    left_out = {"configs", "questions", "eval", "dataset", "format"}
+    stated = (folder.provenance.items() for folder in both)
+    before, after = ({k: v for k, v in each if k not in left_out} for each in stated)
     return Difference(names[0], splits, list(changes(before, after, "")), moved)
 
 

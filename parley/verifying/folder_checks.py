@@ -78,11 +78,6 @@ class Remeasured:
 
         return by_config(self.splits.values(), entry)
 
-    @property
-    def digests(self) -> dict[tuple[str, str], str]:
-        """The digest of the rows of each split."""
-        return {name: split.digest for name, split in self.splits.items()}
-
 
 def files(built: BuiltFolder) -> Iterator[str]:
     """The folder holds the files that its provenance records and its texts, byte for byte.
@@ -185,11 +180,9 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
         for file, pin in dataset.pins.items()
         if (found := stated["sources"].get(file)) is not None
     }
-    made_of = (
-        Sources(dataset, built.path, sample=True)
-        if built.is_sample
-        else sources_of(dataset, built.path, there)
-    )
+    made_of = sources_of(dataset, built.path, there)
+    if built.is_sample:
+        made_of = Sources(dataset, built.path, sample=True)
     declared = [(config, split) for config in dataset.configs for split in made_of.splits(config)]
     for config, split in [*declared, *plans]:
         if split not in built.made.get(config, {}):
@@ -204,9 +197,8 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
     )
     due["configs"] = _entries(built, declared, remeasured)
     if built.has_questions:
-        due["questions"] = _entries(
-            built, [(c, in_builds.SPLIT) for c in in_builds.versions_of(built)], remeasured
-        )
+        asked = [(config, in_builds.SPLIT) for config in in_builds.versions_of(built)]
+        due["questions"] = _entries(built, asked, remeasured)
         due["eval"] = has_eval(stated)
     found = list(differences(stated, json.loads(text_of(due))))
     yield from found
@@ -248,12 +240,13 @@ def as_measured(
     known = measured(dataset)
     if built.is_sample or known.version != built.version:
         return
-    for (config, split), found in remeasured.digests.items():
+    for (config, split), made in remeasured.splits.items():
         due = known.splits.get(config, {}).get(split, {}).get("digest")
-        if due not in (None, found):
+        if due not in (None, made.digest):
             yield (
                 f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
-                f"{found}), but the version is the same: raise VERSION, and run `make measure`"
+                f"{made.digest}), but the version is the same: raise VERSION, and run `make "
+                "measure`"
             )
     for figure in figures:
         stated = known.found.get(figure.name, {}).get("measured")
@@ -291,13 +284,10 @@ def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     if not built.has_questions:
         return
     questions = dict(in_builds.each_task(built))
-    due = {
-        (QUESTIONS + task, in_builds.SPLIT): in_builds.digest_of(rows)
-        for task, rows in questions.items()
-    }
-    found = {
-        name: digest for name, digest in remeasured.digests.items() if name not in built.declared
-    }
+    tasks, split = questions.items(), in_builds.SPLIT
+    due = {(QUESTIONS + task, split): in_builds.digest_of(rows) for task, rows in tasks}
+    made = remeasured.splits.items()
+    found = {name: split.digest for name, split in made if name not in built.declared}
     compared = sorted({*due, *found})
     wrong = ["/".join(name) for name in compared if due.get(name) != found.get(name)]
     text = in_builds.eval_yaml(built, questions)

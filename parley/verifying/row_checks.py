@@ -86,9 +86,8 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     """
     for config, split in built.declared:
         declared = built.dataset.configs[config]
-        for number, row in enumerate(
-            built.rows(config, split) if (config, split) not in plans else ()
-        ):
+        rows = () if (config, split) in plans else built.rows(config, split)
+        for number, row in enumerate(rows):
             where = f"{config}/{split}[{number}]"
             try:
                 record = declared.to_record(row)
@@ -110,7 +109,7 @@ def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator
         yield NotChecked(f"the upstream files {which}are not available")
     for name in built.declared:
         if name in plans:
-            yield from _against_source(built, plans[name], remeasured.digests[name])
+            yield from _against_source(built, plans[name], remeasured.splits[name].digest)
 
 
 def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:

@@ -111,14 +111,10 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
         left.append(f"{script}, pins.py: {PLACEHOLDER} for {few(none)}")
     _, body = folder.card
     texts = {"README.md": without_parts(body), script: "\n".join(each or "" for each in about)}
-    left += [
-        f"{file}: {each}" for file, text in texts.items() for each in TO_REPLACE if each in text
-    ]
+    left += [f"{file}: {one}" for file, text in texts.items() for one in TO_REPLACE if one in text]
     own = _sections(body)
     last = {title: GIVEN[title].split(". ")[-1] for title in TO_WRITE}
-    left += [
-        f"README.md: {each}" for each in TO_WRITE if last[each] in (own.get(each) or last[each])
-    ]
+    left += [f"README.md: {one}" for one in TO_WRITE if last[one] in (own.get(one) or last[one])]
     said = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
         yield NotChecked(f"{few(left)}: {said}")

@@ -36,14 +36,7 @@ __all__ = ["Digest"]
 
 
 class Digest:
-    """The digest of batches of rows.
-
-    Args:
-        schema: The declared columns and types.
-
-    Raises:
-        RowError: a type is not supported.
-    """
+    """The digest of batches of rows of a schema; RowError if a type is not supported."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema.remove_metadata()
@@ -51,11 +44,7 @@ class Digest:
         self.rows = 0
 
     def update(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Add rows.
-
-        Raises:
-            pyarrow.ArrowException: the rows have other columns or types.
-        """
+        """Add rows; pyarrow.ArrowException if they have other columns or types."""
         if not batch.schema.equals(self._schema):  # dictionaries, or large strings
             batch = batch.cast(self._schema)
         parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]

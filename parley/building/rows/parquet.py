@@ -42,7 +42,7 @@ def write_parquet(
     """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
     A shard has at most `SHARD` bytes of Arrow data, or one row group. Equal rows give equal bytes
-    with one version of pyarrow on one kind of machine.
+    with one version of pyarrow on one kind of machine. OSError if writing fails.
 
     Args:
         batches: Batches of any length.
@@ -50,9 +50,6 @@ def write_parquet(
         folder: The folder; None writes no file, and only hashes what it would hold.
         split: The prefix of the names.
         digest: Updated with the rows.
-
-    Raises:
-        OSError: the disk is full or writing fails.
     """
     made: list[tuple[Path, tuple[int, str, int, pq.FileMetaData]]] = []
     for number, of_shard in groupby(_by_shard(row_groups(batches)), itemgetter(0)):

@@ -133,20 +133,17 @@ def explaining(plan: SplitPlan) -> Iterator[None]:
         problem = Problem(str(error.filename), what=f"cannot be read: {error.strerror or error}")
         raise SourceError(plan.where, problem) from error
     except ScriptError as error:
-        raise ScriptError(
-            f"{plan.where}: {error.message}", *error.problems, remedy=error.remedy
-        ) from None
+        what = f"{plan.where}: {error.message}"
+        raise ScriptError(what, *error.problems, remedy=error.remedy) from None
     except (RecordError, ValueError) as error:  # a script raises ValueError for bad records
         found = error.problems if isinstance(error, RecordError) else [plan.reader.explain(error)]
         raise RecordError(f"{plan.where}, invalid record", *found, remedy=plan.remedy) from error
     except (ParleyError, ImportError):
         raise
     except Exception as error:  # any other error is the script's
-        raise ScriptError(
-            f"{plan.where}: {line_of(error, plan.dataset) or f'{plan.dataset}.py'} fails",
-            plan.reader.explain(error),
-            remedy="If the record is valid, fix the script; otherwise raise ValueError in it.",
-        ) from error
+        said = f"{plan.where}: {line_of(error, plan.dataset) or f'{plan.dataset}.py'} fails"
+        remedy = "If the record is valid, fix the script; otherwise raise ValueError in it."
+        raise ScriptError(said, plan.reader.explain(error), remedy=remedy) from error
 
 
 @contextmanager

@@ -63,14 +63,13 @@ def write_corpus(
 ) -> None:
     """Write a corpus; a conversation's id is that of its first utterance, as in ConvoKit.
 
+    ValueError if an utterance comes twice, or a number is not finite.
+
     Args:
         folder: An empty folder.
         about: The metadata of the corpus.
         conversations: The conversations in order.
         time: The metadata of an utterance with its time; by default its number, from 0.
-
-    Raises:
-        ValueError: an utterance comes twice, or a number is not finite.
     """
     utterances: dict[str, dict[str, Any]] = {}
     speakers: dict[str, Meta] = {}
@@ -108,9 +107,8 @@ def _types(metas: Any) -> dict[str, list[str]]:
             kinds = found.setdefault(key, {})
             if value is not None:
                 # of Python's types, as rows are of our own
-                kinds[str(next(k for k in type(value).__mro__ if k.__module__ == "builtins"))] = (
-                    None
-                )
+                kind = next(k for k in type(value).__mro__ if k.__module__ == "builtins")
+                kinds[str(kind)] = None
     return {key: list(kinds) for key, kinds in found.items()}
 
 

@@ -87,11 +87,9 @@ def explained(built: BuiltFolder) -> Iterator[None]:
     except (ParleyError, OSError, ModuleNotFoundError):
         raise
     except Exception as error:
-        raise OutputError(
-            f"{built.path}: cannot be exported ({type(error).__name__}: {error})",
-            *islice(_misfits(built), MOST_PROBLEMS),
-            remedy=f"Run {built.command('verify')}.",
-        ) from error
+        what = f"{built.path}: cannot be exported ({type(error).__name__}: {error})"
+        remedy = f"Run {built.command('verify')}."
+        raise OutputError(what, *islice(_misfits(built), MOST_PROBLEMS), remedy=remedy) from error
 
 
 def note_sample(built: BuiltFolder, folder: Path) -> None:

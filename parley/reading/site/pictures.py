@@ -146,9 +146,7 @@ class Counts:
         marks = [(n, label, label) for n, label in enumerate(filter.get("labels", ()))]
         marks = [*_ranges(scale, held)] if scale else marks
         for kind, found in counts.items():
-            own = {
-                place: {name: where} for place, _, where in marks if found[place] == every[place]
-            }
+            own = {n: {name: where} for n, _, where in marks if found[n] == every[n]}
             bars = [
                 Bar(label, (found[place],), own.get(place, {}) if found[place] else {})
                 for place, label, _ in marks

@@ -196,10 +196,8 @@ class Description:
     @property
     def facts(self) -> dict[str, list[str]]:
         """The languages and licences that the card's front matter states."""
-        stated = {
-            "languages": self._card[0].get("language"),
-            "licence": self._card[0].get("license"),
-        }
+        front, _ = self._card
+        stated = {"languages": front.get("language"), "licence": front.get("license")}
         return {
             label: [str(value) for value in (found if isinstance(found, list) else [found])]
             for label, found in stated.items()
