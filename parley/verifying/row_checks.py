@@ -125,9 +125,10 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
     due: dict[str, dict[str, list[int]]] = {}  # path -> record as text -> its places
     for file in plan.files:
         places = due.setdefault(file.path, {})
-        has_entries = isinstance(file.shape, dict) and str in file.shape
-        records_of = (record for _, record in plan.reader.read(file))
-        for at, record in enumerate(_entries(records_of) if has_entries else records_of):
+        upstream: Iterator[Any] = (record for _, record in plan.reader.read(file))
+        if isinstance(file.shape, dict) and str in file.shape:
+            upstream = ({key: value} for record in upstream for key, value in record.items())
+        for at, record in enumerate(upstream):
             places.setdefault(_as_text(record), []).append(at)
     number, last = 0, dict[tuple[int, str], int]()  # the row, and the place before in each file
 
@@ -161,10 +162,6 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
             first = next((text for text, places in left.items() if places), "none")
             said = f"{count:,} records of {path} are not in the rows, declared {declared:,}"
             yield f"{split}: {said}; keep them, or declare left_out: {first:.200}"
-
-
-def _entries(records: Iterable[Any]) -> Iterator[Any]:
-    yield from ({key: value} for record in records for key, value in record.items())
 
 
 def _as_text(record: Any) -> str:
