@@ -139,7 +139,7 @@ class Labels extends Filter {
     const count = element("span", "number");
     const parts = label.length < SHORT ? label.split(/(?<=[/_])/) : [label]; // to break between
     const broken = parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
-    const classes = /\S{16}/.test(label) ? "label long" : "label"; // a long word may break
+    const classes = /[^\s-]{16}/.test(label) ? "label long" : "label"; // a long word may break
     const text = element("span", classes, element("bdi", "", ...broken));
     const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
     button.setAttribute("aria-pressed", "false");
