@@ -53,13 +53,11 @@ GROUPS = [
         "{'Score': '4', why: None, confidence: 0.9}", '{"result": {"final_rating": 4}} // kind',
         '"score": 4', '{"score": "4"', '{"score": 4}<|im_end|>\n<|im_start|>user\n{"score": 2}',
         "<|channel|>analysis<|message|>Score 2<|end|><|channel|>final<|message|>4",
-        "On a scale from 1 (lowest) to 5 (highest), I'd give it a **4**.",
-        "评分：4分（满分5分）\n\n机器人很好。", "★★★★☆ (four out of five)",
         '{"reasoning": "It is kind, a 3 or more.", "score": 4}', "{“score”: “4”}",
         r'\boxed{\{"score": 4\}}', "<score>4</score>", "スコアは「4」です。",
         '\0{"score": 4, "why": NULL}', '{"answer": 4}', '{"score": [}\n{"score": 4}',
         "Score:\n\nScore: 4", "Wait, what?\nIt is kind.\nScore: 4", "```json\n4\n```",
-        "スコアは4点とします。", "The score is 4 because it is kind.",
+        "スコアは4点とします。",
     ]),
     (SCORE, WRONG, [
         '{"score": 6}', '{"score": "4.²"}', "Answer: 4 (very good)",
@@ -71,6 +69,8 @@ GROUPS = [
         '{"score": 4, "score": 4}', '{"draft": {"score": 2}, "score": [}',
         '{"why": "\\ud800", "score": 4}', "{" * 5000, "{'score': 4}" * 800, "4" + " " * 30_000,
         "4/10", '{"example": {"score": 4}}', 'Use the following format: {"score": 3}',
+        "On a scale from 1 (lowest) to 5 (highest), I'd give it a **4**.",
+        "★★★★☆ (four out of five)", "The score is 4 because it is kind.",
         "I'd give it at least a 4.", "评分不是4分。", "<style>4</style>", '{"score": 0x4}',
         '{"score": 2}\nWait, that is wrong.',
         'An example of the format: {"score": 3}\nI cannot rate it.', "For example:\nScore: 3",
@@ -99,11 +99,12 @@ GROUPS = [
     ]),
     (LABELS, NONE, [
         "- small-talk: true\n- no-need: no", "Rejected labels: need, small-talk",
+        "Labels used: need, small-talk",
         "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", "No need.",
         '{"small-talk": true, "small talk": false, "need": true}',
     ]),
     (LABELS, ["small-talk", "need"], [
-        "Labels used: need, small-talk", '{"labels": ["need", "small\u2011talk", "need"]}',
+        "Strategies: need, small-talk", '{"labels": ["need", "small\u2011talk", "need"]}',
         "`need`, `small-talk`",
     ]),
     (LABELS, ["no-need"], ["```\n['no-need',]\n```"]),
@@ -111,16 +112,15 @@ GROUPS = [
     (ORDER, ["Water", "Food"], [
         "Water ⇒ Food", "1. Water\n2. Food", "Water → Food", '{"order": "water > food"}',
         "Water, Food", r"$\boxed{\text{Water} > \text{Food}}$",
-        "The partner's order is Water (5) &gt; Food (4).",
-        '{"order": {"low": "Food", "high": "Water"}}', "They care the most about Water, then Food.",
+        '{"partner_order": "Water &gt; Food"}',
     ]),
     (ORDER, WRONG, [
         '{"order": "Food > Water", "direction": "low to high"}', '{"order": ["Food", "Food"]}',
     ]),
     (ORDER, NONE, [
         '{"order": "Food > Water"}\nfrom low to high', "Food < Water", "Food (low) > Water (high)",
-        "First they mention Water, then Food.", "Your order is Water > Food.",
-        "My own order is Food > Water.",
+        "They care the most about Water, then Food.", "Water (5) > Food (4)",
+        "Your order is Water > Food.", "My own order is Food > Water.",
     ]),
     (BOTH, {"a": "yes", "b": 3.0}, [
         '{"A": "YES.", "b": 3}', "a: yes\nb: 3", "| **A** | yes |\n| B | 3/9 |",
@@ -149,30 +149,30 @@ BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
 SIDES = ("mturk_agent_1", "mturk_agent_2")
 BY_SIDE = {side: {i: both[n] for i, both in BY_ITEM.items()} for n, side in enumerate(SIDES)}
 DEAL = json.dumps({item: dict(zip(SIDES, both, strict=True)) for item, both in BY_ITEM.items()})
-TABLE = (
-    "| | agent_1 | agent_2 |\n|-|-|-|\n| Food | 3 | 0 |\n| Water | 0 | 3 |\n| Firewood | 1 | 2 |"
-)
-SENTENCE = (
-    "mturk_agent_1 gets all three Food, no Water, 1 Firewood; agent 2 0 Food, 3 Water, 2 Firewood"
-)
+LINES = "mturk_agent_1: 3 Food, 0 Water, 1 Firewood\nMTurk_agent_2 - Food 0, Water 3, Firewood 2"
 GROUPS_OF_TASKS = [
     ("casino strategies", {"labels": ["self-need"]}, [json.dumps({"labels": ["self-need"]})]),
     ("casino strategies", {"labels": ["small-talk"]}, ["small-talk"]),
     ("casino strategies", NONE, ["non-strategic"]),
     ("casino partner-priorities", {"order": ["Water", "Food", "Firewood"]}, [
         "Water > Food > Firewood", "Low: Firewood, medium: Food, high: Water",
+        '{"order": {"low": "Firewood", "high": "Water", "medium": "Food"}}',
     ]),
-    ("casino partner-priorities", WRONG, ['{"order": "Water > Food"}']),
+    ("casino partner-priorities", WRONG, [
+        '{"order": "Water > Food"}',
+        '{"order": {"high": "Water", "medium": "Food", "last": "Firewood"}}',
+    ]),
     ("casino final-deal", {"allocation": BY_SIDE}, [
-        f'{{"allocation": {DEAL}}}', json.dumps({"allocation": BY_SIDE}), TABLE, SENTENCE,
+        f'{{"allocation": {DEAL}}}', json.dumps({"allocation": BY_SIDE}), LINES,
         f'{{"allocation": {DEAL.replace("3", "3.0")}}}', f'{{"allocation": {DEAL.upper()}}}',
     ]),
     ("casino final-deal", {"allocation": None}, [
-        "No deal, as mturk_agent_2 walks away.", "{'allocation': None}",
+        "**Allocation:** null (no deal)", "{'allocation': None}",
         '{"allocation": "No deal"}',
     ]),
     ("casino final-deal", NONE, [
-        "No deal yet.", SENTENCE.replace("gets", "wants"), '{"allocation": {"Food": {...}}}',
+        "No deal yet.", "No deal, as mturk_agent_2 walks away.", LINES.replace(":", " wants"),
+        '{"allocation": {"Food": {...}}}',
     ]),
     ("casino final-deal", WRONG, [
         f'{{"allocation": {DEAL.replace("3", "3.5", 1)}}}',
@@ -189,11 +189,13 @@ GROUPS_OF_TASKS = [
         "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)",
     ]),
     ("craigslist_bargains deal", {"probability": 0.8}, [
-        '{"probability": .8}', '{"deal_probability": 80%}', "I'm 80% sure that they reach a deal.",
+        '{"probability": .8}', '{"deal_probability": 80%}', "Deal probability: 0.8",
         "0.8/1", "The probability is 80%.",
     ]),
     ("craigslist_bargains deal", WRONG, ['{"probability": 80}']),
-    ("craigslist_bargains deal", NONE, ["80% chance that they do not agree.", "50/50"]),
+    ("craigslist_bargains deal", NONE, [
+        "I'm 80% sure that they reach a deal.", "80% chance that they do not agree.", "50/50",
+    ]),
     ("craigslist_bargains deal", SEVERAL, ['{"probability": 0.80}\nThe probability is 0.7.']),
     ("cosrec intents", {"types": ["search", "product_details"]}, ["search, product details"]),
     ("cosrec intents", WRONG, ['{"types": ["buy"]}']),
@@ -338,15 +340,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 00ae15c0ec6ada47",
-    "casino partner-priorities": "4 525cba5481aaaabc bbb00698648ace9e",
-    "casino final-deal": "4 080c8ace48a4ed54 a4e458941693e12d",
-    "casino outcomes": "4 3a7cdf69e8681ef5 b68d9b34a8f5eb54",
+    "casino strategies": "4 be56c01b04c68632 d85f943dfef72671",
+    "casino partner-priorities": "4 525cba5481aaaabc 57f2fd040bd4b903",
+    "casino final-deal": "4 080c8ace48a4ed54 a70eb188aaba3716",
+    "casino outcomes": "4 3a7cdf69e8681ef5 ddbfca603f81bbb4",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 49972dbd100e27a9",
-    "craigslist_bargains deal": "4 5eab481703a0c255 435910d1ee93fa6d",
+    "cosrec intents": "4 49634547435196a7 1394268e048a7ae6",
+    "craigslist_bargains deal": "4 5eab481703a0c255 b8d893f6aa6bdc5c",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 08503e32ebdfce60",
+    "duo agreement": "4 35363277566e3cae bed1badcf1bd63eb",
 }
 
 

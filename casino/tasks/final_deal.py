@@ -8,7 +8,7 @@ from typing import Any
 
 from parley import problems
 from parley.building.figures import Data
-from parley.tasks.answers import is_plain, reader
+from parley.tasks.answers import reader
 from parley.tasks.asking import Asking, Question, Unreadable, chat, object_schema
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import Reference, Score, Task
@@ -49,60 +49,36 @@ def final_deal(data: Data) -> Iterator[Question]:
         yield Question((row["dialogue_id"],), chat(_DEAL, user, _FORM), schema)
 
 
-_NUMBERS = {"no": 0, "zero": 0, "one": 1, "two": 2, "three": 3, "all_three": 3, "all": 3}
-_TOKEN = re.compile(
-    rf"(?P<item>{'|'.join(ISSUES)})|(?:mturk[_ ])?(?P<side>agent[_ ][12])\b"
-    rf"|(?P<number>-?\b\d+(?:\.\d+)?|\b(?:{'|'.join(_NUMBERS).replace('_', ' ')})\b)",
+_NO_DEAL = re.compile(r"\W*(?:(?:no[ _-]deal|null)\b\W*)+", re.IGNORECASE)
+_PART = re.compile(
+    rf"(?P<item>{'|'.join(ISSUES)})|(?P<side>{'|'.join(SIDES)})|(?P<number>-?\d+(?:\.\d+)?)",
     re.IGNORECASE,
 )
-_LAYOUTS = re.compile(  # i(tem), s(ide), n(umber)
-    "(?:i(?:sn){2}){3}|(?:i(?:ns){2}){3}|(?:s(?:in){3}){2}|(?:s(?:ni){3}){2}"
-    "|ss(?:inn){3}|iii(?:snnn){2}"
-)
-_NO_DEAL = re.compile(  # words that say no more
-    r"\b(?:no[ _-]deal|null|mturk_agent_[12]|walk(?:s|ed) away|reached|from|negotiation)\b",
-    re.IGNORECASE,
-)
+_LAYOUT = re.compile("(?:i(?:sn|ns){2}){3}|(?:s(?:in|ni){3}){2}")  # i(tem), s(ide), n(umber)
 
 
 def allocation(value: Any) -> Any:
     """Return the packages by side of an answer; None for no deal.
 
-    Objects, tables and sentences name items, sides and numbers in one of a few layouts.
+    An object or lines name items, sides and numbers alone, by item or by side.
     """
     text = value if isinstance(value, str) else json.dumps(value)
-    if re.match(r"\W*(?:there (?:is|was) )?(?:no[ _-]deal|null)\b", text, re.IGNORECASE):
-        return None if is_plain(_NO_DEAL.sub("", text)) else Unreadable()
-    text = re.sub(r'"total": 3\b', "", text)
-    tokens = [
-        (kind, each[kind].casefold().replace(" ", "_"))
-        for each in _TOKEN.finditer(text)
-        if (kind := str(each.lastgroup))
-    ]
-    kinds = "".join(kind[0] for kind, _ in tokens)
-    if not _LAYOUTS.fullmatch(kinds) or not is_plain(_TOKEN.sub("", text)):
+    if _NO_DEAL.fullmatch(text):
+        return None
+    parts = [(str(part.lastgroup), part[0]) for part in _PART.finditer(text)]
+    kinds = "".join(kind[0] for kind, _ in parts)
+    if not _LAYOUT.fullmatch(kinds) or re.search(r"\w", _PART.sub("", text)):
         return Unreadable()
-    width = len(kinds) - len(kinds.lstrip(kinds[0]))  # of a table's head; 1 if it is no table
-    start, step = (width, width + 1) if width > 1 else (0, kinds.index(kinds[0], 1))
-    packages = {}
-    for row in range(start, len(tokens), step):
-        rest = tokens[row + 1 : row + step]
-        names = tokens[:width] if start else [each for each in rest if each[0] != "number"]
-        numbers = [each for kind, each in rest if kind == "number"]
-        for (_, name), number in zip(names, numbers, strict=True):
-            packages[frozenset((tokens[row][1], name))] = _NUMBERS.get(number, number)
-    shares = {
-        side: {
-            item: _count(packages.get(frozenset((side[6:], item.casefold())))) for item in ISSUES
-        }
-        for side in SIDES
-    }
+    shares: dict[str, dict[str, Any]] = {side: {} for side in SIDES}
+    step = kinds.index(kinds[0], 1)
+    for start in range(0, len(parts), step):
+        head, *rest = parts[start : start + step]
+        for pair in zip(rest[::2], rest[1::2], strict=True):
+            named = dict([head, *pair])
+            count = float(named["number"])  # may be 1.0
+            side, item = named["side"].casefold(), named["item"].capitalize()
+            shares[side][item] = int(count) if count.is_integer() else count
     return Unreadable() if any(problems(shares, ALLOCATION)) else shares
-
-
-def _count(value: Any) -> Any:
-    """Return a number of packages, which may be written "1" or 1.0."""
-    return int(float(value)) if re.fullmatch(r"[0-9](?:\.0+)?", str(value)) else value
 
 
 def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,10 +10,9 @@ After its thoughts, a text holds an answer in these places:
     4               a text that is nothing but the answer
 
 All places are found first, and an answer is read only if each of them holds it. Words may stand
-before an object on its line, none behind it but a comment. A place within a sentence tells that
-another one differs, and is read if there is no other and all its words are plain ones. Beside or
-after words of doubt, such as "wait" or "for example", nothing is read. Names are the same in any
-case, with spaces, hyphens or underscores.
+before an object on its line, none behind it but a comment. A place within a sentence only tells
+that another one differs. Beside or after words of doubt, such as "wait" or "for example", nothing
+is read. Names are the same in any case, with spaces, hyphens or underscores.
 """
 
 import json
@@ -24,7 +23,7 @@ from typing import Any
 from parley.base.strict_json import loads
 from parley.tasks.asking import AMBIGUOUS, INVALID, NO_ANSWER, Unreadable, final_text
 
-__all__ = ["is_plain", "number_from", "one_of", "order_of", "reader", "some_of"]
+__all__ = ["number_from", "one_of", "order_of", "reader", "some_of"]
 
 Parser = Callable[[Any], Any]
 """Takes what a place holds, a JSON value or a text; returns a field's value, or Unreadable."""
@@ -57,36 +56,20 @@ _END = re.compile(  # with what stands behind it, which is no answer; and the st
     r"(?s)(?<=\S)\s*(?:(?:</s>|<\|(?:im_end|eot_id|end|return|end\w*of_?text)\|>|<end_of_turn>).*"
     r"|(?:\[/INST\]|<\|\w+\|>)\s*)$|^<\|(?:im_start|start_header_id)\|>assistant(?:<\|\w+\|>|\s)"
 )
+_NAMES = (
+    "answer|estimated|final|intents|labels?|likelihood|order|overall|predict(?:ed|ion)|priorities|"
+    "probability|ranking|rating|response|result|score|strateg(?:ies|y)|types"
+)
+_NAME = rf"(?:(?:{_NAMES}|deal|partner) )*(?:{_NAMES})"  # of an answer
+_RANKS = ("high", "medium", "low")
 _ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|rating|答え|回答|スコア|点数|評価))"
 _CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
 _MARK = (  # "the score is" may begin any prose, and counts only before a value
     rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
-    rf"|(?:(?P<whole>{_ANSWER}|{_CLAUSE}(?<![\w{{,'\"-])%s)|(?<![\w{{,'\"-])(?<!own )(?<!our )%s)"
+    rf"|(?:(?P<whole>{_ANSWER}|^[ \t*_`>-]*{_NAME}|{_CLAUSE}(?<![\w{{,'\"-])%s)"
+    r"|(?<![\w{{,'\"-])(?<!own )(?<!our )%s)"
     r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.{0,300}))"
 )
-_NAMES = (  # of a value
-    "answer result say prob rate rates rating score estimate estimated probability chance chances "
-    "likelihood odds p sure certain give label labels strategy strategies intent intents type "
-    "types order rank ranks ranking priority priorities allocation bewerte bewertung "
-    "wahrscheinlichkeit puntuación probabilidad"
-)
-_PLAIN = (  # words that may stand beside a value and its name, and change nothing
-    "a an the this that these there it its their your i d m s my am is are was be will would of to "
-    "with at on in for as so and by you they dialogue conversation talk messages bot utterance "
-    "user's partner partners outcome satisfaction likeness liking item items package packages "
-    "deal agreement final overall last predicted prediction output response put takes choose think "
-    "believe infer reach reaches reaching agree use uses used applies apply care cares get gets "
-    "receives ends end up split important followed follows following based here only single one "
-    "none three about around roughly exactly approximately therefore thus middle ich den die das "
-    "der dialog mit dass es zu einem abschluss kommt schätze auf von ordnet gegenstände de la el "
-    "una"
-)
-_NAMED = {*_NAMES.split()}
-_PLAIN_WORDS = _NAMED | {*_PLAIN.split()}
-_ASIAN = re.compile(  # such a name within a word without a denial
-    r"(?!.*(?:[不没無破裂失拒最以]|ない)).*(?:評価|スコア|点数|评分|評分|得分|確率|概率|優先順位|顺序)"
-)
-_OWN = re.compile(r"\b(?:own|you|(?:my|your)(?! partner))\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:not|never|no|if|format is|asked for|first|was|would|could|or|than|like)\b|n't",
     re.IGNORECASE,
@@ -249,7 +232,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
             before = re.split(r"[.!?;\n]", rest[max(0, each.start() - 300) : each.start()])[-1]
             if not value or value[0] == _FOUND or mark.match(each["value"]):
                 continue
-            if _UNTRUE.search(before):  # "I would not say that the score is 4"
+            if _DENIED.search(before):  # "I would not say that the score is 4"
                 continue
             found, alone = single(value), bool(each["due"] or each["whole"])
             if isinstance(found, Unreadable) and (not each["due"] or "\n" in each[0].lstrip()):
@@ -271,12 +254,11 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         given = {name: each for name, each in given.items() if name.casefold() not in beside}
         if len(given) == 1 and (name := _plain(*given)) not in map(_plain, parsers):
             (value,) = given.values()  # the fields, or the field, by another name
-            if not is_plain(name) or _OWN.search(name) or (not of_one and "partner" in name):
+            if not re.fullmatch(_NAME, name) or (not of_one and "partner" in name):
                 return None
             if isinstance(value, Mapping) and (found := fields_of(value)) is not None:
                 return found
-            if of_one and _has_name(name):
-                return single(value)
+            return single(value) if of_one else None
         by_name = {_plain(name): value for name, value in given.items()}
         due = {name: _plain(name) for name in parsers}
         if len(by_name) == len(given) and by_name.keys() >= {*due.values()}:
@@ -289,17 +271,6 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         return None if isinstance(whole, Unreadable) else whole
 
     return read
-
-
-def is_plain(text: str) -> bool:
-    """Tell whether all words of a text are among those that change no value."""
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    return all(word in _PLAIN_WORDS or _ASIAN.match(word) for word in words)
-
-
-def _has_name(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    return any(word in _NAMED or _ASIAN.match(word) for word in words)
 
 
 def _is_alone(rest: str, at: int) -> bool:
@@ -356,7 +327,6 @@ def some_of(labels: Sequence[str]) -> Parser:
         else:
             names = value
             if isinstance(value, str):
-                value = _headless(value)
                 names = re.split("[,;\n]", value)
                 if any(re.match(r"\W*no\s", each, re.IGNORECASE) for each in names):
                     return Unreadable()  # "no need" may deny the label need
@@ -371,129 +341,42 @@ def some_of(labels: Sequence[str]) -> Parser:
     return parse
 
 
-def _headless(text: str) -> str:
-    """Return what stands behind the name of a value: "Labels used: a, b" -> "a, b"."""
-    head, _, rest = text.partition(":")
-    is_head = _has_name(head) and is_plain(head) and not _OWN.search(head)
-    return rest if "\n" not in text and is_head else text
-
-
 def order_of(items: Sequence[str]) -> Parser:
     """Return the parser of an order of all items: "A > B", "A → B", "A, B" or a JSON list.
 
-    "A > B" may stand in a sentence, and each item beside its rank, a word or the number before it.
+    Three items may stand beside "high", "medium" and "low".
     """
-    item, link = "|".join(map(in_any_form, items)), r"\s*[>→⇒]+\s*"
-    linked = re.compile(rf"(?i)(?:\w{link})?(?:{item})(?:{link}(?:{item}))+(?:\s*[<=>])?")
-    row = re.compile(rf"(?im)^(\W{{0,9}}[1-9]\W{{1,9}}(?:{item})\b).*$|(?:from )?high\w* to low\w*")
-    token = re.compile(  # an item, or one of the kinds of ranks
-        rf"(?i)\b(?:({item})|(highest|high|most|top|first|1st|1)|(medium|middle|second|2nd|2)|"
-        r"(lowest|low|least|last|third|3rd|3)|(then|next|followed by))\b"
-    )
 
     def parse(value: Any) -> list[str] | Unreadable:
         names = value
         if isinstance(value, Mapping):
-            names = in_words("\n".join(f"{name}: {each}" for name, each in value.items()))
+            by_rank = {_plain(name): each for name, each in value.items()}
+            names = [by_rank.pop(rank, None) for rank in _RANKS] + [*by_rank]
         elif isinstance(value, str):  # also a numbered list
-            beside = re.findall(r"\(([^()]*)\)", value) or [""]
-            if re.search(r"low|least", beside[0]) or "1" < beside[0][:1] < beside[-1][:1] <= "9":
-                return Unreadable()
-            value = _headless(re.sub(r"\s*\([^()]*\)", "", value))
             parts = enumerate(re.split("[>,→⇒\n]", value), 1)
             names = [re.sub(rf"^\s*{n}[.)]", "", each) for n, each in parts]
-            if not all(_named(each, items) for each in names):
-                names = in_words(re.sub(r"[*_`\"'「」]", "", value))
         if not isinstance(names, list):
             return Unreadable()
         found = [_named(each, items) or "" for each in names]
         return found if sorted(found) == sorted(items) else Unreadable()
 
-    def in_words(text: str) -> list[str]:
-        """Return the order that a text tells, of one side alone; [] if it tells none."""
-        if _OWN.search(text) or re.search(
-            r"(?im)\?|\bgets?\b|^\W{0,9}1\b.*\b(?:low|least|not)", text
-        ):
-            return []
-        if told := [each for each in re.split(r"\n|\.\s", text) if linked.search(each)]:
-            chains = {tuple(re.split(link, each.casefold())) for each in linked.findall(text)}
-            is_clear = len(chains) == 1 and is_plain(linked.sub("", " ".join(told)))
-            return [*chains.pop()] if is_clear else []
-        text = row.sub(lambda each: each[1] or "", text)
-        tokens = [(each.lastindex, each[0]) for each in token.finditer(text)]
-        if len(tokens) != 2 * len(items) or not is_plain(token.sub("", text)):
-            return []
-        places = dict[int, str]()
-        for n, pair in enumerate(zip(tokens[::2], tokens[1::2], strict=True)):
-            (_, name), (kind, rank) = sorted(pair)
-            if pair[0][1] != name or not rank.isdigit():  # "Food: 1" may be points
-                places[{1: -1, 2: 0, 3: 1, 4: len(items) - 1, 5: n}[kind or 1]] = name
-        return [places[place] for place in sorted(places)]
-
+    parse.names = _RANKS  # type: ignore[attr-defined]
     return parse
 
 
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?![\d^])", re.ASCII)
-_UNIT = r"points?|stars?|punkten?|点|分"
-_ABOUT = re.compile(
-    rf"\b(?:about|approximately|around|roughly|exactly|p|an?|{_UNIT})\b|[~≈()=:点分约]"
-)
-_CLOSES = re.compile(  # a sentence or its clause, behind a number
-    rf"[\s()」]*(?:{_UNIT})?[\s()」]*(?:$|,? *(?:because|since|as|given)\b|です$|と推定)"
-)
-_UNTRUE = re.compile(r"\b(?:if|not?|never|nobody|nicht|kein\w*)\b|n't|[<>]")
-_SURE = re.compile(r"\s*(?:sure|certain|chance|prob|likel)")
-_WORDS = {"two": "2", "three": "3", "four": "4", "five": "5"}
-
-
 def number_from(low: float, high: float) -> Parser:
-    """Return the parser of a number from `low` to `high`: 4, 4/5 on a scale to 5, 80% of 1.
-
-    It may stand beside the name of a value in a sentence, if that holds no other number.
-    """
-    top = f"{high:g}"
-    scale = re.compile(
-        rf"(?<=\d)\s*(?:/|\b(?:out of|of|von|de)\b)\s*{top}(?![\d.]*\d)|{top}\s*[点分]満点中?"
-        rf"|满分\s*{top}分|(?:on )?an? scale (?:from|of) {low:g}(?: \(\w+\))?(?: to |-){top}"
-        r"(?: \(\w+\))?"
+    """Return the parser of a number from `low` to `high`: 4, 4/5 on a scale to 5, 80% of 1."""
+    scale = (
+        rf"\s*(?:/|out of)\s*{high:g}|(?P<percent>\s*%)"
+        if (low, high) == (0, 1)
+        else (rf"\s*(?:/|out of)\s*{high:g}(?P<percent>)")
     )
+    number = re.compile(rf"([-+]?(?:\d+(?:\.\d*)?|\.\d+))(?:{scale})?", re.ASCII)
 
     def parse(value: Any) -> float | Unreadable:
-        if isinstance(value, str):
-            value = plain(value)
-            is_more = _ABOUT.sub("", _NUMBER.sub("", value)).strip(" .\n-")
-            found = {float(each) for each in (in_words if is_more else _NUMBER.findall)(value)}
-            value = found.pop() if len(found) == 1 else None
+        if isinstance(value, str) and (found := number.fullmatch(value)):
+            value = float(found[1]) / (100 if found["percent"] else 1)
         is_number = type(value) in (int, float) and low <= value <= high
         return float(value) if is_number else Unreadable()
-
-    def plain(text: str) -> str:
-        """Return a text with 80% as 0.8, four as 4, stars as their number, and no scale."""
-        text = re.sub(r"(★+)(☆*)", lambda s: f" {len(s[1])}/{len(s[0])} ", text)
-        text = re.sub(r"[*_`]", "", text).casefold()
-        if high > 1:
-            text = re.sub("|".join(_WORDS), lambda word: _WORDS[word[0]], text)
-        else:
-            percent = r"(\d{1,9}(?:\.\d{1,9})?)\s*(?:%|percent|prozent)"
-            text = re.sub(r"\b0,(\d)", r"0.\1", text)
-            text = re.sub(percent, lambda n: f"{float(n[1]) / 100:g}", text)
-        return scale.sub("", text)
-
-    def in_words(text: str) -> list[str]:
-        """Return the numbers beside names of values in sentences; none if one is unclear."""
-        found = list[str]()
-        text = re.sub(r"[$€£]\s?\d+(?:[.,]\d+)*|(?<=the )buyer and (?:the )?seller", "they", text)
-        for sentence in re.split(r"[!;。\n]|\.(?!\d)", text):
-            values = [*_NUMBER.finditer(sentence)]
-            if values and _has_name(sentence):
-                before, behind = sentence[: values[0].start()], sentence[values[-1].end() :]
-                between = sentence[values[0].end() : values[-1].start()] if values[1:] else ""
-                is_sure = _SURE.match(behind) and is_plain(behind)
-                is_clear = is_sure or (_has_name(before) and _CLOSES.match(behind))
-                is_clear = is_clear and is_plain(re.split(r",|\bso\b", before)[-1])
-                if not is_clear or _UNTRUE.search(before) or between.strip(" ("):
-                    return []
-                found += [each[0] for each in values]
-        return found
 
     return parse
