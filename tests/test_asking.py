@@ -186,6 +186,7 @@ GROUPS_OF_TASKS = [
     ("casino outcomes", WRONG, ['{"satisfaction": "Undecided", "likeness": "Slightly satisfied"}']),
     ("casino outcomes", NONE, [
         "Slightly satisfied, Undecided",
+        '{"partner_answer": {"satisfaction": "Undecided", "likeness": "Undecided"}}',
         "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)",
     ]),
     ("craigslist_bargains deal", {"probability": 0.8}, [
@@ -340,15 +341,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 d85f943dfef72671",
-    "casino partner-priorities": "4 525cba5481aaaabc 57f2fd040bd4b903",
-    "casino final-deal": "4 080c8ace48a4ed54 a70eb188aaba3716",
-    "casino outcomes": "4 3a7cdf69e8681ef5 ddbfca603f81bbb4",
+    "casino strategies": "4 be56c01b04c68632 20f405c197cf32f3",
+    "casino partner-priorities": "4 525cba5481aaaabc b007b89ac8327a17",
+    "casino final-deal": "4 080c8ace48a4ed54 c120364d45f075bc",
+    "casino outcomes": "4 3a7cdf69e8681ef5 295ccccde726b4a1",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 1394268e048a7ae6",
-    "craigslist_bargains deal": "4 5eab481703a0c255 b8d893f6aa6bdc5c",
+    "cosrec intents": "4 49634547435196a7 77ee4ffb2bb5e110",
+    "craigslist_bargains deal": "4 5eab481703a0c255 c5212bced0540308",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae bed1badcf1bd63eb",
+    "duo agreement": "4 35363277566e3cae b17bb8e30a2dc501",
 }
 
 
