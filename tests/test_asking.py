@@ -90,7 +90,7 @@ GROUPS = [
         '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}',
         "- small-talk: true\n- no-need: no\n- need: false", "[x] small-talk\n[ ] no-need\n[ ] need",
         "**small-talk**: はい - hello\n(no-need): 否\nneed: ❌",
-        '{"small-talk": "yes", "no-need": 0, "need": "False"}',
+        '{"small-talk": "yes", "no-need": 0, "need": {"value": "False", "reason": "a greeting"}}',
         '{"Small Talk": true, "no_need": false, "need": False}',
     ]),
     (LABELS, WRONG, [
@@ -99,12 +99,12 @@ GROUPS = [
     ]),
     (LABELS, NONE, [
         "- small-talk: true\n- no-need: no", "Rejected labels: need, small-talk",
-        "Labels used: need, small-talk",
+        '{"small-talk": true|false, "no-need": true|false, "need": true|false}',
         "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", "No need.",
         '{"small-talk": true, "small talk": false, "need": true}',
     ]),
     (LABELS, ["small-talk", "need"], [
-        "Strategies: need, small-talk", '{"labels": ["need", "small\u2011talk", "need"]}',
+        "Labels used: need, small-talk", '{"labels": ["need", "small\u2011talk", "need"]}',
         "`need`, `small-talk`",
     ]),
     (LABELS, ["no-need"], ["```\n['no-need',]\n```"]),
@@ -112,9 +112,10 @@ GROUPS = [
     (ORDER, ["Water", "Food"], [
         "Water ⇒ Food", "1. Water\n2. Food", "Water → Food", '{"order": "water > food"}',
         "Water, Food", r"$\boxed{\text{Water} > \text{Food}}$",
-        '{"partner_order": "Water &gt; Food"}',
+        '{"partner_order": "Water &gt; Food"}', "**Partner's order:** Water > Food",
     ]),
     (ORDER, WRONG, [
+        '{"order": {"": "Food", "high": "Water"}}',
         '{"order": "Food > Water", "direction": "low to high"}', '{"order": ["Food", "Food"]}',
     ]),
     (ORDER, NONE, [
@@ -149,13 +150,14 @@ BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
 SIDES = ("mturk_agent_1", "mturk_agent_2")
 BY_SIDE = {side: {i: both[n] for i, both in BY_ITEM.items()} for n, side in enumerate(SIDES)}
 DEAL = json.dumps({item: dict(zip(SIDES, both, strict=True)) for item, both in BY_ITEM.items()})
-LINES = "mturk_agent_1: 3 Food, 0 Water, 1 Firewood\nMTurk_agent_2 - Food 0, Water 3, Firewood 2"
+LINES = "mturk_agent_1: 3 Food, 0 Water, 1 Firewood\nAgent 2 - Food 0, Water 3, Firewood 2"
 GROUPS_OF_TASKS = [
     ("casino strategies", {"labels": ["self-need"]}, [json.dumps({"labels": ["self-need"]})]),
     ("casino strategies", {"labels": ["small-talk"]}, ["small-talk"]),
     ("casino strategies", NONE, ["non-strategic"]),
     ("casino partner-priorities", {"order": ["Water", "Food", "Firewood"]}, [
         "Water > Food > Firewood", "Low: Firewood, medium: Food, high: Water",
+        "Highest priority: Water\nMedium priority: Food\nLowest priority: Firewood",
         '{"order": {"low": "Firewood", "high": "Water", "medium": "Food"}}',
     ]),
     ("casino partner-priorities", WRONG, [
@@ -341,15 +343,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 20f405c197cf32f3",
-    "casino partner-priorities": "4 525cba5481aaaabc b007b89ac8327a17",
-    "casino final-deal": "4 080c8ace48a4ed54 c120364d45f075bc",
-    "casino outcomes": "4 3a7cdf69e8681ef5 295ccccde726b4a1",
+    "casino strategies": "4 be56c01b04c68632 90c2d6bfe198d873",
+    "casino partner-priorities": "4 525cba5481aaaabc 8237551e480e5d7a",
+    "casino final-deal": "4 080c8ace48a4ed54 8cf2d85b3e06f927",
+    "casino outcomes": "4 3a7cdf69e8681ef5 a961c4e351d7e7f3",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 77ee4ffb2bb5e110",
-    "craigslist_bargains deal": "4 5eab481703a0c255 c5212bced0540308",
+    "cosrec intents": "4 49634547435196a7 ba589bec563a3e1e",
+    "craigslist_bargains deal": "4 5eab481703a0c255 d5c701694b42c704",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae b17bb8e30a2dc501",
+    "duo agreement": "4 35363277566e3cae 22ff904964e8bbe1",
 }
 
 

@@ -51,7 +51,8 @@ def final_deal(data: Data) -> Iterator[Question]:
 
 _NO_DEAL = re.compile(r"\W*(?:(?:no[ _-]deal|null)\b\W*)+", re.IGNORECASE)
 _PART = re.compile(
-    rf"(?P<item>{'|'.join(ISSUES)})|(?P<side>{'|'.join(SIDES)})|(?P<number>-?\d+(?:\.\d+)?)",
+    rf"(?P<item>{'|'.join(ISSUES)})|(?:mturk_)?(?P<side>agent[_ ][12])\b"
+    r"|(?P<number>-?\d+(?:\.\d+)?)",
     re.IGNORECASE,
 )
 _LAYOUT = re.compile("(?:i(?:sn|ns){2}){3}|(?:s(?:in|ni){3}){2}")  # i(tem), s(ide), n(umber)
@@ -65,7 +66,7 @@ def allocation(value: Any) -> Any:
     text = value if isinstance(value, str) else json.dumps(value)
     if _NO_DEAL.fullmatch(text):
         return None
-    parts = [(str(part.lastgroup), part[0]) for part in _PART.finditer(text)]
+    parts = [(kind := str(part.lastgroup), part[kind]) for part in _PART.finditer(text)]
     kinds = "".join(kind[0] for kind, _ in parts)
     if not _LAYOUT.fullmatch(kinds) or re.search(r"\w", _PART.sub("", text)):
         return Unreadable()
@@ -76,7 +77,7 @@ def allocation(value: Any) -> Any:
         for pair in zip(rest[::2], rest[1::2], strict=True):
             named = dict([head, *pair])
             count = float(named["number"])  # may be 1.0
-            side, item = named["side"].casefold(), named["item"].capitalize()
+            side, item = SIDES[int(named["side"][-1]) - 1], named["item"].capitalize()
             shares[side][item] = int(count) if count.is_integer() else count
     return Unreadable() if any(problems(shares, ALLOCATION)) else shares
 

@@ -38,7 +38,7 @@ _PYTHONS |= {name.upper(): name for name in ("null", "true", "false")}
 _BESIDE = (  # keys that change no value beside them
     "reason reasoning explanation why comment comments rationale justification analysis thoughts "
     "evidence summary note notes confidence certainty aspect category total deal list_price "
-    "your_order own_order"
+    "your_order own_order utterance speaker"
 )
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _FENCE = re.compile(r"```(?:json5?\b|\w+$)?", re.MULTILINE)
@@ -49,7 +49,7 @@ _CHECK = re.compile(r"^\W{0,9}?\[([ x✓✔]?)\][ \t]*([\w -]+)$", re.IGNORECASE
 _TAG = re.compile(r"<(/?)([\w-]+)>")
 _PAIR = (
     r"(?<![\w-])(%s)[*_`\"')]*\s*(?:[:=|→]|=>|-(?=\s))[*_`\"'\s:]*"
-    r"((?:(?! -|\.(?!\d))[^\n,;|<(*}])+)"
+    r"((?:(?! -|\.(?!\d))[^\n,;|<(*}])+)(?!\|\w)"
 )
 _HEADING = re.compile(r"(?im)^#+ *((?:final |my |the )*(?:answer|score|rating))[ :]*\n+")
 _END = re.compile(  # with what stands behind it, which is no answer; and the start of a template
@@ -57,11 +57,12 @@ _END = re.compile(  # with what stands behind it, which is no answer; and the st
     r"|(?:\[/INST\]|<\|\w+\|>)\s*)$|^<\|(?:im_start|start_header_id)\|>assistant(?:<\|\w+\|>|\s)"
 )
 _NAMES = (
-    "answer|estimated|final|intents|labels?|likelihood|order|overall|predict(?:ed|ion)|priorities|"
-    "probability|ranking|rating|response|result|score|strateg(?:ies|y)|types"
+    "answer|chance|deal|estimated|evaluation|final|intents|labels?|likelihood|order|overall|p|"
+    "predict(?:ed|ion)|priorities|probability|ranking|rating|response|result|score|"
+    "strateg(?:ies|y)|types"
 )
-_NAME = rf"(?:(?:{_NAMES}|deal|partner) )*(?:{_NAMES})"  # of an answer
-_RANKS = ("high", "medium", "low")
+_NAME = rf"(?:(?:{_NAMES}|partner(?:'s)?) )*(?:{_NAMES})(?: used| of a deal)?"  # of an answer
+_RANKS = ("high", "medium", "low", "highest", "lowest")
 _ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|rating|答え|回答|スコア|点数|評価))"
 _CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
 _MARK = (  # "the score is" may begin any prose, and counts only before a value
@@ -250,8 +251,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         return found if isinstance(found, Unreadable) else {field: found}
 
     def fields_of(given: Mapping[str, Any]) -> Mapping[str, Any] | Unreadable | None:
-        beside = _BESIDE.split()
-        given = {name: each for name, each in given.items() if name.casefold() not in beside}
+        given = _without_reasons(given)
         if len(given) == 1 and (name := _plain(*given)) not in map(_plain, parsers):
             (value,) = given.values()  # the fields, or the field, by another name
             if not re.fullmatch(_NAME, name) or (not of_one and "partner" in name):
@@ -262,7 +262,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         by_name = {_plain(name): value for name, value in given.items()}
         due = {name: _plain(name) for name in parsers}
         if len(by_name) == len(given) and by_name.keys() >= {*due.values()}:
-            values = {name: parse(by_name[due[name]]) for name, parse in parsers.items()}
+            values = {name: parse(_bare(by_name[due[name]])) for name, parse in parsers.items()}
             is_wrong = len(by_name) > len(due) or any(
                 isinstance(each, Unreadable) for each in values.values()
             )
@@ -271,6 +271,17 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         return None if isinstance(whole, Unreadable) else whole
 
     return read
+
+
+def _without_reasons(given: Mapping[str, Any]) -> dict[str, Any]:
+    beside = _BESIDE.split()
+    return {name: value for name, value in given.items() if name.casefold() not in beside}
+
+
+def _bare(value: Any) -> Any:
+    """Return the value of {"value": ..., "reason": ...}; another value as it is."""
+    known = _without_reasons(value) if isinstance(value, Mapping) else {}
+    return known["value"] if [*known] == ["value"] else value
 
 
 def _is_alone(rest: str, at: int) -> bool:
@@ -320,7 +331,7 @@ def some_of(labels: Sequence[str]) -> Parser:
         if isinstance(value, Mapping):
             known = [(label, has) for name, has in value.items() if (label := _named(name, labels))]
             is_whole = sorted(label for label, _ in known) == sorted(labels)
-            known = [(label, _BOOLEANS.get(str(has).casefold())) for label, has in known]
+            known = [(label, _BOOLEANS.get(str(_bare(has)).casefold())) for label, has in known]
             if not is_whole or len(known) < len(value) or None in dict(known).values():
                 return Unreadable()
             names = [label for label, has in known if has]
@@ -350,8 +361,10 @@ def order_of(items: Sequence[str]) -> Parser:
     def parse(value: Any) -> list[str] | Unreadable:
         names = value
         if isinstance(value, Mapping):
-            by_rank = {_plain(name): each for name, each in value.items()}
-            names = [by_rank.pop(rank, None) for rank in _RANKS] + [*by_rank]
+            ranks = [_plain(name).partition(" ")[0].removesuffix("est") for name in value]
+            by_rank = dict(zip(ranks, value.values(), strict=True))
+            is_whole = sorted(ranks) == sorted(_RANKS[:3])
+            names = [by_rank[rank] for rank in _RANKS[:3]] if is_whole else None
         elif isinstance(value, str):  # also a numbered list
             parts = enumerate(re.split("[>,→⇒\n]", value), 1)
             names = [re.sub(rf"^\s*{n}[.)]", "", each) for n, each in parts]
@@ -360,7 +373,8 @@ def order_of(items: Sequence[str]) -> Parser:
         found = [_named(each, items) or "" for each in names]
         return found if sorted(found) == sorted(items) else Unreadable()
 
-    parse.names = _RANKS  # type: ignore[attr-defined]
+    named = [f"{rank}{end}" for end in (" priority", "") for rank in _RANKS]
+    parse.names = named  # type: ignore[attr-defined]
     return parse
 
 
