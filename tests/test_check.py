@@ -305,6 +305,10 @@ def test_transcripts_are_tried_on_every_row(run, tmp_path, monkeypatch, change, 
     _, out, _ = run("verify", "skeleton", "--build", tmp_path / "out", "--json")
     failed = [each["name"] for each in json.loads(out)[0]["checks"] if each["problems"]]
     assert failed == (["transcripts"] if is_wrong else [])
+    monkeypatch.setattr("parley.hub.publish.require_reachable", lambda *_: None)
+    where = ("--repo", "org/a", "--dry-run", "--endpoint", "http://127.0.0.1:9")
+    _, _, err = run("publish", "skeleton", "--build", tmp_path / "out", *where)
+    assert "parley verify" in err or not is_wrong
 
 
 def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):

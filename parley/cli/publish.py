@@ -37,6 +37,7 @@ def publish(
     from parley.cli.report import publication
     from parley.hub import publish as hub
     from parley.hub.published import Published, note
+    from parley.reading.dialogues import transcripts
 
     def step(text: str) -> None:
         print_message(f"{repo}: {text}")
@@ -54,7 +55,7 @@ def publish(
         if upstream is None:
             step("not compared with upstream files: none are available")
 
-    hub.verify_for_upload(built, upstream, permitted, on_verify)
+    hub.verify_for_upload(built, upstream, permitted, on_verify, [transcripts])
     given: Any = {"private": private, "tag": tag, "dry_run": dry_run, "endpoint": endpoint}
     found = hub.publish(built, files, repo, **given, on_step=step)
     if found.commit:

@@ -6,7 +6,7 @@ new one, and publishing again completes the upload.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from parley.building.registry import Dataset
 from parley.building.upstream import Sources
 from parley.hub import upload
 from parley.hub.upload import Change, LocalFiles, Repository, clear_errors
-from parley.verifying.verify import verify
+from parley.verifying.verify import BuildCheck, verify
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,12 @@ def verify_for_upload(
     source: Sources | None,
     permitted: bool,
     on_verify: Callable[[], None] = lambda: None,
+    more: Sequence[BuildCheck] = (),
 ) -> None:
     """Raise OutputError with the reasons why a build is not published.
 
     `on_verify` is called before the build is verified, which takes long. `permitted` tells that
-    the user has permission to publish, whatever the card says.
+    the user has permission to publish, whatever the card says. `more` are checks of later layers.
     """
     reasons = []
     if built.is_sample:
@@ -108,7 +109,7 @@ def verify_for_upload(
         reasons.append(unlicensed)
     if not reasons:
         on_verify()
-        found = verify(built, source)
+        found = verify(built, source, more=more)
         if found.failed:
             reasons.append(f"{built.command('verify')} fails; read its output")
         reasons += [each.skipped for each in found.checks if each.name == "shards" and each.skipped]
