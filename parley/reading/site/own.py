@@ -16,6 +16,7 @@ from parley.base.errors import (
     cut,
     require_utf8,
 )
+from parley.base.nested import flat
 from parley.building.folder import BuiltFolder
 from parley.reading.dialogues import dialogues
 from parley.reading.export.export import cell
@@ -63,9 +64,9 @@ class Own:
         self._told: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
         stems = [file.stem for file in files]
         with connect([built]) as self._connection:
-            (keys, known), at = _known(built), built.dataset.name
+            keys, known = _known(built)
             beside = [
-                self._rows(name, self._flat(f"{at}.{quoted(name)}"), keys[each.keys], each.keys)
+                self._rows(name, _flat(built, name), keys[each.keys], each.keys)
                 for name, each in built.dataset.configs.items()
                 if each.keys in keys and built.splits(name)
             ]
@@ -112,16 +113,6 @@ class Own:
     def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Rows:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
         return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
-
-    def _flat(self, source: str) -> str:
-        """Return a config with the fields of its structs as columns too, as in CSV."""
-        parts = [
-            f", {quoted(column)}.{quoted(field)} as {quoted(f'{column}.{field}')}"
-            for column, kind, *_ in self._ask(f"describe from {source}")
-            if kind.startswith("STRUCT") and not kind.endswith("]")
-            for field, *_ in self._ask(f"describe select {quoted(column)}.* from {source}")  # noqa: S608
-        ]
-        return f"(select *{''.join(parts)} from {source})"  # noqa: S608
 
     def _described(self, file: Path, name: str, known: dict[Keys, str], whole: set[str]) -> _Rows:
         """Return a file, whose columns tell what its rows are of."""
@@ -272,6 +263,13 @@ def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
     whole = [id for id, of in ids.items() if of == "dialogues"]
     keys = {(id, "turn"): "turns" for id in whole} | {(id, "speaker"): "sides" for id in whole}
     return keys | {(id,): of for id, of in ids.items()}, found
+
+
+def _flat(built: BuiltFolder, config: str) -> str:
+    """Return a config in SQL, with the fields of its structs as columns too, as in CSV."""
+    nested = (path for path in flat(built.columns(config)) if path[1:])
+    parts = [f", {'.'.join(map(quoted, path))} as {quoted('.'.join(path))}" for path in nested]
+    return f"(select *{''.join(parts)} from {built.dataset.name}.{quoted(config)})"  # noqa: S608
 
 
 def _task(built: BuiltFolder, file: Path, rows: _Rows) -> str:
