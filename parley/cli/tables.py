@@ -50,17 +50,16 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
 def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return the columns whose headings fit the terminal, the first at least, with cells cut."""
-    least = [min(max(cell_len(plain(head)), _NARROWEST), out.width) for head in columns]
-    fits = sum(end <= out.width for end in accumulate(least, lambda a, b: a + _BETWEEN + b))
-    most = fits if out.is_terminal else len(columns)
+    room = out.width if out.is_terminal else WIDEST
+    least = [min(max(cell_len(plain(head)), _NARROWEST), room) for head in columns]
+    most = sum(end <= room for end in accumulate(least, lambda a, b: a + _BETWEEN + b))
     widths = [max(map(cell_len, map(plain, cells))) for cells in zip(columns, *rows, strict=True)]
-    widths = [min(width, out.width) for width in widths[:most]]
-    while out.is_terminal and sum(widths) > out.width - _BETWEEN * (most - 1):
+    widths = [min(width, room) for width in widths[:most]]
+    while sum(widths) > room - _BETWEEN * (most - 1):
         widths[max(range(most), key=lambda n: widths[n] - least[n])] -= 1
     result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for head, width in zip(columns, widths, strict=False):
-        shown: Any = {"width": width} if out.is_terminal else {}
-        result.add_column(safe(head, no_wrap=True, overflow="ellipsis"), **shown)
+        result.add_column(safe(head, no_wrap=True, overflow="ellipsis"), width=width)
     for line in rows:
         result.add_row(*(safe(each, no_wrap=True, overflow="ellipsis") for each in line[:most]))
     return result
