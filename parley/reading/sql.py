@@ -204,8 +204,6 @@ def with_texts(connection: Any, statement: str) -> str:
     for number, (name, kind) in enumerate(zip(found.columns, map(str, found.types), strict=True)):
         read = _TIME.sub(lambda match: "VARCHAR" if match[1] else match[0], kind)
         cells.append(f"c{number}{f'::{read}' * (read != kind)} as {quoted(name)}")
-    if not any("::" in cell.partition(" ")[0] for cell in cells):
-        return statement
     names = ", ".join(f"c{number}" for number in range(len(cells)))
     return f"select {', '.join(cells)} from ({statement}\n) t({names})"  # noqa: S608
 
