@@ -64,8 +64,10 @@ def load_gold(
                 there = {str(id) for each in splits for id in built.ids(*each)}
             if part.subset:
                 of = {key: ids for key, ids in of.items() if not published.isdisjoint(ids)}
-            of_subset = (f"subset {part.subset}", published, there)
-            for what, due, known in (of_subset, ("ids", part.ids, ())):
+            for what, due, known in (
+                (f"subset {part.subset}", published, there),
+                ("ids", part.ids, ()),
+            ):
                 if unknown := sorted(due.difference(known, *of.values())):
                     raise UsageError(
                         f"{what}: {len(unknown):,} of {len(due):,} name no scored "

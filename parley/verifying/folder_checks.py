@@ -180,9 +180,10 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
         for file, pin in dataset.pins.items()
         if (found := stated["sources"].get(file)) is not None
     }
-    made_of = sources_of(dataset, built.path, there)
     if built.is_sample:
         made_of = Sources(dataset, built.path, sample=True)
+    else:
+        made_of = sources_of(dataset, built.path, there)
     declared = [(config, split) for config in dataset.configs for split in made_of.splits(config)]
     for config, split in [*declared, *plans]:
         if split not in built.made.get(config, {}):
@@ -245,8 +246,8 @@ def as_measured(
         if due not in (None, made.digest):
             yield (
                 f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
-                f"{made.digest}), but the version is the same: raise VERSION, and run `make "
-                "measure`"
+                f"{made.digest}), but the version is the same: raise VERSION, and run "
+                "`make measure`"
             )
     for figure in figures:
         stated = known.found.get(figure.name, {}).get("measured")
