@@ -7,7 +7,7 @@ games are the models of a provider: `parley/NAME`.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
@@ -137,7 +137,7 @@ def parley_answers(**which: Any) -> Any:
                 "readable": float(UNREADABLE not in prediction),
                 **{name: alone[name] for name in questions.task.per_prediction},
             },
-            answer=None if reason else _text(prediction, questions.task.key),
+            answer=None if reason else _text(questions.task.answer(prediction)),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={
                 "epoch": state.epoch,
@@ -185,9 +185,8 @@ def parley_score(**which: Any) -> Any:
     return score
 
 
-def _text(fields: Mapping[str, Any], key: Collection[str] = ()) -> str:
-    """Return fields as JSON, without those of the key."""
-    return json.dumps({n: fields[n] for n in fields if n not in key}, ensure_ascii=False)
+def _text(fields: Mapping[str, Any]) -> str:
+    return json.dumps(dict(fields), ensure_ascii=False)
 
 
 def _declare(dataset: str, name: str) -> Callable[..., Any]:

@@ -201,7 +201,7 @@ def result_of(
     digest = "".join(_digest(each) for _, each in epochs)
     unreadable = Counter(e[UNREADABLE] for _, of in epochs for e in of.values() if UNREADABLE in e)
     given = Counter(
-        repr({name: value for name, value in each.items() if name not in rows.task.key})
+        repr(rows.task.answer(each))
         for _, of in epochs
         for each in of.values()
         if UNREADABLE not in each

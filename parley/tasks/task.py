@@ -226,6 +226,10 @@ class Task:
         """The first fields of the key, which are the keys of `gold`: all but of a TREC run."""
         return self.key[:-1] if self.format is TREC_RUN else self.key
 
+    def answer(self, prediction: Prediction) -> dict[str, Any]:
+        """Return the fields of a prediction beside the key."""
+        return {name: value for name, value in prediction.items() if name not in self.key}
+
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id on the Hub."""
         every = product(*self.options.values())

@@ -126,7 +126,7 @@ def problems_of_answers(rows: Rows) -> Iterator[str]:
         if problem := next(task.node.problems(each), None):
             yield f"the answer of {key} is no prediction: {problem}; make it one by `target`"
             return
-    answers = [_answer(task, each) for each in right.values()]
+    answers = [task.answer(each) for each in right.values()]
     others = [next((each for each in answers if each != own), None) for own in answers]
     wrong = {key: {**right[key], **each} for key, each in zip(right, others, strict=True) if each}
     lost = {key: {**dict(zip(task.key, key, strict=True)), UNREADABLE: "a try"} for key in right}
@@ -159,10 +159,6 @@ def problems_of_answers(rows: Rows) -> Iterator[str]:
         if own and all(math.isclose(each.get(p, v), v) for p, v in own.items() for each in tries):
             said = "all wrong or unreadable" if place else "one wrong"
             yield f"{name}: is the same with {said}; compare each prediction with its gold"
-
-
-def _answer(task: Task, prediction: Prediction) -> dict[str, Any]:
-    return {name: value for name, value in prediction.items() if name not in task.key}
 
 
 # Questions ---------------------------------------------------------------------------------
@@ -203,7 +199,7 @@ def _of_keys(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Itera
 def _of_labels(asked: Questions) -> Iterator[str]:
     """Yield the labels that a question lacks, and the answers that are not read as they are."""
     task, asking = asked.task, asked.asking
-    right = [_answer(task, each) for each in right_answers(task, asked.gold).values()]
+    right = [task.answer(each) for each in right_answers(task, asked.gold).values()]
     texts = ["\n".join(m["content"] for m in each.messages) for each in asked.by_key.values()]
     given = [*right]
     with suppress(ScriptError):  # some shapes have no columns
