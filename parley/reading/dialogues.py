@@ -234,14 +234,15 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
                 yield f"{said}; show each turn with its speaker"
             too_few = said if people < due and (too_few or not number) else ""
             key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
-            other = first.setdefault(key, f"{each.id} of {split}")
-            if holds and other != f"{each.id} of {split}" and len("".join(key)) > _CHANCE:
-                again.append(f"{each.id} those of {other}")
+            own = f"{each.id} of {split}"
+            earlier = first.setdefault(key, own)
+            if holds and earlier != own and len("".join(key)) > _CHANCE:
+                again.append(f"{each.id} those of {earlier}")
         if too_few:
             yield f"{too_few}, in every row; show each turn with its speaker"
-        due = getattr(declared, "repeats", {}).get(split, 0)
-        if len(again) != due and not (due and built.is_sample):
-            said = f"{len(again):,} dialogues have the turns of an earlier one, declared {due:,}"
+        repeats = getattr(declared, "repeats", {}).get(split, 0)
+        if len(again) != repeats and not (repeats and built.is_sample):
+            said = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
             said += f": {few(again)}" if again else ""
             yield f"{config}/{split}: {said}; declare repeats, and say it in the card"
 
