@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 from dataclasses import replace
+from time import process_time
 
 import hypothesis
 import hypothesis.strategies as st
@@ -38,6 +39,7 @@ SCORE = reader(score=number_from(1, 5))
 LABELS = reader(labels=some_of(["small-talk", "no-need", "need"]))
 ORDER = reader(order=order_of(["Food", "Water"]))
 BOTH = reader(a=one_of(["yes", "no"]), b=number_from(0, 9))
+BLANK_LINES = "\n" * 19_000
 # reader, what it makes of each of the texts, the texts
 GROUPS = [
     (SCORE, 4.0, [
@@ -57,7 +59,7 @@ GROUPS = [
         r'\boxed{\{"score": 4\}}', "<score>4</score>", "スコアは「4」です。",
         '\0{"score": 4, "why": NULL}', '{"answer": 4}', '{"score": [}\n{"score": 4}',
         "Score:\n\nScore: 4", "Wait, what?\nIt is kind.\nScore: 4", "```json\n4\n```",
-        "スコアは4点とします。",
+        "スコアは4点とします。", f"Score: 4{BLANK_LINES}.",
     ]),
     (SCORE, WRONG, [
         '{"score": 6}', '{"score": "4.²"}', "Answer: 4 (very good)",
@@ -77,6 +79,7 @@ GROUPS = [
         "Score: 3\nSorry, 4.", "It is hard to say. The maximum score is 5.",
         'The format is {"score": 3}', '{"score": 4} is wished.\nSo it is.',
         "{'score': 4, 'score': 4}", "I would not say that the score is 4",
+        "Score: 3\n\nI changed my mind: 4",
         "\u0664",  # a digit of Arabic
     ]),
     (SCORE, SEVERAL, [
@@ -111,17 +114,19 @@ GROUPS = [
     (LABELS, [], ["None."]),
     (ORDER, ["Water", "Food"], [
         "Water ⇒ Food", "1. Water\n2. Food", "Water → Food", '{"order": "water > food"}',
-        "Water, Food", r"$\boxed{\text{Water} > \text{Food}}$",
+        "Water, Food", f"Water > Food{BLANK_LINES}.", r"$\boxed{\text{Water} > \text{Food}}$",
         '{"partner_order": "Water &gt; Food"}', "**Partner's order:** Water > Food",
     ]),
     (ORDER, WRONG, [
         '{"order": {"": "Food", "high": "Water"}}',
         '{"order": "Food > Water", "direction": "low to high"}', '{"order": ["Food", "Food"]}',
+        f"Order: {' ' * 19_000}x",
     ]),
     (ORDER, NONE, [
         '{"order": "Food > Water"}\nfrom low to high', "Food < Water", "Food (low) > Water (high)",
-        "They care the most about Water, then Food.", "Water (5) > Food (4)",
+        "They care the most about Water, then Food.", "Water (5) > Food (4)", "," * 19_000,
         "Your order is Water > Food.", "My own order is Food > Water.",
+        "Food, Water (ascending)",
     ]),
     (BOTH, {"a": "yes", "b": 3.0}, [
         '{"A": "YES.", "b": 3}', "a: yes\nb: 3", "| **A** | yes |\n| B | 3/9 |",
@@ -140,10 +145,12 @@ FORMS = [(read, text, due) for read, due, texts in GROUPS for text in texts]
 
 @pytest.mark.parametrize(("read", "text", "due"), FORMS)
 def test_an_answer_is_read_in_the_form_asked_for_and_none_is_chosen(read, text, due):
+    before = process_time()
     found = read(text)
     if isinstance(found, dict) and not isinstance(due, dict):
         (found,) = found.values()
     assert found == due
+    assert process_time() - before < 1
 
 
 BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
@@ -343,15 +350,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 90c2d6bfe198d873",
-    "casino partner-priorities": "4 525cba5481aaaabc 8237551e480e5d7a",
-    "casino final-deal": "4 080c8ace48a4ed54 8cf2d85b3e06f927",
-    "casino outcomes": "4 3a7cdf69e8681ef5 a961c4e351d7e7f3",
+    "casino strategies": "4 be56c01b04c68632 f74cc099548b9b60",
+    "casino partner-priorities": "4 525cba5481aaaabc 269f305f626db720",
+    "casino final-deal": "4 080c8ace48a4ed54 ddb9878ff1c80b58",
+    "casino outcomes": "4 3a7cdf69e8681ef5 5fa5616506462111",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 ba589bec563a3e1e",
-    "craigslist_bargains deal": "4 5eab481703a0c255 d5c701694b42c704",
+    "cosrec intents": "4 49634547435196a7 d5e101c512dc9308",
+    "craigslist_bargains deal": "4 5eab481703a0c255 930cd892ade9dd41",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 22ff904964e8bbe1",
+    "duo agreement": "4 35363277566e3cae 9c58be8f9af3685d",
 }
 
 

@@ -80,9 +80,9 @@ _DOUBT = re.compile(
     r"updated|or rather|examples?|e\.g\.|for instance|template|placeholder|draft|cannot|"
     r"following format|please (?:provide|share|paste|send)|not (?:right|correct)|"
     r"unable|unsure|uncertain|ignore|maybe|perhaps|"
-    r"should (?:be|have)|make (?:that|it)|change|(?:not|less) (?:sure|certain)|can ?not|can't|"
+    r"should (?:be|have)|make (?:that|it)|changed?|(?:not|less) (?:sure|certain)|can ?not|can't|"
     r"won't|lowest first|low(?:est)? to high(?:est)?)\b|"
-    r"(?:^|[.!?,]\s+|\n\s*|\()(?:actually|wait|hmm|oops|sorry|i'm sorry|i am sorry|or|edit|"
+    r"(?:^|[.!?,]\s+|\n[^\S\n]*|\()(?:actually|wait|hmm|oops|sorry|i'm sorry|i am sorry|or|edit|"
     r"no(?=[,.;:!?]|\s-|\s(?:it|that|the|wait|i)\b)|correction|scratch that)\b",
     re.IGNORECASE,
 )
@@ -128,7 +128,7 @@ def _parsed(text: str, start: int) -> tuple[Any, int]:
 
         names = "|".join(_PYTHONS)
         of_python = re.sub(rf"\b(?:{names})\b", lambda name: _PYTHONS[name[0]], text)
-        for each in (text, of_python):
+        for each in dict.fromkeys((text, of_python)):
             value, error, end = json5.parse(
                 each, start=start, consume_trailing=False, allow_duplicate_keys=False
             )
@@ -366,7 +366,7 @@ def order_of(items: Sequence[str]) -> Parser:
             is_whole = sorted(ranks) == sorted(_RANKS[:3])
             names = [by_rank[rank] for rank in _RANKS[:3]] if is_whole else None
         elif isinstance(value, str):  # also a numbered list
-            parts = enumerate(re.split("[>,→⇒\n]", value), 1)
+            parts = enumerate(re.split("[>,→⇒\n]", value, maxsplit=len(items)), 1)
             names = [re.sub(rf"^\s*{n}[.)]", "", each) for n, each in parts]
         if not isinstance(names, list):
             return Unreadable()
