@@ -239,7 +239,8 @@ def test_a_column_epoch_is_read_as_the_epochs_of_a_log_are(run):
     assert found["metrics"]["right"] == sum(each["metrics"]["right"] for each in alone) / 2
     odd = [[*of, of[0]], [*of, GOOD[0]], [*of[:-1], {**of[-1], "epoch": "2"}]]
     half = [*GOOD, *of[len(GOOD) :]]
-    for wrong in (*odd, half, half[::-1], [{**each, "epoch": 0} for each in GOOD]):
+    odd += [[{**each, "epoch": n} for each in GOOD] for n in (0, 10**9)]
+    for wrong in (*odd, half, half[::-1]):
         assert run(*WORDS, "-", text=lines(wrong)).returncode == 1
     assert "epoch 2, " in run(*WORDS, "-", text=lines(of[:-1])).stderr
 

@@ -33,6 +33,7 @@ EPOCH = "epoch"
 _LONGEST = 1_000_000  # bytes of a line
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
+_EPOCHS = 1000  # the most of a file: each has a prediction for all of gold
 _GZIP = b"\x1f\x8b"
 
 
@@ -161,8 +162,8 @@ class _Checker:
         if is_line and EPOCH in prediction and EPOCH not in self._task.fields:
             epoch = prediction[EPOCH]
             prediction = {k: v for k, v in prediction.items() if k != EPOCH}
-            if type(epoch) is not int or epoch < 1:
-                wrong = Problem(EPOCH, "a whole number from 1", show(epoch))
+            if type(epoch) is not int or not 1 <= epoch <= _EPOCHS:
+                wrong = Problem(EPOCH, f"a whole number from 1 to {_EPOCHS:,}", show(epoch))
                 self._object(number, prediction, [wrong])
                 return
             self._epoch = epoch
