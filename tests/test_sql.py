@@ -336,14 +336,16 @@ def test_a_query_that_may_write_changes_nothing(sample_build, tmp_path, monkeypa
     "from duo.ratings", "/* first */ with a as (select 1 as one) from a;", "values (1)",
     "table duo.ratings", "describe duo.ratings", "summarize duo.ratings", "show tables",
     "pivot duo.ratings on split in (en, ja) using count(*)", "unpivot (select 1 as a) on a",
-    "(select 1) union all (select 2)",
+    "(select 1) union all (select 2)", "select '; -- ', 'é' as a; -- the end\n; /* é */",
 ])  # fmt: skip
 def test_a_query_that_reads_is_answered(sample_build, query):
     with connect([parley.open(sample_build / "duo")], read_only=True) as connection:
         assert connection.execute(with_meanings(statement_of(connection, query))).fetchall()
 
 
-@pytest.mark.parametrize("query", ["show tables", "describe duo.ratings", "DESCRIBE Duo.Ratings"])
+@pytest.mark.parametrize(
+    "query", ["show tables", "describe duo.ratings", "DESCRIBE Duo.Ratings; -- x"]
+)
 def test_meanings_are_printed_and_written(run, sample_build, tmp_path, query):
     at, file = ("--build", sample_build / "duo"), tmp_path / "all.jsonl"
     printed = json.loads(run("sql", query, *at, "--json").stdout)

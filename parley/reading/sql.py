@@ -172,7 +172,12 @@ def statement_of(connection: Any, query: str) -> str:
     if (kinds := [each.type.name for each in statements]) != ["SELECT"]:
         what = "expected one statement that reads, such as SELECT, or PIVOT with the values: "
         raise UsageError(f"{what}on COLUMN in (…); found {', '.join(kinds) or 'none'}")
-    statement = str(statements[0].query).strip().rstrip(";")
+    whole = str(statements[0].query).encode()
+    for at, kind in reversed(duckdb.tokenize(whole.decode())):  # places in bytes
+        if kind != duckdb.token_type.comment and whole[at : at + 1] != b";":
+            break
+        whole = whole[:at]
+    statement = whole.decode().strip()
     bracketed = f"select * from ({statement}\n)"  # noqa: S608
     plan = connection.execute(f"explain (format json) {bracketed}").fetchall()
     if _RUNS_TEXT in str(plan):
