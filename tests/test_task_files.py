@@ -556,6 +556,7 @@ CHECK = "from parley.building.figures import check\n\n\n@check\ndef sound(data):
         *(("tasks.py", "    right = [", error, (*WORDS, "-")) for error in NO_MEMORY),
         ("checks.py", "    yield", NO_MEMORY[0], ("verify", "chatter")),
         ("transcript.py", "    return ", NO_MEMORY[0], ("show", "chatter")),
+        ("transcript.py", "    return ", NO_MEMORY[0], ("verify", "chatter")),
         ("chatter.py", "class ", NO_MEMORY[0], BUILD),
     ],
 )

@@ -84,6 +84,8 @@ class Dialogue:
             found = plain(function(self.row, *([self.beside] if self.beside else [])))
             for problem in _misfits(found, kind, name):
                 raise TypeError(str(problem))
+        except MemoryError:  # blames no script
+            raise
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             name = self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
