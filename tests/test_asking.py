@@ -77,6 +77,7 @@ GROUPS = [
         '{"score": 2}\nWait, that is wrong.',
         'An example of the format: {"score": 3}\nI cannot rate it.', "For example:\nScore: 3",
         "Score: 3\nSorry, 4.", "It is hard to say. The maximum score is 5.",
+        "Score: 3\nUpon review, a 4 is fairer.",
         'The format is {"score": 3}', '{"score": 4} is wished.\nSo it is.',
         "{'score': 4, 'score': 4}", "I would not say that the score is 4",
         "Score: 3\n\nI changed my mind: 4",
@@ -125,8 +126,9 @@ GROUPS = [
     (ORDER, NONE, [
         '{"order": "Food > Water"}\nfrom low to high', "Food < Water", "Food (low) > Water (high)",
         "They care the most about Water, then Food.", "Water (5) > Food (4)", "," * 19_000,
-        "Your order is Water > Food.", "My own order is Food > Water.",
-        "Food, Water (ascending)",
+        "Your order is Water > Food.", "My own order is Food > Water.", "Food, Water (ascending)",
+        "Least to most preferred:\nFood > Water", "Food > Water\nLeast important first.",
+        "Order: Food > Water\nAscending.",
     ]),
     (BOTH, {"a": "yes", "b": 3.0}, [
         '{"A": "YES.", "b": 3}', "a: yes\nb: 3", "| **A** | yes |\n| B | 3/9 |",
@@ -202,7 +204,9 @@ GROUPS_OF_TASKS = [
         '{"probability": .8}', '{"deal_probability": 80%}', "Deal probability: 0.8",
         "0.8/1", "The probability is 80%.",
     ]),
-    ("craigslist_bargains deal", WRONG, ['{"probability": 80}']),
+    ("craigslist_bargains deal", WRONG, [
+        '{"probability": 80}', '{"deal": false, "probability": 0.9}',
+    ]),
     ("craigslist_bargains deal", NONE, [
         "I'm 80% sure that they reach a deal.", "80% chance that they do not agree.", "50/50",
     ]),
@@ -350,15 +354,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 f74cc099548b9b60",
-    "casino partner-priorities": "4 525cba5481aaaabc 269f305f626db720",
-    "casino final-deal": "4 080c8ace48a4ed54 ddb9878ff1c80b58",
-    "casino outcomes": "4 3a7cdf69e8681ef5 5fa5616506462111",
+    "casino strategies": "4 be56c01b04c68632 0372bbedb07b4067",
+    "casino partner-priorities": "4 525cba5481aaaabc 86f33eef256acbc6",
+    "casino final-deal": "4 080c8ace48a4ed54 f03f0cbd3a429822",
+    "casino outcomes": "4 3a7cdf69e8681ef5 6b864330aed84c14",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 d5e101c512dc9308",
-    "craigslist_bargains deal": "4 5eab481703a0c255 930cd892ade9dd41",
+    "cosrec intents": "4 49634547435196a7 fc8508039f7a8027",
+    "craigslist_bargains deal": "4 5eab481703a0c255 ad76d426b6382c30",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 9c58be8f9af3685d",
+    "duo agreement": "4 35363277566e3cae b35acb5b5166c2f4",
 }
 
 

@@ -37,7 +37,7 @@ _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same len
 _PYTHONS |= {name.upper(): name for name in ("null", "true", "false")}
 _BESIDE = (  # keys that change no value beside them
     "reason reasoning explanation why comment comments rationale justification analysis thoughts "
-    "evidence summary note notes confidence certainty aspect category total deal list_price "
+    "evidence summary note notes confidence certainty aspect category total list_price "
     "your_order own_order utterance speaker"
 )
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
@@ -66,7 +66,7 @@ _RANKS = ("high", "medium", "low", "highest", "lowest")
 _ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|rating|答え|回答|スコア|点数|評価))"
 _CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
 _MARK = (  # "the score is" may begin any prose, and counts only before a value
-    rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
+    rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:final )?%s[\s*_`]*[:=])"
     rf"|(?:(?P<whole>{_ANSWER}|^[ \t*_`>-]*{_NAME}|{_CLAUSE}(?<![\w{{,'\"-])%s)"
     r"|(?<![\w{{,'\"-])(?<!own )(?<!our )%s)"
     r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.{0,300}))"
@@ -77,11 +77,12 @@ _DENIED = re.compile(
 )
 _DOUBT = re.compile(
     r"\b(?:wrong|incorrect|mistaken?|on reflection|second thoughts?|reconsider\w*|revis\w+|"
-    r"updated|or rather|examples?|e\.g\.|for instance|template|placeholder|draft|cannot|"
+    r"re-?evaluat\w*|upon review|fairer|ascending|updated|or rather|"
+    r"examples?|e\.g\.|for instance|template|placeholder|draft|cannot|"
     r"following format|please (?:provide|share|paste|send)|not (?:right|correct)|"
     r"unable|unsure|uncertain|ignore|maybe|perhaps|"
     r"should (?:be|have)|make (?:that|it)|changed?|(?:not|less) (?:sure|certain)|can ?not|can't|"
-    r"won't|lowest first|low(?:est)? to high(?:est)?)\b|"
+    r"won't|(?:low|least)[\w ]{0,20} first|(?:low|least)[\w ]{0,20} to (?:high|most)\w*)\b|"
     r"(?:^|[.!?,]\s+|\n[^\S\n]*|\()(?:actually|wait|hmm|oops|sorry|i'm sorry|i am sorry|or|edit|"
     r"no(?=[,.;:!?]|\s-|\s(?:it|that|the|wait|i)\b)|correction|scratch that)\b",
     re.IGNORECASE,
@@ -251,7 +252,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
         return found if isinstance(found, Unreadable) else {field: found}
 
     def fields_of(given: Mapping[str, Any]) -> Mapping[str, Any] | Unreadable | None:
-        given = _without_reasons(given)
+        given = _without_reasons(given, *parsers)
         if len(given) == 1 and (name := _plain(*given)) not in map(_plain, parsers):
             (value,) = given.values()  # the fields, or the field, by another name
             if not re.fullmatch(_NAME, name) or (not of_one and "partner" in name):
@@ -273,8 +274,8 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     return read
 
 
-def _without_reasons(given: Mapping[str, Any]) -> dict[str, Any]:
-    beside = _BESIDE.split()
+def _without_reasons(given: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+    beside = {*_BESIDE.split()} - {*fields}
     return {name: value for name, value in given.items() if name.casefold() not in beside}
 
 
