@@ -77,7 +77,7 @@ GROUPS = [
         '{"score": 2}\nWait, that is wrong.',
         'An example of the format: {"score": 3}\nI cannot rate it.', "For example:\nScore: 3",
         "Score: 3\nSorry, 4.", "It is hard to say. The maximum score is 5.",
-        "Score: 3\nUpon review, a 4 is fairer.",
+        "Score: 3\nUpon review, 4.", "Score: 3\nA 4 is fairer.",
         'The format is {"score": 3}', '{"score": 4} is wished.\nSo it is.',
         "{'score': 4, 'score': 4}", "I would not say that the score is 4",
         "Score: 3\n\nI changed my mind: 4",
@@ -127,7 +127,7 @@ GROUPS = [
         '{"order": "Food > Water"}\nfrom low to high', "Food < Water", "Food (low) > Water (high)",
         "They care the most about Water, then Food.", "Water (5) > Food (4)", "," * 19_000,
         "Your order is Water > Food.", "My own order is Food > Water.", "Food, Water (ascending)",
-        "Least to most preferred:\nFood > Water", "Food > Water\nLeast important first.",
+        "Least to most preferred:\nOrder: Food > Water", "Order: Food > Water\nLeast first.",
         "Order: Food > Water\nAscending.",
     ]),
     (BOTH, {"a": "yes", "b": 3.0}, [
@@ -354,15 +354,15 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 0372bbedb07b4067",
-    "casino partner-priorities": "4 525cba5481aaaabc 86f33eef256acbc6",
-    "casino final-deal": "4 080c8ace48a4ed54 f03f0cbd3a429822",
-    "casino outcomes": "4 3a7cdf69e8681ef5 6b864330aed84c14",
+    "casino strategies": "4 be56c01b04c68632 6ff9a84b7c9f58d8",
+    "casino partner-priorities": "4 525cba5481aaaabc 456f2cdab6c0b449",
+    "casino final-deal": "4 080c8ace48a4ed54 c69956623f212a09",
+    "casino outcomes": "4 3a7cdf69e8681ef5 a76a505b134669ca",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 fc8508039f7a8027",
-    "craigslist_bargains deal": "4 5eab481703a0c255 ad76d426b6382c30",
+    "cosrec intents": "4 49634547435196a7 a3fc0158dc5c6661",
+    "craigslist_bargains deal": "4 5eab481703a0c255 4516f42da228c9ae",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae b35acb5b5166c2f4",
+    "duo agreement": "4 35363277566e3cae 6b4cf5f5bceeef85",
 }
 
 

@@ -66,7 +66,7 @@ _RANKS = ("high", "medium", "low", "highest", "lowest")
 _ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|rating|答え|回答|スコア|点数|評価))"
 _CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
 _MARK = (  # "the score is" may begin any prose, and counts only before a value
-    rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:final )?%s[\s*_`]*[:=])"
+    rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
     rf"|(?:(?P<whole>{_ANSWER}|^[ \t*_`>-]*{_NAME}|{_CLAUSE}(?<![\w{{,'\"-])%s)"
     r"|(?<![\w{{,'\"-])(?<!own )(?<!our )%s)"
     r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.{0,300}))"
@@ -275,7 +275,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
 
 
 def _without_reasons(given: Mapping[str, Any], *fields: str) -> dict[str, Any]:
-    beside = {*_BESIDE.split()} - {*fields}
+    beside = {*_BESIDE.split()} - {*map(str.casefold, fields)}
     return {name: value for name, value in given.items() if name.casefold() not in beside}
 
 
