@@ -88,6 +88,9 @@ def test_ids_come_once_in_the_order_of_the_query(sample_build):
     query = "select dialogue_id from casino.utterances order by dialogue_id desc"
     with connect([built], read_only=True) as connection:
         assert ids(connection, query, built) == [*due]
+        for none in ("null as dialogue_id", "dialogue_id from casino.dialogues limit 0"):
+            with pytest.raises(parley.ParleyError):
+                ids(connection, f"select {none}", built)
 
 
 def test_a_connection_changes_no_table_of_a_build_and_installs_nothing(sample_build, tmp_path):

@@ -548,6 +548,15 @@ def test_rows_without_a_key_are_aligned_by_content(difference):
     assert [(row.key, row.fields[0][0]) for row in split.changed] == [("row 2", "utterance[0]")]
 
 
+def test_of_fewer_rows_replaced_by_more_none_is_called_changed(difference):
+    def change(found):
+        return [*found[:-1], *({**found[-1], "utterance": [new]} for new in ("one", "other"))]
+
+    _, splits = difference("craigslist_bargains", rows("dialogues/test", change))
+    (split,) = splits.values()
+    assert (len(split.removed), len(split.added), split.changed) == (1, 2, [])
+
+
 def test_a_config_too_many_questions_and_another_provenance_are_named(difference):
     def damage(folder):
         shutil.copytree(folder / "scenarios", folder / "more")
@@ -624,10 +633,14 @@ def test_a_record_that_does_not_come_back_is_named(sample_build, monkeypatch, pl
         return changed(to_record(row), place, value)
 
     monkeypatch.setitem(vars(declared), "to_record", damaged)
-    found = verify(open_folder(sample_build / "duo"))
-    (problem,) = (check.problems[0] for check in found.checks if check.name == "source")
-    assert problem.startswith("ed/en[0]: ")
-    assert value is True or place in problem
+    built = open_folder(sample_build / "duo")
+    (source,) = (each.problems[0] for each in verify(built).checks if each.name == "source")
+    for problem in (
+        source,
+        next(row_checks.records(built, {})),
+    ):  # with the source at hand, and without
+        assert problem.startswith("ed/en[0]")
+        assert value is True or place in problem
 
 
 def test_a_check_or_a_figure_alone_fails_a_verification():
