@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from parley.base.exact import is_number
-from parley.base.nested import flat
-from parley.building.folder import open_folder
-from parley.building.registry import discover
+from parley.base.values import flat, is_number
+from parley.declaration.registry import discover
 from parley.models.compare import paired_differences
+from parley.rows.folder import open_folder
 from parley.tasks.formats import TREC_RUN
 from parley.tasks.games import Playing
-from parley.tasks.gold import load_gold
-from parley.tasks.rows import Measured, Names, Rows
+from parley.tasks.metrics import Measured, Names, Rows
+from parley.tasks.task import load_gold
 
 SETS, TRUE = 200, 60  # test sets; those of all rows for the true value
 SIZES = (0, 100, 30, 12)  # rows of a test set, 0 for all

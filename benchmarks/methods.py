@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parley.building.upstream import Sources
+    from parley.rows.upstream import Sources
 
 _start = [0.0, 0.0]
 
@@ -101,7 +101,7 @@ def only_raw(source: Path) -> "Sources":
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
-    from parley.building.upstream import Sources
+    from parley.rows.upstream import Sources
 
     cosrec = dataset("cosrec")
     dialogues = cosrec.configs["dialogues"]
@@ -115,7 +115,7 @@ def only_raw(source: Path) -> "Sources":
 
 def parley(source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
-    from parley.building.build import build as build_folder
+    from parley.builds.build import build as build_folder
 
     files = only_raw(Path(source))
     begin()
@@ -146,8 +146,8 @@ def build(source: str, name: str = "") -> int:
     """Build one dataset without imports, or all that are in `source` with imports."""
     from parley import dataset
     from parley import list as datasets
-    from parley.building.build import build as build_folder
-    from parley.building.upstream import open_source
+    from parley.builds.build import build as build_folder
+    from parley.rows.upstream import open_source
 
     with tempfile.TemporaryDirectory() as folder:
         if name:  # a first build imports everything
@@ -164,7 +164,7 @@ def verify_all(source: str, built: str) -> int:
     """Verify all builds of the files in `source`, including imports."""
     from parley import dataset
     from parley import list as datasets
-    from parley.verifying.verify import Verification, verify_each
+    from parley.verification.verify import Verification, verify_each
 
     every = [dataset(name) for name in datasets()]
     found = list(verify_each(every, Path(built), Path(source), lambda *_: None))

@@ -26,9 +26,9 @@ from run import machine, table
 from parley import dataset
 from parley import list as datasets
 from parley import open as open_folder
-from parley.building.build import build as build_folder
-from parley.building.upstream import Sources, at_hand
-from parley.reading.site.write import write_site
+from parley.builds.build import build as build_folder
+from parley.read.site.site import write_site
+from parley.rows.upstream import Sources, at_hand
 
 WATCH = """
     window.seen = {};

@@ -224,7 +224,7 @@ class Benchmark:
         sys.path.append(str(HERE.parent / "tests"))
         from hub import Hub
 
-        from parley.building.build import build as build_folder
+        from parley.builds.build import build as build_folder
 
         build_folder(methods.only_raw(self.source(self.dialogues)), self.folder / "large")
         folder = self.folder / "large" / "cosrec"

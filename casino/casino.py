@@ -22,8 +22,7 @@ A row is the record with upstream's names and types. Only one thing changes: a k
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Builder, Checked, Config, Field, File, View
-from parley.building.figures import Data
+from parley import Builder, Checked, Config, Data, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from parley.building.figures import Data
-from parley.reading.charts import Heatmap
+from parley import Data
+from parley.read import Heatmap
 
 from .views import SATISFACTION
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley.building.figures import Data, check, differing
+from parley import Data, check, differing
 
 
 def rows_of(data: Data, config: str) -> list[dict[str, Any]]:

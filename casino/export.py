@@ -5,8 +5,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from parley.building.figures import Data
-from parley.reading.export.convokit import write_corpus
+from parley import Data
+from parley.read import write_corpus
 
 from .views import labelled, numbered
 

@@ -12,14 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from parley.building.figures import (
-    Data,
-    Differs,
-    counted,
-    documented,
-    mean_and_deviation,
-    moses_tokenizer,
-)
+from parley import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS

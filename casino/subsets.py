@@ -4,7 +4,7 @@ Found by comparing every message with upstream's file. The second and the third 
 with the first, other ones, and none with each other.
 """
 
-from parley.tasks.task import Subset
+from parley.tasks import Subset
 
 
 def _ids(text: str) -> frozenset[int]:

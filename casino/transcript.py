@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley.reading.transcript import Facets, Fact, Note, Table, Transcript, Turn
+from parley.read import Facets, Fact, Note, Table, Transcript, Turn
 
 from .scenarios import ISSUES, POINTS
 from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled, potential_of

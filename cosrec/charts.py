@@ -1,7 +1,7 @@
 """The charts of CoSRec that its filters do not give."""
 
-from parley.building.figures import Data
-from parley.reading.charts import Bar, Bars
+from parley import Data
+from parley.read import Bar, Bars
 
 from .views import GRADES
 

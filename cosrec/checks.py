@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from parley.building.figures import Data, check, differing
+from parley import Data, check, differing
 
 from .cosrec import PARTS, broken_references, joined_again
 

@@ -23,8 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from parley import Builder, Checked, Config, Converted, Field, File, View
-from parley.building.figures import Data
+from parley import Builder, Checked, Config, Converted, Data, Field, File, View
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS

@@ -28,9 +28,8 @@ from typing import Any
 
 import jsonlines
 
-from parley.base.errors import OutputError
-from parley.building.figures import Data
-from parley.reading.export.convokit import convokit
+from parley import Data, OutputError
+from parley.read import convokit
 
 from .rows import to_judgment_record
 

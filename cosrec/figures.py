@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, pairwise
 from typing import Any
 
-from parley.building.figures import Data, Differs, MissingSplitError, counted, documented
+from parley import Data, Differs, MissingSplitError, counted, documented
 
 from .catalogue.sources import PRODUCTS_IN_ALL
 from .rows import TYPES

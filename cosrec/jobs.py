@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from parley.base.errors import UsageError
-from parley.building.jobs import Job
+from parley import Job, UsageError
 
 from .catalogue.sources import SOURCES
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from parley.reading.transcript import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
+from parley.read import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .rows import TYPES
 from .views import ASPECTS, GRADES, canonical, listed, places_of

@@ -7,7 +7,7 @@ its own buyer and seller.
 
 from typing import Any
 
-from parley.reading.export.convokit import convokit
+from parley.read import convokit
 
 CORPUS = {
     "name": "CraigslistBargains",

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from statistics import fmean
 from typing import Any
 
-from parley.building.figures import Data, Differs, counted, documented
+from parley import Data, Differs, counted, documented
 
 from .dialogue_acts import train_contexts
 from .subsets import SUBSETS

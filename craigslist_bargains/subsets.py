@@ -4,7 +4,7 @@ Found by comparing every message and both targets with upstream's files. All of 
 validation. The two share no dialogue. An id is written without its first characters, C_.
 """
 
-from parley.tasks.task import Subset
+from parley.tasks import Subset
 
 _TEST = """
 007c4ff51b7e4ae4879e6ea4e88de23f 029e4d4fe69c4e6ca7fecac8ac68883b 02b5c1d33fa64e8ca888254deb936475

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley.reading.transcript import Facets, Fact, Note, Transcript, Turn
+from parley.read import Facets, Fact, Note, Transcript, Turn
 
 from .views import CATEGORIES, INTENTS, SIDES
 

@@ -3,8 +3,8 @@
 from collections import Counter
 from functools import partial
 
-from parley.building.figures import Data
-from parley.reading.charts import Heatmap
+from parley import Data
+from parley.read import Heatmap
 
 from .views import ASPECTS
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from parley.building.figures import Data, check, differing
+from parley import Data, check, differing
 
 from .duo import require_sound
 

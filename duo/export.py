@@ -6,7 +6,7 @@ person within a language, and a bot within a language and setting.
 
 from typing import Any
 
-from parley.reading.export.convokit import convokit
+from parley.read import convokit
 
 CORPUS = {
     "name": "DUO: Dialogues with User and Objective evaluations",

@@ -12,14 +12,7 @@ from itertools import chain, combinations, groupby, permutations, product
 from statistics import correlation, mean
 from typing import Any
 
-from parley.building.figures import (
-    Data,
-    Differs,
-    counted,
-    documented,
-    mean_and_deviation,
-    moses_tokenizer,
-)
+from parley import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
 
 from .views import ASPECTS, ONLY_IN
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley.reading.transcript import Facets, Table, Transcript, Turn
+from parley.read import Facets, Table, Transcript, Turn
 
 from .views import ASPECTS, ROLES
 

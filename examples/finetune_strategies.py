@@ -24,7 +24,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import AutoModel, AutoTokenizer, DataCollatorWithPadding
 
-from parley.base.replace import write_whole
+from parley import write_whole
 
 # The labels that the paper leaves out of the task; seven are left.
 LEFT_OUT = ("showing-empathy", "promote-coordination", "non-strategic")

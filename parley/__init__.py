@@ -2,54 +2,84 @@
 
 For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `connect`, and
 `browse`.
-For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows.
-The other files of a dataset take theirs from the modules that have `__all__`, such as
-`parley.tasks.task`, `parley.building.figures` and `parley.reading.transcript`.
-`parley.base.errors` has the exceptions.
+For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows; for its
+figures and checks `documented`, `counted` and `check`; and all exceptions. `parley.tasks` has the
+words of tasks, `parley.read` those of transcripts, charts and exports.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from parley.base.errors import ParleyError
-from parley.base.version import __version__
+from parley.base.door import opened
 
 if TYPE_CHECKING:
-    from parley.building.builder import Builder
-    from parley.building.configs import Config, View
-    from parley.programs import browse, build, connect, dataset, fetch, load, score, verify
-    from parley.programs import list as list  # noqa: A004
-    from parley.programs import open as open  # noqa: A004
-    from parley.schema.chats import CHAT, chat_of
-    from parley.schema.features import ClassLabel, Value
-    from parley.schema.shapes import Checked, Converted, Field, problems
+    from parley.api import browse, build, connect, dataset, fetch, load, score, verify
+    from parley.api import list as list  # noqa: A004
+    from parley.api import open as open  # noqa: A004
+    from parley.base.console import print_message
+    from parley.base.disk import beside, write_whole, writing
+    from parley.base.errors import (
+        FetchError,
+        MissingSplitError,
+        OutputError,
+        ParleyError,
+        Problem,
+        PublishError,
+        RecordError,
+        RowError,
+        ScriptError,
+        SourceError,
+        UsageError,
+    )
+    from parley.base.version import __version__
+    from parley.declaration.configs import Config, View
+    from parley.declaration.figures import (
+        Data,
+        Differs,
+        check,
+        counted,
+        differing,
+        documented,
+        mean_and_deviation,
+        moses_tokenizer,
+    )
+    from parley.declaration.jobs import Job
+    from parley.rows.builder import Builder
+    from parley.rows.digest import Digest
+    from parley.rows.parquet import write_parquet
+    from parley.schema.features import ClassLabel, Value, arrow_schema
+    from parley.schema.shapes import CHAT, Checked, Converted, Field, chat_of, problems
     from parley.source.files import File, Folder
 
-_FUNCTIONS: tuple[str, ...] = ("browse", "build", "connect", "dataset", "fetch")
-_FUNCTIONS += ("list", "load", "open", "score", "verify")
-# Module -> names, imported on first use: all at once would take as long as typer and rich
-_WORDS = {
-    "parley.building.builder": ("Builder",),
-    "parley.building.configs": ("Config", "View"),
-    "parley.programs": _FUNCTIONS,
-    "parley.schema.chats": ("CHAT", "chat_of"),
-    "parley.schema.features": ("ClassLabel", "Value"),
-    "parley.schema.shapes": ("Checked", "Converted", "Field", "problems"),
-    "parley.source.files": ("File", "Folder"),
+_PLACES = {
+    "parley.api": "browse build connect dataset fetch list load open score verify",
+    "parley.base.console": "print_message",
+    "parley.base.disk": "beside write_whole writing",
+    "parley.base.errors": "FetchError MissingSplitError OutputError ParleyError Problem "
+    "PublishError RecordError RowError ScriptError SourceError UsageError",
+    "parley.base.version": "__version__",
+    "parley.rows.builder": "Builder",
+    "parley.declaration.configs": "Config View",
+    "parley.declaration.figures": "Data Differs check counted differing documented "
+    "mean_and_deviation moses_tokenizer",
+    "parley.declaration.jobs": "Job",
+    "parley.rows.digest": "Digest",
+    "parley.rows.parquet": "write_parquet",
+    "parley.schema.features": "ClassLabel Value arrow_schema",
+    "parley.schema.shapes": "CHAT Checked Converted Field chat_of problems",
+    "parley.source.files": "File Folder",
 }
-_PLACES = {name: module for module, names in _WORDS.items() for name in names}
-__all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Field", "File"]
-__all__ += ["Folder", "ParleyError", "Value", "View", "__version__", "browse"]
-__all__ += ["build", "chat_of", "connect", "dataset", "fetch", "list", "load", "open"]
-__all__ += ["problems", "score", "verify"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'parley' has no attribute {name!r}")
-    return getattr(importlib.import_module(_PLACES[name]), name)
+__all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Data"]
+__all__ += ["Differs", "Digest", "FetchError", "Field", "File", "Folder", "Job"]
+__all__ += ["MissingSplitError", "OutputError", "ParleyError", "Problem", "PublishError"]
+__all__ += ["RecordError", "RowError", "ScriptError", "SourceError", "UsageError", "Value"]
+__all__ += ["View", "__version__", "arrow_schema", "beside", "browse", "build", "chat_of"]
+__all__ += ["check", "connect", "counted", "dataset", "differing", "documented", "fetch"]
+__all__ += ["list", "load", "mean_and_deviation", "moses_tokenizer", "open", "print_message"]
+__all__ += ["problems", "score", "verify", "write_parquet", "write_whole", "writing"]
+__getattr__ = opened(__name__, _PLACES)
 
 
 def __dir__() -> tuple[str, ...]:
     """Return what users need: `help(parley)` shows the functions, not the words of scripts."""
-    return (*_FUNCTIONS, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__")
+    functions = tuple(_PLACES["parley.api"].split())
+    return (*functions, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__")

@@ -14,7 +14,7 @@ from hub import Hub
 from hypothesis import settings
 from server import BODY, Page, Server, pinned
 
-from parley.building.registry import discover
+from parley.declaration.registry import discover
 
 # A test may change a script twice in a second, which Python does not notice if it kept the first
 sys.dont_write_bytecode = True
@@ -109,7 +109,7 @@ def _its_files_are_there(request):
 
 def shared(factory, name, sources):
     """Return a folder of builds that the first of the test's processes to need it makes."""
-    from parley.building.build import build
+    from parley.builds.build import build
 
     root = factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
@@ -124,7 +124,7 @@ def shared(factory, name, sources):
 
 @pytest.fixture(scope="session")
 def sample_build(tmp_path_factory):
-    from parley.building.upstream import open_source
+    from parley.rows.upstream import open_source
 
     sources = (open_source(each, None, sample=True) for each in discover().values())
     return shared(tmp_path_factory, "samples", sources)
@@ -143,7 +143,7 @@ def grouped_build(sample_build, tmp_path_factory):
 @pytest.fixture(scope="session")
 def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
-    from parley.building.upstream import at_hand
+    from parley.rows.upstream import at_hand
 
     sources = (at_hand(each, source) for each in discover().values())
     return shared(tmp_path_factory, "real", sources)

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from mutations import InMemory, changed
 
 from parley.base.errors import RowError
-from parley.building.folder import open_folder
-from parley.building.provenance import text_of
-from parley.building.rows.digest import Digest
+from parley.rows.digest import Digest
+from parley.rows.folder import open_folder
+from parley.rows.provenance import text_of
 
 
 def in_memory(folder, rows=()):

@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from parley.base.marks import marks
-from parley.building.card import PARTS
+from parley.builds.card import PARTS
+from parley.builds.card_parts import marks
 
 WORD = "w" * 100_000
 ATTACKS = [
@@ -65,7 +65,7 @@ class Hostile(Builder):
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
 
-from parley.reading.transcript import Judged, Note, Pool, Table, Transcript, Turn
+from parley.read.transcript import Judged, Note, Pool, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 ORDER = {"kind": ("even", "odd")}
@@ -108,7 +108,7 @@ def facets(row):
 
 _CHARTS = '''"""Put the attacks into every text of each kind of chart."""
 
-from parley.reading.charts import Bar, Bars, Heatmap
+from parley.read.charts import Bar, Bars, Heatmap
 
 
 def attacks(data):
@@ -136,7 +136,7 @@ CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap}
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""
 
-from parley.building.figures import (Differs, documented)
+from parley.declaration.figures import (Differs, documented)
 
 
 @documented(ATTACK, {ATTACK: 1, "<i>rows</i>": Differs(1, 2, ATTACK)})

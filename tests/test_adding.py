@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from parley.authoring.starting.new import SKELETON
-from parley.building.measurements import FILE
+from parley.authoring.new import SKELETON
+from parley.declaration.measured import FILE
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -26,7 +26,7 @@ SAMPLE = SKELETON / "sample" / "dialogues.jsonl"  # stands for upstream's file
 
 WRITE = """
 import pathlib, re, sys
-from parley.authoring.linting.card_rules import TO_REPLACE, TO_WRITE
+from parley.authoring.card_rules import TO_REPLACE, TO_WRITE
 card = pathlib.Path(sys.argv[1])
 text = card.read_text()
 for title in TO_WRITE:

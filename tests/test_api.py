@@ -13,11 +13,11 @@ from folders import restate, retable
 
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import discover, get
-from parley.building.rows.digest import Digest
-from parley.building.upstream import Sources, open_source
+from parley.builds.build import build
+from parley.declaration.registry import discover, get
+from parley.rows.digest import Digest
+from parley.rows.folder import open_folder
+from parley.rows.upstream import Sources, open_source
 from parley.source.pins import hash_file
 
 
@@ -30,7 +30,7 @@ def test_parley_has_its_public_names_alone():
 @pytest.fixture
 def more(monkeypatch, tmp_path):
     """Add a dataset whose cache already has its upstream file."""
-    from parley.authoring.starting.new import write_skeleton
+    from parley.authoring.new import write_skeleton
 
     monkeypatch.chdir(tmp_path)
     folder = write_skeleton("tea", tmp_path / "more")
@@ -77,7 +77,7 @@ def no_upstream(more, tmp_path, monkeypatch):
 
     def leave():
         (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
-        monkeypatch.setattr("parley.building.load.fetch", fetch)
+        monkeypatch.setattr("parley.builds.load.fetch", fetch)
 
     return leave
 
@@ -234,7 +234,7 @@ def test_load_takes_names_that_there_are(more, args):
 
 def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
-    monkeypatch.setattr("parley.building.load.fetch", lambda *_, **__: None)
+    monkeypatch.setattr("parley.builds.load.fetch", lambda *_, **__: None)
     with pytest.raises(SourceError, match=r"dialogues\.jsonl: size "):
         parley.load("tea")
 

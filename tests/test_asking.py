@@ -12,8 +12,8 @@ import hypothesis.strategies as st
 import pytest
 from test_tasks import TASKS
 
-from parley.building.folder import find_folder
-from parley.building.registry import discover
+from parley.declaration.registry import discover
+from parley.rows.folder import find_folder
 from parley.schema.shapes import problems
 from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
 from parley.tasks.asking import (

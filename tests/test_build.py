@@ -13,19 +13,19 @@ import yaml
 from hub import contents
 from test_asking import allowed
 
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
-from parley.building.build import build
-from parley.building.folder import COLUMNS, BuiltFolder, open_folder
-from parley.building.provenance import CARD, EVAL, PROVENANCE, read_provenance
-from parley.building.registry import Dataset, get
-from parley.building.rows import parquet
-from parley.building.rows.parquet import row_groups
-from parley.building.upstream import Sources, at_hand, open_source
+from parley.builds.build import build
+from parley.builds.built_questions import each_task, write_questions
+from parley.declaration.registry import Dataset, get
+from parley.rows import parquet
+from parley.rows.folder import COLUMNS, BuiltFolder, open_folder
+from parley.rows.parquet import row_groups
+from parley.rows.provenance import CARD, EVAL, PROVENANCE, read_provenance
+from parley.rows.upstream import Sources, at_hand, open_source
 from parley.source.pins import UNREADABLE
 from parley.tasks.asking import Asking
-from parley.tasks.in_builds import each_task, write_questions
-from parley.verifying.verify import verify
+from parley.verification.verify import verify
 
 
 @pytest.fixture

@@ -10,17 +10,22 @@ import pytest
 from folders import parts_of
 
 from parley import Builder, Config, Field, File, View
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError
-from parley.base.marks import marks
-from parley.building.card import built_card, determined, parse, prose, renewed_card
-from parley.building.card_parts import figures_part, row_part, splits_part
-from parley.building.figures import Differs, documented
-from parley.building.folder import BuiltFolder
-from parley.building.measurements import FILE, Measured, measured, text_of
-from parley.building.registry import Dataset
-from parley.building.verdicts import figures
-from parley.schema.fields import columns_of, field_tables, in_code
+from parley.builds.card import built_card, determined, parse, prose, renewed_card
+from parley.builds.card_parts import (
+    columns_of,
+    field_tables,
+    figures_part,
+    in_code,
+    marks,
+    row_part,
+    splits_part,
+)
+from parley.declaration.figures import Differs, documented, figures
+from parley.declaration.measured import FILE, Measured, measured, text_of
+from parley.declaration.registry import Dataset
+from parley.rows.folder import BuiltFolder
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 

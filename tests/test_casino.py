@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from parley.building.registry import get
+from parley.declaration.registry import get
 
 POINTS = ("High", "Medium", "Low")
 casino = get("casino")

@@ -9,7 +9,7 @@ import pytest
 from folders import in_memory
 
 from parley.base.errors import RecordError
-from parley.building.folder import open_folder
+from parley.rows.folder import open_folder
 from parley.tasks.evaluate import score
 
 metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")

@@ -17,7 +17,7 @@ from hub import contents
 from processes import python
 
 from parley.base.errors import RecordError, SourceError, UsageError
-from parley.building.registry import get
+from parley.declaration.registry import get
 
 pytest.importorskip("duckdb", reason="the extra `catalogue` is not installed")
 

@@ -12,18 +12,18 @@ import pytest
 from hub import contents
 
 from parley.base.errors import ScriptError
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import discover, get
-from parley.building.upstream import open_source
-from parley.reading.charts import Bar, Bars, Heatmap, own_charts
-from parley.reading.dialogues import dialogues
-from parley.reading.transcript import Note, Transcript, Turn
+from parley.builds.build import build
+from parley.declaration.registry import discover, get
+from parley.read.charts import Bar, Bars, Heatmap, own_charts
+from parley.read.dialogues import dialogues
+from parley.read.transcript import Note, Transcript, Turn
+from parley.rows.folder import open_folder
+from parley.rows.upstream import open_source
 
 pictures = pytest.importorskip(
-    "parley.reading.site.pictures", reason="the extra `site` is not installed"
+    "parley.read.site.pictures", reason="the extra `site` is not installed"
 )
-from parley.reading.site.write import write_site  # noqa: E402 - needs the extra
+from parley.read.site.site import write_site  # noqa: E402 - needs the extra
 
 
 def test_the_files_are_the_same_each_time(sample_build, tmp_path, run):

@@ -7,16 +7,15 @@ import shutil
 
 import pytest
 
-from parley.authoring.linting import card_rules, folder_rules
-from parley.authoring.linting.dataset_folder import DatasetFolder
-from parley.authoring.linting.run import RULES, check_folder
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring import card_rules, folder_rules
+from parley.authoring.new import write_skeleton
+from parley.authoring.rules import RULES, DatasetFolder, check_folder
 from parley.base.errors import UsageError
-from parley.building.build import build
-from parley.building.registry import Dataset, get
-from parley.building.upstream import Sources
+from parley.builds.build import build
+from parley.declaration.registry import Dataset, get
+from parley.rows.upstream import Sources
 from parley.source.pins import PLACEHOLDER
-from parley.verifying.check import run_check
+from parley.verification.check import run_check
 
 _numbers = itertools.count()
 
@@ -27,7 +26,7 @@ SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "tra
 CARD, SAMPLE = "README.md", "sample/dialogues.jsonl"
 NEW = None  # replace the whole file
 SAID_TURN = '{"speaker": "clerk", "text": "No."}, '
-OWN = '''from parley.building.figures import check
+OWN = '''from parley.declaration.figures import check
 
 
 @check

@@ -15,12 +15,12 @@ import typer
 from processes import python
 from server import Page, Server, pinned
 
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring.new import write_skeleton
 from parley.base import console
 from parley.base.errors import cut
-from parley.building.measurements import FILE
-from parley.building.registry import Dataset, discover, get
 from parley.cli import app
+from parley.declaration.measured import FILE
+from parley.declaration.registry import Dataset, discover, get
 
 
 @pytest.fixture(autouse=True)
@@ -300,7 +300,7 @@ def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeyp
 
 
 JOB = '''
-from parley.building.jobs import Job
+from parley.declaration.jobs import Job
 
 def count(upto: int = 3):
     """Count aloud."""

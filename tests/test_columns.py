@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parley import Checked, Converted
-from parley.building.build import build
-from parley.building.registry import get
-from parley.building.rows import write
-from parley.building.rows.arrow import to_batch
-from parley.building.rows.split import plan
-from parley.building.rows.write import batch_of, to_columns
-from parley.building.upstream import open_source
+from parley.builds.build import build
+from parley.declaration.registry import get
+from parley.rows import splits as write
+from parley.rows.arrow import to_batch
+from parley.rows.splits import batch_of, plan, to_columns
+from parley.rows.upstream import open_source
 from parley.schema.shapes import parse
 
 SAMPLE = open_source(get("cosrec"), None, sample=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.building.registry import get
+from parley.declaration.registry import get
 
 PAGE = Path(__file__).parent.parent / "docs" / "coming-from.md"
 RECORDS = json.loads((get("casino").sample / "data" / "casino.json").read_bytes())

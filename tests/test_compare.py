@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from parley.building.folder import find_folder
-from parley.building.registry import discover
+from parley.declaration.registry import discover
 from parley.models.compare import SWAPS, holm, paired_differences
+from parley.rows.folder import find_folder
 from parley.tasks.formats import UNREADABLE
-from parley.tasks.rows import Measured, Rows
+from parley.tasks.metrics import Measured, Rows
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from parley.base.errors import RecordError
-from parley.building.registry import get
-from parley.building.rows.split import generate, split_plan
-from parley.building.upstream import Sources
-from parley.reading.transcript import Note
+from parley.declaration.registry import get
+from parley.read.transcript import Note
+from parley.rows.splits import generate, split_plan
+from parley.rows.upstream import Sources
 
 cosrec = get("cosrec")
 configs = cosrec.configs

@@ -8,8 +8,8 @@ from statistics import mean
 import pytest
 
 from parley.base.errors import RecordError
-from parley.building.folder import open_folder
-from parley.building.registry import get
+from parley.declaration.registry import get
+from parley.rows.folder import open_folder
 from parley.tasks.evaluate import score
 from parley.tasks.formats import NO_HIT
 

@@ -9,9 +9,9 @@ import pytest
 from folders import in_memory
 
 from parley.base.errors import RecordError
-from parley.building.folder import open_folder
-from parley.building.registry import get
-from parley.reading.transcript import Note
+from parley.declaration.registry import get
+from parley.read.transcript import Note
+from parley.rows.folder import open_folder
 from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined
 

@@ -5,11 +5,11 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from parley.authoring.linting.dataset_folder import DatasetFolder
-from parley.authoring.linting.run import RULES
-from parley.building.folder import open_folder
-from parley.building.registry import discover
-from parley.verifying.check import run_check
+from parley.authoring.dataset_folder import DatasetFolder
+from parley.authoring.rules import RULES
+from parley.declaration.registry import discover
+from parley.rows.folder import open_folder
+from parley.verification.check import run_check
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pytest
 
 from parley import Builder, ClassLabel, Config, Field, File, Folder, Value, View
 from parley.base.errors import ScriptError
-from parley.building.jobs import Job
+from parley.declaration.jobs import Job
 from parley.schema.features import datasets_features
 
 URL, SHA256, GIT = "https://example.org/1.0/a.json", "0" * 64, "0" * 40

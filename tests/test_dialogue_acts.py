@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from parley.building.registry import get
+from parley.declaration.registry import get
 
 DATASET = get("craigslist_bargains")
 ROWS = DATASET.configs["dialogue_acts"].rows

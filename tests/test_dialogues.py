@@ -16,12 +16,11 @@ import pytest
 from folders import retable
 
 from parley.base.errors import OutputError, ScriptError
-from parley.building.folder import find_folder
-from parley.building.frozen import frozen
-from parley.building.registry import Dataset, get
 from parley.cli.show import find_dialogue
-from parley.reading.dialogues import Dialogue, dialogues
-from parley.reading.transcript import Note, Transcript, Turn
+from parley.declaration.registry import Dataset, get
+from parley.read.dialogues import Dialogue, dialogues
+from parley.read.transcript import Note, Transcript, Turn
+from parley.rows.folder import find_folder, frozen
 
 
 @pytest.fixture

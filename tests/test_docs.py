@@ -18,10 +18,10 @@ import typer
 import unverified
 from processes import python
 
-from parley.building.card import with_numbers
-from parley.building.folder import open_folder
-from parley.building.registry import discover
+from parley.builds.card import with_numbers
 from parley.cli import app
+from parley.declaration.registry import discover
+from parley.rows.folder import open_folder
 
 ROOT = Path(__file__).parent.parent
 SKILL = "parley/.agents/skills/parley/SKILL.md"

@@ -6,7 +6,7 @@ import pytest
 from folders import in_memory
 
 from parley.base.errors import RecordError
-from parley.building.registry import get
+from parley.declaration.registry import get
 from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined
 

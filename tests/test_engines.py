@@ -14,9 +14,9 @@ import pyarrow.dataset
 import pytest
 
 import parley
-from parley.building.build import build
-from parley.building.registry import get
-from parley.building.upstream import open_source
+from parley.builds.build import build
+from parley.declaration.registry import get
+from parley.rows.upstream import open_source
 
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
 # PySpark 4.0 leaves it to Python to close the sockets that rows come through.
@@ -123,7 +123,7 @@ def shards(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shards")
     with pytest.MonkeyPatch.context() as patch:
         for name, size in (("BATCH", 1), ("GROUP", 0), ("SHARD", 2_000)):
-            patch.setattr(f"parley.building.rows.parquet.{name}", size)
+            patch.setattr(f"parley.rows.parquet.{name}", size)
         build(open_source(get("casino"), None, sample=True), folder)
     assert len(list((folder / "casino" / "dialogues").glob("*.parquet"))) == 3
     return folder

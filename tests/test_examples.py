@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from processes import python
 
-from parley.building.registry import discover
+from parley.declaration.registry import discover
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SHOWN = re.findall(

@@ -15,12 +15,12 @@ from folders import retable
 from hub import contents
 
 from parley.base.errors import OutputError, UsageError
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import get
-from parley.building.upstream import open_source
-from parley.reading.dialogues import dialogues
-from parley.reading.export.export import export
+from parley.builds.build import build
+from parley.declaration.registry import get
+from parley.read.dialogues import dialogues
+from parley.read.export.export import export
+from parley.rows.folder import open_folder
+from parley.rows.upstream import open_source
 from parley.schema.features import item_of, labels_of
 
 OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -17,7 +17,7 @@ import pytest
 from server import BODY, QUICK, Page, archive, blob, pinned
 
 from parley.base.errors import FetchError, UsageError
-from parley.source.archive import ArchiveError, open_archive
+from parley.source.download import ArchiveError, open_archive
 from parley.source.fetch import cache_folder, fetch
 from parley.source.pins import git_tree, problem, whence
 
@@ -467,7 +467,7 @@ ODD = {
 @pytest.mark.parametrize("what", ODD)
 def test_an_odd_archive_is_refused(server, tmp_path, pin, failure, monkeypatch, what):
     """In one message; nothing of it stays; the other source is there."""
-    monkeypatch.setattr("parley.source.archive.LIMIT", 4_999_999)
+    monkeypatch.setattr("parley.source.download.LIMIT", 4_999_999)
     server.pages["/x.zip"] = Page(ODD[what])
     folder = {"url": server.url("/x.zip"), "member": "x-1/en", "git_tree": "0" * 40}
     (wrong,) = failure({"en": folder, "a": pin}, tmp_path / "cache").problems

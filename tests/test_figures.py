@@ -8,8 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from parley.building.figures import Differs, MissingSplitError, counted, documented
-from parley.building.verdicts import UNEXPLAINED, every_count, figures, judge
+from parley.base.errors import MissingSplitError
+from parley.declaration.figures import (
+    UNEXPLAINED,
+    Differs,
+    counted,
+    documented,
+    every_count,
+    figures,
+    judge,
+)
 
 KNOWN = Differs("39.4", "39.5", "folds")
 

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from parley.authoring.starting.new import write_skeleton
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import Dataset
-from parley.building.upstream import Sources
-from parley.verifying.verify import verify
+from parley.authoring.new import write_skeleton
+from parley.builds.build import build
+from parley.declaration.registry import Dataset
+from parley.rows.folder import open_folder
+from parley.rows.upstream import Sources
+from parley.verification.verify import verify
 
 # This config keeps upstream's names
 NAMED = {("craigslist_bargains", "negotiations"): {"uuid": "dialogue_id"}}

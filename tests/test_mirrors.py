@@ -7,12 +7,12 @@ import shutil
 import pytest
 
 from parley.base.errors import SourceError
-from parley.building.build import build
-from parley.building.card import parse
-from parley.building.folder import open_folder
-from parley.building.registry import get
-from parley.building.upstream import open_source
-from parley.verifying.verify import verify
+from parley.builds.build import build
+from parley.builds.card import parse
+from parley.declaration.registry import get
+from parley.rows.folder import open_folder
+from parley.rows.upstream import open_source
+from parley.verification.verify import verify
 
 NAME = "craigslist_bargains"
 DATASET = get(NAME)

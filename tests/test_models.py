@@ -17,13 +17,13 @@ from test_tasks import TASKS
 
 import parley
 from parley.base.errors import UsageError
-from parley.base.nested import flat
-from parley.building.folder import find_folder
-from parley.building.registry import discover
+from parley.base.values import flat
+from parley.declaration.registry import discover
+from parley.rows.folder import find_folder
 from parley.tasks.asking import NO_ANSWER
 from parley.tasks.games import Playing
-from parley.tasks.gold import Part
 from parley.tasks.questions import Questions
+from parley.tasks.task import Part
 
 # inspect leaves the connections of a model open until they are collected
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -277,7 +277,7 @@ def test_a_part_has_one_score_whoever_cuts_it(asked, scored, of):
 def test_epochs_are_repetitions(asked, scored):
     from inspect_ai.scorer import SampleScore
 
-    from parley.models.tasks import parley_score
+    from parley.models.inspect_tasks import parley_score
 
     turns = iter(range(100))
     camp = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
@@ -459,7 +459,7 @@ def test_a_setting_that_cannot_be_is_refused(name, given, asked):
 
 
 def test_the_build_is_the_one_here_or_that_of_load(sample_build, monkeypatch, tmp_path):
-    tasks = pytest.importorskip("parley.models.tasks", reason="needs the extra models")
+    tasks = pytest.importorskip("parley.models.inspect_tasks", reason="needs the extra models")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     with pytest.raises(tasks.PrerequisiteError, match="parley build casino"):

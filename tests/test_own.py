@@ -7,11 +7,11 @@ import pytest
 
 import parley
 from parley.base.errors import ParleyError
-from parley.reading.export.export import export
-from parley.reading.sql import write
+from parley.read.export.export import export
+from parley.read.sql import write
 
 pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
-Own = pytest.importorskip("parley.reading.site.own").Own
+Own = pytest.importorskip("parley.read.site.user_files").Own
 
 DAMAGED = {  # what the error says -> files with ID for dialogue_id and ; for a new line
     "no such": """csv:ID,x;9,a csv:ID,turn,x;2001,0,a;2001,99,b csv:ID,turn,x;9,0,a

@@ -25,18 +25,18 @@ from folders import reseal
 
 import parley
 from parley.base.console import plain
-from parley.building.build import build
-from parley.building.folder import find_folder
-from parley.building.registry import discover, get
-from parley.building.upstream import open_source
-from parley.reading.dialogues import places
-from parley.reading.export.export import export
+from parley.builds.build import build
+from parley.declaration.registry import discover, get
+from parley.read.dialogues import places
+from parley.read.export.export import export
+from parley.rows.folder import find_folder
+from parley.rows.upstream import open_source
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-site = pytest.importorskip("parley.reading.site.write", reason="the extra `site` is not installed")
-data = pytest.importorskip("parley.reading.site.data")
-serve = pytest.importorskip("parley.reading.site.serve")
+site = pytest.importorskip("parley.read.site.site", reason="the extra `site` is not installed")
+data = pytest.importorskip("parley.read.site.pages")
+serve = pytest.importorskip("parley.read.site.serve")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 pytestmark = [
@@ -842,7 +842,7 @@ def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, op
             keys = {key: row[key] for key in ("dialogue_id", "turn")}
             lines.write(keys | {"labels": ["uv-part"], "<b>x</b>": attack})
     folder = find_folder(sample_build, get("casino"))
-    own = pytest.importorskip("parley.reading.site.own").Own(folder, [file])
+    own = pytest.importorskip("parley.read.site.user_files").Own(folder, [file])
     page = open_page(asked_site(served, sample_build, "own", data.Asked(own=own)))
     (label,) = own.queries
     found, sql = page.evaluate(STATE, f"#{urlencode({'is.differs': label})}")
@@ -865,7 +865,7 @@ def test_a_query_chooses_the_dialogues_and_their_order(
 ):
     query = "select dialogue_id from casino.participants order by points_scored, dialogue_id; "
     given = []
-    monkeypatch.setattr("parley.reading.site.serve.browse", lambda *of, **_: given.extend(of))
+    monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
     done = run("browse", "casino", "--build", sample_build, "--where", query)
     due = list(dict.fromkeys(str(id) for (id,) in asked(sample_build, query)))
     assert done.stderr.split()[0] == str(len(due))

@@ -17,23 +17,23 @@ from huggingface_hub import parse_eval_result_entries
 from unverified import held
 
 import parley
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.base.secret import without_secrets
-from parley.building.build import build
-from parley.building.folder import BuiltFolder, open_folder
-from parley.building.provenance import EVAL, PROVENANCE, QUESTIONS
-from parley.building.registry import Dataset, get
-from parley.building.upstream import Sources, at_hand
+from parley.builds.build import build
+from parley.builds.built_questions import write_questions
+from parley.builds.publication import Published
+from parley.builds.publication import note as keep_note
+from parley.builds.publication import published as where_published
+from parley.declaration.registry import Dataset, get
+from parley.hub.eval_results import eval_results
 from parley.hub.publish import publish, validate_target, verify_for_upload
-from parley.hub.published import Published
-from parley.hub.published import note as keep_note
-from parley.hub.published import published as where_published
-from parley.hub.results import eval_results
 from parley.hub.upload import Change
-from parley.tasks.gold import Part
-from parley.tasks.in_builds import write_questions
-from parley.verifying.verify import verify
+from parley.rows.folder import BuiltFolder, open_folder
+from parley.rows.provenance import EVAL, PROVENANCE, QUESTIONS
+from parley.rows.upstream import Sources, at_hand
+from parley.tasks.task import Part
+from parley.verification.verify import verify
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 import parley
-from parley.building.registry import discover
 from parley.cli.sql import _shown
 from parley.cli.tables import cut_table
+from parley.declaration.registry import discover
 
 pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")

@@ -8,7 +8,7 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
-from parley.building.rows.split import fitting
+from parley.rows.splits import fitting
 from parley.schema.shapes import Checked, problems
 from parley.source.files import File, Folder
 from parley.source.reader import Reader

@@ -10,10 +10,9 @@ import pytest
 from catalogue_files import PRODUCT, REVIEW
 from folders import everything
 
+from parley.base.disk import MARK as OF_COMMANDS
+from parley.base.disk import replacing, temporary_folder, write_whole
 from parley.base.errors import OutputError
-from parley.base.replace import replacing, write_whole
-from parley.base.temporary import MARK as OF_COMMANDS
-from parley.base.temporary import temporary_folder
 
 MARK = "made.json"
 
@@ -150,7 +149,7 @@ def test_a_build_of_another_dataset_is_not_replaced(here, run):
 
 CUT = """
 import os, pathlib, signal, sys
-from parley.base import replace
+from parley.base import disk as replace
 renamed = pathlib.Path.rename
 def rename(self, target):
     if self.name in {names}:
@@ -236,8 +235,8 @@ def test_a_link_to_a_file_stays(tmp_path):
 
 LEFT = """
 import os, signal
-from parley.base.temporary import MARK as OF_COMMANDS
-from parley.base.temporary import temporary_folder
+from parley.base.disk import MARK as OF_COMMANDS
+from parley.base.disk import temporary_folder
 with temporary_folder("publish") as place:
     (place / "file").write_text("some")
     os.kill(os.getpid(), signal.SIGKILL)

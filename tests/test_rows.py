@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from parley.base.errors import RowError
-from parley.building.folder import open_folder
-from parley.building.rows.arrow import to_batch, to_batches
-from parley.building.rows.digest import Digest, same
-from parley.building.rows.write import write_batches
+from parley.rows.arrow import to_batch, to_batches
+from parley.rows.digest import Digest, same
+from parley.rows.folder import open_folder
+from parley.rows.splits import write_batches
 from parley.schema.features import arrow_schema
 
 V = datasets.Value

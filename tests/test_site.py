@@ -24,16 +24,16 @@ from folders import restate
 from hub import contents
 
 from parley.base.errors import Interrupted
-from parley.building.card import is_licensed, parse
-from parley.building.folder import open_folder
-from parley.building.registry import discover
-from parley.hub.published import Published, note, published
-from parley.reading.dialogues import dialogues
-from parley.reading.site.data import write_data
-from parley.reading.site.filters import filters
-from parley.reading.site.markdown import to_html
-from parley.reading.site.serve import Parts, serving
-from parley.reading.site.write import Description, write_site
+from parley.builds.card import is_licensed, parse
+from parley.builds.publication import Published, note, published
+from parley.declaration.registry import discover
+from parley.read.dialogues import dialogues
+from parley.read.site.filters import filters
+from parley.read.site.markdown import to_html
+from parley.read.site.pages import write_data
+from parley.read.site.serve import Parts, serving
+from parley.read.site.site import Description, write_site
+from parley.rows.folder import open_folder
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +363,7 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
 def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_path, monkeypatch):
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("parley.reading.site.serve.browse", None)  # which would not end
+    monkeypatch.setattr("parley.read.site.serve.browse", None)  # which would not end
     logs = "enable_logging(storage = 'file', storage_config = {'path': 'mine'})"
     for query, *names in (
         ("select 12345 as dialogue_id", "casino"),

@@ -22,10 +22,10 @@ from rich.console import Console
 
 import parley
 from parley.base.errors import OutputError, UsageError
-from parley.building.registry import discover
-from parley.reading.sql import connect, ids, statement_of, until_interrupted, with_meanings, write
+from parley.builds.card_parts import columns_of
+from parley.declaration.registry import discover
+from parley.read.sql import connect, ids, statement_of, until_interrupted, with_meanings, write
 from parley.schema.features import item_of, labels_of
-from parley.schema.fields import columns_of
 
 duckdb = pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
 

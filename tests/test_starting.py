@@ -5,10 +5,10 @@ from ast import literal_eval
 
 import pytest
 
-from parley.authoring.linting.run import check_folder
-from parley.authoring.starting.new import SKELETON, write_skeleton
+from parley.authoring.new import SKELETON, write_skeleton
+from parley.authoring.rules import check_folder
 from parley.base.errors import UsageError
-from parley.building.registry import Dataset, discover
+from parley.declaration.registry import Dataset, discover
 from parley.source.files import File
 from parley.source.pins import problem
 

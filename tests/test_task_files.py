@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from parley import __version__
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring.new import write_skeleton
 from parley.base.errors import RecordError, UsageError
-from parley.base.marks import marks
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import Dataset
-from parley.building.upstream import open_source
+from parley.builds.build import build
+from parley.builds.card_parts import marks
+from parley.declaration.registry import Dataset
+from parley.rows.folder import open_folder
+from parley.rows.upstream import open_source
 from parley.tasks.evaluate import measured_scores
-from parley.tasks.gold import Part, in_order_of_pilots, load_gold
 from parley.tasks.predictions import read, validate_predictions
+from parley.tasks.task import Part, in_order_of_pilots, load_gold
 
 SAMPLE = """\
 {"id": "one", "turns": [{"speaker": "clerk", "text": "Hi!"}, {"speaker": "clerk", "text": "Yes?"}]}
@@ -29,7 +29,7 @@ SAMPLE = """\
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
-from parley.building.figures import (Data)
+from parley.declaration.figures import (Data)
 from parley.tasks.formats import TREC_RUN
 from parley.tasks.task import Reference, Score, Subset, Task, Undefined
 from parley import Checked
@@ -429,7 +429,7 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
     jobs = tmp_path / "changed" / "chatter" / "jobs.py"
     jobs.parent.mkdir(parents=True)
     jobs.write_text(
-        "import typer\nfrom parley.building.jobs import Job\n\n\n"
+        "import typer\nfrom parley.declaration.jobs import Job\n\n\n"
         f"def job(part: str = typer.Option('', help={ACTS!r}, metavar={ACTS!r})):\n"
         f"    {ACTS!r}\n\n\nJOBS = {{'job': Job(job), {ACTS!r}: Job(job)}}\n"
     )
@@ -547,7 +547,7 @@ NO_MEMORY = [
     "OSError(12, 'Cannot allocate memory')",
 ]
 BUILD = ("build", "chatter", "--sample", "--build", "out")
-CHECK = "from parley.building.figures import check\n\n\n@check\ndef sound(data):\n    yield\n"
+CHECK = "from parley.declaration.figures import check\n\n\n@check\ndef sound(data):\n    yield\n"
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,18 @@ from pathlib import Path
 import pytest
 from processes import python
 
-from parley.authoring.linting.task_rules import problems_of_answers, right_answers
+from parley.authoring.task_rules import problems_of_answers, right_answers
 from parley.base.errors import OutputError, Problem
-from parley.base.marks import with_parts
-from parley.base.nested import flat
-from parley.building.card_parts import overview
-from parley.building.folder import open_folder
-from parley.building.registry import discover
+from parley.base.values import flat
+from parley.builds.card_parts import overview, with_parts
+from parley.declaration.registry import discover
+from parley.rows.folder import open_folder
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.formats import TREC_RUN, UNREADABLE
 from parley.tasks.game_scores import GAME_FIELDS
-from parley.tasks.gold import Part, load_gold
+from parley.tasks.metrics import Rows
 from parley.tasks.predictions import write
-from parley.tasks.rows import Rows
-from parley.tasks.task import MEASURED, Undefined
+from parley.tasks.task import MEASURED, Part, Undefined, load_gold
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)

@@ -8,7 +8,7 @@ from datasets.exceptions import DatasetGenerationError
 from server import Page, Server, blob, pinned
 
 from parley.base.errors import SourceError
-from parley.building.folder import open_folder
+from parley.rows.folder import open_folder
 from parley.source.pins import git_tree
 
 

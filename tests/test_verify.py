@@ -13,23 +13,22 @@ import pytest
 from folders import in_memory, parquet, reseal, restate, retable, rewrite
 from mutations import DROP, changed, found_by, swap
 
-from parley.authoring.starting.new import write_skeleton
-from parley.base.errors import OutputError, UsageError
-from parley.base.marks import marks
-from parley.building.build import build as build_files
-from parley.building.figures import MissingSplitError
-from parley.building.folder import open_folder
-from parley.building.measurements import FILE, Measured, measured
-from parley.building.registry import Dataset, discover, get
-from parley.building.rows import parquet as parquet_files
-from parley.building.upstream import Sources, open_source
-from parley.building.verdicts import UNEXPLAINED, Figure
-from parley.reading.export.export import export
-from parley.tasks.in_builds import write_questions
-from parley.verifying import folder_checks, row_checks
-from parley.verifying.check import Check
-from parley.verifying.diff import compare
-from parley.verifying.verify import Verification, verify, verify_each
+from parley.authoring.new import write_skeleton
+from parley.base.errors import MissingSplitError, OutputError, UsageError
+from parley.builds.build import build as build_files
+from parley.builds.built_questions import write_questions
+from parley.builds.card_parts import marks
+from parley.declaration.figures import UNEXPLAINED, Figure
+from parley.declaration.measured import FILE, Measured, measured
+from parley.declaration.registry import Dataset, discover, get
+from parley.read.export.export import export
+from parley.rows import parquet as parquet_files
+from parley.rows.folder import open_folder
+from parley.rows.upstream import Sources, open_source
+from parley.verification import folder_checks, row_checks
+from parley.verification.check import Check
+from parley.verification.diff import compare
+from parley.verification.verify import Verification, verify, verify_each
 
 
 @pytest.fixture
@@ -174,7 +173,7 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley.building.figures import counted
+from parley.declaration.figures import counted
 
 
 @counted(decimals=2)

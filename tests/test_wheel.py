@@ -14,7 +14,7 @@ import readme_renderer.markdown
 import yaml
 
 from parley import __version__
-from parley.building.registry import discover
+from parley.declaration.registry import discover
 
 pytestmark = pytest.mark.slow
 HOME = Path(__file__).resolve().parent.parent

@@ -10,7 +10,7 @@ from transformers import (
     set_seed,
 )
 
-from parley.building.registry import discover
+from parley.declaration.registry import discover
 
 PAD, START, END = "<|pad|>", "<|im_start|>", "<|im_end|>"
 # ChatML. `generation` marks the assistant's text and the end of its turn.

@@ -4,9 +4,9 @@ import hashlib
 
 from hub import contents
 
-from parley.building.folder import BuiltFolder
 from parley.cli import main
 from parley.hub import publish
+from parley.rows.folder import BuiltFolder
 
 
 def held(folder):

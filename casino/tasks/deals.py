@@ -5,11 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.building.figures import Data
-from parley.tasks.formats import Key, Prediction
-from parley.tasks.game_scores import GAME_FIELDS, GAME_METRICS, game_shape, score_games
-from parley.tasks.games import NegotiationState, Playing
-from parley.tasks.task import Reference, Score, Task
+from parley import Data
+from parley.tasks import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    Key,
+    NegotiationState,
+    Playing,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    game_shape,
+    score_games,
+)
 
 from ..scenarios import (
     ISSUES,

@@ -6,12 +6,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import problems
-from parley.building.figures import Data
-from parley.tasks.answers import reader
-from parley.tasks.asking import Asking, Question, Unreadable, chat, object_schema
-from parley.tasks.formats import UNREADABLE, Key, Prediction
-from parley.tasks.task import Reference, Score, Task
+from parley import Data, problems
+from parley.tasks import (
+    UNREADABLE,
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Unreadable,
+    chat,
+    object_schema,
+    reader,
+)
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS

@@ -4,11 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley.building.figures import Data
-from parley.tasks.answers import one_of, reader
-from parley.tasks.asking import Asking, Question, chat, object_schema
-from parley.tasks.formats import Key, Prediction
-from parley.tasks.task import Reference, Score, Task, Undefined
+from parley import Data
+from parley.tasks import (
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    object_schema,
+    one_of,
+    reader,
+)
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS

@@ -4,12 +4,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from itertools import permutations
 
-from parley import Checked
-from parley.building.figures import Data
-from parley.tasks.answers import order_of, reader
-from parley.tasks.asking import Asking, Question, chat, object_schema
-from parley.tasks.formats import Key, Prediction
-from parley.tasks.task import Reference, Score, Task
+from parley import Checked, Data
+from parley.tasks import (
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    chat,
+    object_schema,
+    order_of,
+    reader,
+)
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS

@@ -5,10 +5,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from parley import Checked
-from parley.building.figures import Data
-from parley.tasks.asking import spoken
-from parley.tasks.formats import Key, Prediction
+from parley import Checked, Data
+from parley.tasks import Key, Prediction, spoken
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import PARTNER

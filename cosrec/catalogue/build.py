@@ -24,10 +24,17 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from parley import __version__
-from parley.base.console import print_message
-from parley.base.errors import OutputError, Problem, RecordError, SourceError, UsageError
-from parley.base.replace import beside, write_whole
+from parley import (
+    OutputError,
+    Problem,
+    RecordError,
+    SourceError,
+    UsageError,
+    __version__,
+    beside,
+    print_message,
+    write_whole,
+)
 
 from . import jsonl as upstream
 from .card import render

@@ -25,8 +25,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley import ParleyError
-from parley.base.errors import OutputError, UsageError
+from parley import OutputError, ParleyError, UsageError
 
 from . import sift
 from .files import blocks

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from parley.base.errors import Problem, SourceError, UsageError
+from parley import Problem, SourceError, UsageError
 
 GzipFile: Any = gzip.GzipFile
 Damaged: Any = zlib.error

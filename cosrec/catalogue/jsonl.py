@@ -11,8 +11,7 @@ from typing import Any
 import jsonlines
 import pyarrow.parquet as pq
 
-from parley.base.errors import UsageError
-from parley.base.replace import writing
+from parley import UsageError, writing
 
 from .rules import PRODUCT_VALUES, REVIEW_VALUES
 

@@ -10,9 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.building.rows.digest import Digest
-from parley.building.rows.parquet import write_parquet
-from parley.schema.features import arrow_schema
+from parley import Digest, arrow_schema, write_parquet
 
 from .sift import PRODUCT, schema
 

@@ -5,12 +5,23 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import Checked
-from parley.building.figures import Data
-from parley.tasks.answers import reader, some_of
-from parley.tasks.asking import Asking, Question, chat, object_schema, spoken
-from parley.tasks.formats import UNREADABLE, Key, Prediction
-from parley.tasks.task import Reference, Score, Task, Undefined
+from parley import Checked, Data
+from parley.tasks import (
+    UNREADABLE,
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    object_schema,
+    reader,
+    some_of,
+    spoken,
+)
 
 from ..rows import TYPES
 from ..views import places_of

@@ -8,9 +8,8 @@ from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from parley.building.figures import Data
-from parley.tasks.formats import NO_HIT, TREC_RUN, Key, Prediction
-from parley.tasks.task import Reference, Score, Task
+from parley import Data
+from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Score, Task
 
 Row = dict[str, Any]
 Predictions = Mapping[Key, Prediction]

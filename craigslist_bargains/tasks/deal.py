@@ -4,13 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked
-from parley.base.errors import UsageError
-from parley.building.figures import Data
-from parley.tasks.answers import number_from, reader
-from parley.tasks.asking import Asking, Question, chat, object_schema, spoken
-from parley.tasks.formats import Key, Prediction
-from parley.tasks.task import Reference, Score, Task, Undefined
+from parley import Checked, Data, UsageError
+from parley.tasks import (
+    Asking,
+    Key,
+    Prediction,
+    Question,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    chat,
+    number_from,
+    object_schema,
+    reader,
+    spoken,
+)
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars

@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from parley import Checked
-from parley.building.figures import Data
-from parley.tasks.formats import Key, Prediction
-from parley.tasks.game_scores import GAME_FIELDS, GAME_METRICS, game_shape, score_games
-from parley.tasks.games import NegotiationState, Playing
-from parley.tasks.task import Reference, Score, Task, Undefined
+from parley import Checked, Data
+from parley.tasks import (
+    GAME_FIELDS,
+    GAME_METRICS,
+    Key,
+    NegotiationState,
+    Playing,
+    Prediction,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    game_shape,
+    score_games,
+)
 
 from ..subsets import SUBSETS
 from ..views import SIDES, dollars

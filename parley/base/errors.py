@@ -204,3 +204,12 @@ def cut(line: str, most: int = 500) -> str:
     """Shorten a long line in the middle."""
     last = most * 2 // 5
     return line if len(line) <= most else f"{line[: most - last]}…{line[1 - last :]}"
+
+
+def one_line(text: str) -> str:
+    """Return a text without its line breaks."""
+    return re.sub(r"\s*\n\s*", " ", text.strip())
+
+
+class MissingSplitError(ParleyError):
+    """A figure needs a split that was not built, since its source was missing."""

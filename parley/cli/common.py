@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from parley.base.errors import Failures, ParleyError, UsageError, require_utf8
 from parley.base.version import __version__
-from parley.building.registry import Dataset, discover, get
+from parley.declaration.registry import Dataset, discover, get
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -158,7 +158,7 @@ def select(names: list[str] | None) -> list[Dataset]:
 
 def select_built(names: list[str] | None, folder: Path) -> list[Dataset]:
     """Return the selected datasets with a build; UsageError if a named one, or each, has none."""
-    from parley.building.folder import find_folder
+    from parley.rows.folder import find_folder
 
     chosen = select(names)
     built = [dataset for dataset in chosen if (folder / dataset.name).is_dir()]
@@ -181,9 +181,9 @@ def built_or_samples(
         return
     if folder is not None:
         raise UsageError("--sample excludes --build")
-    from parley.base.temporary import temporary_folder
-    from parley.building.build import build
-    from parley.building.upstream import open_source
+    from parley.base.disk import temporary_folder
+    from parley.builds.build import build
+    from parley.rows.upstream import open_source
 
     with temporary_folder("samples") as place:
         for dataset in select(names):

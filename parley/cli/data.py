@@ -9,15 +9,15 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import Failures, FetchError, ParleyError, UsageError
-from parley.building.registry import get
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
 from parley.cli.process import as_failure
+from parley.declaration.registry import get
 
 
 @app.command("list")
 def list_(names: Names = None, as_json: AsJson = False) -> None:
     """List datasets: configs, splits, rows, sizes, licences."""
-    from parley.building.card import summary
+    from parley.builds.card import summary
     from parley.cli.report import listing
 
     found, attempt = [], Attempts()
@@ -78,7 +78,7 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
     import shutil
 
     from parley.base.console import print_message, size
-    from parley.base.part import part_of
+    from parley.base.disk import part_of
 
     def fetched(file: Path) -> int:
         places = (file, part_of(file))
@@ -117,12 +117,12 @@ def build(
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
     from parley.base.console import print_message, progress
-    from parley.building import card
-    from parley.building.build import build as build_dataset
-    from parley.building.upstream import open_source, source_folder
+    from parley.builds import card
+    from parley.builds.build import build as build_dataset
+    from parley.builds.built_questions import write_questions
     from parley.cli.report import build_table
+    from parley.rows.upstream import open_source, source_folder
     from parley.tasks.evaluate import measured_scores
-    from parley.tasks.in_builds import write_questions
 
     if sample and (source is not None or measure):
         raise UsageError("--sample excludes --source and --measure")
@@ -171,10 +171,10 @@ def verify(
     """
     chosen = common.select_built(names, folder)  # before what is slow to import
     from parley.base.console import progress
-    from parley.building.upstream import source_folder
     from parley.cli.report import report
-    from parley.reading.dialogues import transcripts
-    from parley.verifying.verify import Verification, verify_each
+    from parley.read.dialogues import transcripts
+    from parley.rows.upstream import source_folder
+    from parley.verification.verify import Verification, verify_each
 
     with progress() as advance:
         outcomes = list(verify_each(chosen, folder, source_folder(source), advance, [transcripts]))
@@ -201,9 +201,9 @@ def diff(
 
     As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
-    from parley.building.folder import open_folder
     from parley.cli.report import differences
-    from parley.verifying.diff import compare
+    from parley.rows.folder import open_folder
+    from parley.verification.diff import compare
 
     try:
         found = compare(open_folder(old), open_folder(new))

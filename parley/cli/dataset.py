@@ -20,7 +20,7 @@ def new(
 
     It passes `parley check` and builds.
     """
-    from parley.authoring.starting.new import write_skeleton
+    from parley.authoring.new import write_skeleton
 
     print_line(f"wrote {write_skeleton(name, folder)}; edit it, and check it with")
     print_line(f"PARLEY_DATASETS={shlex.quote(str(folder))} parley check {name}")
@@ -34,7 +34,7 @@ def pin(
     ] = "",
 ) -> None:
     """Print the line of pins.py for a file or folder: URL, size and hash."""
-    from parley.authoring.starting.pin import pin_line
+    from parley.authoring.pin import pin_line
 
     typer.echo(pin_line(path, url))
 
@@ -45,8 +45,8 @@ def card(names: Names = None) -> None:
 
     They come from the script, the sample and measured.json.
     """
-    from parley.base.replace import write_whole
-    from parley.building.card import renewed_card
+    from parley.base.disk import write_whole
+    from parley.builds.card import renewed_card
 
     attempt = Attempts()
     for dataset in select(names):
@@ -64,7 +64,7 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
 
     Needs no upstream files. Exit status 1 if a rule is broken.
     """
-    from parley.authoring.linting.run import check_folder
+    from parley.authoring.rules import check_folder
     from parley.base.console import progress
     from parley.cli.report import checked
 

@@ -7,9 +7,9 @@ from typer import Argument
 from typer.core import TyperCommand
 
 from parley.base.errors import ScriptError
-from parley.building.jobs import Job
-from parley.building.registry import get
 from parley.cli.common import Attempts, app, dataset_names
+from parley.declaration.jobs import Job
+from parley.declaration.registry import get
 
 
 def _words(ctx: typer.Context) -> list[str]:

@@ -7,8 +7,8 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import ParleyError
-from parley.building.registry import Dataset, get
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, app
+from parley.declaration.registry import Dataset, get
 
 
 @app.command()
@@ -32,12 +32,12 @@ def publish(
     the repository at the old version or at the new one; the next run completes the rest.
     """
     from parley.base.console import print_logs, print_message
-    from parley.building.folder import find_folder
-    from parley.building.upstream import at_hand, source_folder
+    from parley.builds.publication import Published, note
     from parley.cli.report import publication
     from parley.hub import publish as hub
-    from parley.hub.published import Published, note
-    from parley.reading.dialogues import transcripts
+    from parley.read.dialogues import transcripts
+    from parley.rows.folder import find_folder
+    from parley.rows.upstream import at_hand, source_folder
 
     def step(text: str) -> None:
         print_message(f"{repo}: {text}")
@@ -67,7 +67,7 @@ def publish(
 
 
 def _formats(dataset: Dataset) -> list[str]:
-    from parley.reading.export.export import formats
+    from parley.read.export.export import formats
 
     return list(formats(dataset))
 
@@ -91,9 +91,9 @@ def export(
     ] = None,
 ) -> None:
     """Write a build in another format into a new folder."""
-    from parley.building.folder import find_folder
-    from parley.reading.export.export import export as export_dataset
-    from parley.reading.export.export import without_dialogues
+    from parley.read.export.export import export as export_dataset
+    from parley.read.export.export import without_dialogues
+    from parley.rows.folder import find_folder
 
     built = find_folder(folder, get(name))
     files = export_dataset(built, format, target, common.read_ids(ids))
@@ -111,8 +111,8 @@ def charts(
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write the charts of a build as SVG files, into a new folder."""
-    from parley.building.folder import find_folder
-    from parley.reading.site.pictures import write_charts
+    from parley.read.site.pictures import write_charts
+    from parley.rows.folder import find_folder
 
     files = write_charts(find_folder(folder, get(name)), target)
     common.print_line(f"charts of {name}, in {target}/: {', '.join(files)}")

@@ -8,13 +8,13 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import Interrupted, UsageError
-from parley.building.registry import get
 from parley.cli.common import AsJson, BuildDir, BuildOrOther, Name, Names, Sample, SourceDir, app
+from parley.declaration.registry import get
 
 if TYPE_CHECKING:
-    from parley.building.folder import BuiltFolder
-    from parley.building.upstream import Sources
-    from parley.reading.site.data import Asked
+    from parley.read.site.pages import Asked
+    from parley.rows.folder import BuiltFolder
+    from parley.rows.upstream import Sources
 
 _TITLES = "A folder with the titles of judged documents."
 _WHERE = (
@@ -47,10 +47,10 @@ def show(
 
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
-    from parley.building.folder import find_folder
-    from parley.building.upstream import open_source, source_folder
+    from parley.builds.card_parts import field_tables
     from parley.cli.show import find_dialogue, lay_out, lay_out_fields
-    from parley.schema.fields import field_tables
+    from parley.rows.folder import find_folder
+    from parley.rows.upstream import open_source, source_folder
 
     dataset = get(name)
     excluding = {"--fields": fields, "--sample": sample, "--build": folder, "--source": source}
@@ -90,8 +90,8 @@ def site(
     The page is static files: open its index.html, or put the folder on any host.
     """
     from parley.base.console import progress
-    from parley.reading.site.data import Asked
-    from parley.reading.site.write import write_site
+    from parley.read.site.pages import Asked
+    from parley.read.site.site import write_site
 
     folders = _folders(names, folder, catalogue)
     with progress("dialogues") as advance:
@@ -100,7 +100,7 @@ def site(
 
 
 def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "list[BuiltFolder]":
-    from parley.building.folder import find_folder
+    from parley.rows.folder import find_folder
 
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")
@@ -112,10 +112,10 @@ def _asked(
 ) -> "Asked":
     """Return a query with the ids that it finds, and files; say how many, and how they differ."""
     from parley.base.console import print_message
-    from parley.reading.dialogues import require_dialogues
-    from parley.reading.site.data import Asked
-    from parley.reading.site.own import Own
-    from parley.reading.sql import builds_in, connect, ids, named_in
+    from parley.read.dialogues import require_dialogues
+    from parley.read.site.pages import Asked
+    from parley.read.site.user_files import Own
+    from parley.read.sql import builds_in, connect, ids, named_in
 
     if len(folders) != 1:
         raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
@@ -146,8 +146,8 @@ def browse(
 
     A dataset is read when its first page is opened.
     """
-    from parley.reading.site.data import Asked
-    from parley.reading.site.serve import browse as browse_builds
+    from parley.read.site.pages import Asked
+    from parley.read.site.serve import browse as browse_builds
 
     try:
         with common.built_or_samples(folder, sample, names) as place:

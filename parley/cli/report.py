@@ -9,15 +9,15 @@ from rich.console import Group, RenderableType
 
 from parley.base.console import safe, size
 from parley.base.errors import cut
-from parley.building import verdicts
-from parley.building.verdicts import UNEXPLAINED, Figure, tally
 from parley.cli.tables import first, indented, table
+from parley.declaration import figures as verdicts
+from parley.declaration.figures import UNEXPLAINED, Figure, tally
 
 if TYPE_CHECKING:  # each command imports only what it runs
     from parley.hub.publish import Publication
-    from parley.verifying.check import Check
-    from parley.verifying.diff import Difference, SplitDifference
-    from parley.verifying.verify import Verification
+    from parley.verification.check import Check
+    from parley.verification.diff import Difference, SplitDifference
+    from parley.verification.verify import Verification
 
 # the verdicts, cut so that the table fits 80 columns
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")

@@ -8,8 +8,8 @@ from typer import Argument, Option
 
 import parley.cli.common as common
 from parley.base.errors import UsageError
-from parley.building.registry import get
 from parley.cli.common import UNREAD, AsJson, BuildDir, Name, Names, app, completing
+from parley.declaration.registry import get
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
@@ -40,9 +40,8 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List the tasks of each dataset, with their metrics and baselines."""
-    from parley.base.marks import with_parts
-    from parley.base.replace import write_whole
-    from parley.building.card_parts import overview
+    from parley.base.disk import write_whole
+    from parley.builds.card_parts import overview, with_parts
     from parley.cli.task_tables import lay_out_tasks, tasks_as_dicts
 
     found, attempt = [], common.Attempts()
@@ -86,12 +85,12 @@ def score(
     Exit status 1 if a baseline does not give its reference.
     """
     from parley.base.console import progress
-    from parley.building.folder import find_folder
     from parley.cli.task_tables import lay_out_score, lay_out_template, tasks_as_dicts
     from parley.models.logs import score_file
+    from parley.rows.folder import find_folder
     from parley.tasks.evaluate import score as evaluate
-    from parley.tasks.gold import Part
     from parley.tasks.predictions import require_free
+    from parley.tasks.task import Part
 
     dataset = get(name)
     declared, asked = dataset.task(task), common.options_of(set_)
@@ -122,8 +121,8 @@ def score(
         else:
             result = score_file(built, task, asked, str(file), part, unreadable)
     if entry:
-        from parley.base.replace import write_whole
-        from parley.hub.results import eval_results
+        from parley.base.disk import write_whole
+        from parley.hub.eval_results import eval_results
 
         write_whole(entry, eval_results(result, built))
     common.print_result(as_json, result.as_dict(), lay_out_score, result)

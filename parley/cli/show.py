@@ -5,13 +5,13 @@ from rich.padding import Padding
 
 from parley.base.console import safe
 from parley.base.errors import UsageError
-from parley.building.folder import BuiltFolder
-from parley.building.registry import Dataset
-from parley.building.upstream import Sources
+from parley.builds.card_parts import FieldTable
 from parley.cli.tables import LABEL, grid, indented, labelled
-from parley.reading.dialogues import Dialogue, dialogues_of, places
-from parley.reading.transcript import Note, Table, Transcript
-from parley.schema.fields import FieldTable
+from parley.declaration.registry import Dataset
+from parley.read.dialogues import Dialogue, dialogues_of, places
+from parley.read.transcript import Note, Table, Transcript
+from parley.rows.folder import BuiltFolder
+from parley.rows.upstream import Sources
 
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 

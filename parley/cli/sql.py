@@ -37,7 +37,7 @@ def sql(
     """
     from parley.base.console import out, print_message, print_output, progress, to_json
     from parley.cli.tables import cut_table, table
-    from parley.reading import sql as engine
+    from parley.read import sql as engine
     from parley.tasks.predictions import require_free
 
     if as_json and to is not None:

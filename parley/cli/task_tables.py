@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from parley.base.console import safe
-from parley.base.nested import flat, tree
-from parley.building.card_parts import leaderboard
+from parley.base.values import flat, tree
+from parley.builds.card_parts import leaderboard
 from parley.cli.tables import first, interval, labelled, number, table
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of
 from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
-from parley.tasks.gold import ALL
 from parley.tasks.intervals import FEW
-from parley.tasks.task import Task, Undefined
+from parley.tasks.task import ALL, Task, Undefined
 
 if TYPE_CHECKING:
     from parley.models.compare import Compared, Table

@@ -14,13 +14,13 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils._validators import validate_repo_id
 
 from parley.base.errors import OutputError, PublishError, UsageError
-from parley.building.card import is_licensed, licence_section
-from parley.building.folder import BuiltFolder
-from parley.building.registry import Dataset
-from parley.building.upstream import Sources
+from parley.builds.card import is_licensed, licence_section
+from parley.declaration.registry import Dataset
 from parley.hub import upload
 from parley.hub.upload import Change, LocalFiles, Repository, clear_errors
-from parley.verifying.verify import BuildCheck, verify
+from parley.rows.folder import BuiltFolder
+from parley.rows.upstream import Sources
+from parley.verification.verify import BuildCheck, verify
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
+from parley.base.disk import temporary_folder
 from parley.base.errors import OutputError, ParleyError, Problem, PublishError
 from parley.base.secret import keep_secret, without_secrets
-from parley.base.temporary import temporary_folder
-from parley.building.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
+from parley.rows.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
 from parley.source.pins import hash_file
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"

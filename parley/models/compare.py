@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
-from parley.building.folder import find_folder
-from parley.building.registry import get
+from parley.declaration.registry import get
 from parley.models.logs import is_log, read_log, score_file
+from parley.rows.folder import find_folder
 from parley.tasks.evaluate import POLICIES, WRONG, Result
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.games import Playing
-from parley.tasks.gold import ALL, rows_digest
 from parley.tasks.intervals import Interval, Metric
-from parley.tasks.rows import Measured, Names
-from parley.tasks.task import Task
+from parley.tasks.metrics import Measured, Names
+from parley.tasks.task import ALL, Task, rows_digest
 
 SWAPS = 5_000
 """The most ways to swap the predictions of clusters in a permutation test."""

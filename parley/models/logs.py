@@ -8,15 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from parley.base.disk import open_regular
 from parley.base.errors import Problem, RecordError, UsageError, require_known
-from parley.base.regular import open_regular
-from parley.building.folder import BuiltFolder
+from parley.rows.folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.formats import UNREADABLE, Key, Prediction
-from parley.tasks.gold import ALL, Part
 from parley.tasks.questions import Answer, Questions
+from parley.tasks.task import ALL, Part
 
 _JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")

@@ -9,26 +9,27 @@ ensure this, that no column fits, or that is no shape. An integer that no float 
 ValueError. Each kind of shape is one class.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
-from parley.schema.alternatives import Alternatives
-from parley.schema.containers import List, Mapping, Object
-from parley.schema.conversion import Conversion, ToColumns, chain
+from parley.schema.composites import Alternatives, List, Mapping, Object
 from parley.schema.features import ClassLabel, Value, labels_of
 from parley.schema.nodes import (
     DTYPES,
     SCALARS,
     Choice,
     Column,
+    Conversion,
     Function,
     Node,
     Null,
     Part,
     Scalar,
+    ToColumns,
+    chain,
     held,
     type_of,
 )
@@ -250,3 +251,51 @@ class Converted(Around):
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self._column.columns(path, null or self.nullable)
+
+
+START = "<start>"  # a user message before an assistant that begins
+
+CHAT: dict[str, Any] = {
+    "messages": Field(
+        [
+            {
+                "role": Field(
+                    {"system", "user", "assistant"},
+                    "`assistant` for the speaker to learn from, `user` for the other",
+                ),
+                "content": Field(str, "the text"),
+            }
+        ],
+        f"the chat; `user` says `{START}` if the assistant begins",
+    ),
+    "source_turns": Field(
+        [[int]], f"the turns that each message is made from; none for `system` and `{START}`"
+    ),
+}
+"""The columns `messages` and `source_turns` of a config of chats, as trainers read them."""
+
+
+def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any]:
+    """Return `messages` and `source_turns` of a chat, from turns of (role, text).
+
+    Consecutive turns of a role become one message. If the assistant begins, a user message START
+    precedes it. START and the system message have no source turns.
+    """
+    messages: list[dict[str, str]] = []
+    source_turns: list[list[int]] = []
+
+    def say(role: str, text: str, places: list[int]) -> None:
+        messages.append({"role": role, "content": text})
+        source_turns.append(places)
+
+    if system:
+        say("system", system, [])
+    by_role = groupby(enumerate(turns), key=lambda turn: turn[1][0])
+    for number, (role, some) in enumerate(by_role):
+        if role == "assistant" and number == 0:
+            say("user", START, [])
+        if role not in ("user", "assistant"):
+            raise ValueError(f"expected turns of user and assistant, found {role!r:.60}")
+        places, said = zip(*some, strict=True)
+        say(role, "\n".join(text for _, text in said), list(places))
+    return {"messages": messages, "source_turns": source_turns}

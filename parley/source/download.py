@@ -7,24 +7,29 @@ A passing failure (busy server, broken connection) is retried from where it brok
 import math
 import os
 import re
+import shutil
 import socket
 import ssl
+import stat
 import time
-from collections.abc import Callable
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 import httpx2
 
+from parley.base.disk import part_of
 from parley.base.errors import FetchError, Problem, UsageError
 from parley.base.secret import without_secrets
 from parley.base.version import __version__
-from parley.source.archive import LIMIT
-from parley.source.pins import Pin
+from parley.source.pins import Pin, problem
 
 Progress = Callable[[str, int | str, int | None], None]
 """Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""
@@ -240,3 +245,104 @@ def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
     if not found:
         return None, None
     return int(found[1]), None if found[2] == "*" else int(found[2])
+
+
+LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
+_FILES = 10_000  # in one folder
+_DIRECTORY = 16_000_000  # bytes of an archive's list of entries: some 200,000 entries
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what git makes
+_ENCRYPTED = 1  # this bit of an entry's flags
+_ARCHIVE_BLOCK = 1 << 20
+
+
+def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
+    """Extract the pin's folder to `target`, whole or not at all; return the problem, if any."""
+    part = part_of(target)
+    shutil.rmtree(part, ignore_errors=True)  # of an interrupted fetch
+    try:
+        part.mkdir(parents=True)
+        for name, block in _blocks(archive, pin):
+            with (part / name).open("ab") as copy:
+                copy.write(block)
+        if found := problem(part, pin):
+            return found
+        if target.is_dir():
+            shutil.rmtree(target)  # damaged, or it would not be fetched again
+        part.rename(target)
+        return None
+    except ArchiveError as error:
+        return f"the archive is refused: {error}"
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+class ArchiveError(Exception):
+    """The archive is damaged or unsafe."""
+
+
+# zipfile's errors after flipped bits: also OSError for a negative offset, RuntimeError for an
+# unknown version
+_DAMAGED_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+
+
+class _Limited:
+    """An opened archive whose list of entries, which zipfile reads at once, must not be large."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _DIRECTORY:
+            raise ArchiveError(f"its list of entries has {size:,} bytes, more than {_DIRECTORY:,}")
+        return self._file.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def open_archive(file: BinaryIO) -> zipfile.ZipFile:
+    """Open a zip archive; ArchiveError if it has far too many entries."""
+    archive: Any = _Limited(file)
+    return zipfile.ZipFile(archive)
+
+
+def _blocks(archive: BinaryIO, pin: Pin) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, content) of the files of the pin's folder, a large file in several blocks."""
+    try:
+        with open_archive(archive) as file:
+            for name, member in _members(file, pin["member"]).items():
+                with file.open(member) as opened:
+                    yield name, b""  # creates an empty file too
+                    while block := opened.read(_ARCHIVE_BLOCK):
+                        yield name, block
+    except (*_DAMAGED_ARCHIVE, ValueError) as error:
+        raise ArchiveError(f"it cannot be read: {error}") from None
+
+
+def _members(file: zipfile.ZipFile, folder: str) -> dict[str, zipfile.ZipInfo]:
+    prefix = f"{folder}/"
+    members: dict[str, zipfile.ZipInfo] = {}
+    for entry in file.infolist():
+        path = entry.filename
+        if re.match(r"[/\\]|[A-Za-z]:", path) or {".", ".."} & set(re.split(r"[/\\]", path)):
+            raise ArchiveError(f"its entry {path!r} may lead outside the folder")
+        name = path.removeprefix(prefix)
+        if name in ("", path):  # the folder itself, or outside it
+            continue
+        kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 where the archive does not say
+        if re.search(r"[/\\]", name) or kind not in (0, stat.S_IFREG):
+            raise ArchiveError(f"its entry {path!r} is not a file of a flat folder")
+        if name in members:
+            raise ArchiveError(f"it has two entries {path!r}")
+        if entry.flag_bits & _ENCRYPTED or entry.compress_type not in _METHODS:
+            raise ArchiveError(f"its entry {path!r} is neither stored nor deflated")
+        members[name] = entry
+    size = sum(member.file_size for member in members.values())
+    if not members:
+        raise ArchiveError(f"it has no files in {prefix}")
+    if len(members) > _FILES or size > LIMIT:
+        raise ArchiveError(
+            f"{prefix} has {len(members):,} files and {size:,} bytes, "
+            f"more than {_FILES:,} files or {LIMIT:,} bytes"
+        )
+    return members

@@ -19,11 +19,9 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
+from parley.base.disk import open_part, part_of, require_outside_builds
 from parley.base.errors import FetchError, Problem, UsageError
-from parley.base.part import open_part, part_of
-from parley.base.replace import require_outside_builds
-from parley.source.archive import extract
-from parley.source.download import Downloader, Patience, Progress, open_client
+from parley.source.download import Downloader, Patience, Progress, extract, open_client
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]

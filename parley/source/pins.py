@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parley.base.disk import open_regular, read_regular
 from parley.base.errors import few
-from parley.base.regular import open_regular, read_regular
 
 Pin = Mapping[str, Any]
 

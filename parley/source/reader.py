@@ -10,11 +10,10 @@ from typing import Any
 
 import orjson
 
+from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
-from parley.base.regular import open_regular
 from parley.base.strict_json import loads
-from parley.source.files import Folder, Opened, Source
-from parley.source.formats import FORMATS, HEADED, NAMED_BY, json_lines
+from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source, json_lines
 
 _BUFFER = 1 << 18  # bytes read at once; more calls take longer
 

@@ -1,1 +1,28 @@
-"""Tasks: right answers and questions, rules of games, files of predictions, scores."""
+"""Words of tasks: what is predicted, asked of a model, played and scored."""
+
+from typing import TYPE_CHECKING
+
+from parley.base.door import opened
+
+if TYPE_CHECKING:
+    from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
+    from parley.tasks.asking import Asking, Question, Unreadable, chat, object_schema, spoken
+    from parley.tasks.formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
+    from parley.tasks.game_scores import GAME_FIELDS, GAME_METRICS, game_shape, score_games
+    from parley.tasks.games import NegotiationState, Playing
+    from parley.tasks.task import Reference, Score, Subset, Task, Undefined
+
+_PLACES = {
+    "parley.tasks.answers": "number_from one_of order_of reader some_of",
+    "parley.tasks.asking": "Asking Question Unreadable chat object_schema spoken",
+    "parley.tasks.formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction",
+    "parley.tasks.game_scores": "GAME_FIELDS GAME_METRICS game_shape score_games",
+    "parley.tasks.games": "NegotiationState Playing",
+    "parley.tasks.task": "Reference Score Subset Task Undefined",
+}
+__all__ = ["GAME_FIELDS", "GAME_METRICS", "NO_HIT", "Asking", "Key", "NegotiationState"]
+__all__ += ["TREC_RUN", "Playing", "Prediction", "Question", "Reference", "Score", "Subset"]
+__all__ += ["UNREADABLE", "Task", "Undefined", "Unreadable", "chat", "game_shape"]
+__all__ += ["number_from", "object_schema", "one_of", "order_of", "reader", "score_games"]
+__all__ += ["some_of", "spoken"]
+__getattr__ = opened(__name__, _PLACES)

@@ -9,16 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, UsageError, few, require_known
-from parley.base.nested import flat, tree
+from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
-from parley.building.folder import BuiltFolder
-from parley.building.verdicts import agrees
+from parley.rows.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE
-from parley.tasks.gold import ALL, Part, load_gold, rows_digest, running, script_of
 from parley.tasks.intervals import Interval, Metric
+from parley.tasks.metrics import Measured, Names, Predictions, Rows
 from parley.tasks.predictions import read, validate_predictions, write
-from parley.tasks.rows import Measured, Names, Predictions, Rows
-from parley.tasks.task import MEASURED, Reference, Score, Task, Undefined
+from parley.tasks.task import (
+    ALL,
+    MEASURED,
+    Part,
+    Reference,
+    Score,
+    Task,
+    Undefined,
+    load_gold,
+    rows_digest,
+    running,
+    script_of,
+    with_references,
+)
 
 WRONG, DROP = "wrong", "drop"
 _MANY, _NEARLY_ALL = 10, 0.9  # answers; the share of one answer that is remarkable
@@ -70,8 +81,9 @@ class Result:
     @property
     def references(self) -> tuple[Reference, ...]:
         """The references, which are on all rows."""
-        of = self.options.items()
-        return tuple(each for each in self.task.references if each.options.items() <= of)
+        built, name, options = self.measured.rows.of
+        found = with_references(built.dataset, name).references
+        return tuple(each for each in found if each.options.items() <= options.items())
 
     @property
     def coverage(self) -> float:

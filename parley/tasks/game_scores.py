@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from parley.base.errors import Problem
-from parley.base.nested import tree
+from parley.base.values import tree
 from parley.schema.shapes import Checked
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.games import TURN_LIMIT

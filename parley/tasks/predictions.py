@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
-from parley.base.exact import plain
+from parley.base.values import plain
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
 from parley.tasks.asking import Asking
 from parley.tasks.formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import wrong_end
 from parley.tasks.games import Playing
-from parley.tasks.gold import in_order_of_pilots
-from parley.tasks.task import Gold, Task
+from parley.tasks.task import Gold, Task, in_order_of_pilots
 
 EPOCH = "epoch"
 """The field of a line that tells several answers to a question apart, numbered from 1."""
@@ -87,7 +86,7 @@ def validate_predictions(
 
 def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     """Write predictions to a new file, whole or not at all; else raise OutputError."""
-    from parley.base.replace import writing
+    from parley.base.disk import writing
 
     with writing(path) as file:
         require_free(path)  # another process may have made it

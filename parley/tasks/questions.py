@@ -9,12 +9,14 @@ from typing import Any
 
 from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
-from parley.building.folder import BuiltFolder
+from parley.rows.folder import BuiltFolder
 from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message, Question
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
-from parley.tasks.gold import (
+from parley.tasks.metrics import Predictions, Rows
+from parley.tasks.predictions import validate_predictions
+from parley.tasks.task import (
     ALL,
     Part,
     in_order_of_pilots,
@@ -24,8 +26,6 @@ from parley.tasks.gold import (
     running,
     script_of,
 )
-from parley.tasks.predictions import validate_predictions
-from parley.tasks.rows import Predictions, Rows
 
 Answer = tuple[str, str]  # why a model stopped, in inspect's words, and its text
 

@@ -15,21 +15,21 @@ import generate
 import pytest
 from folders import everything
 
+from parley.base.disk import write_whole
 from parley.base.errors import OutputError
-from parley.base.replace import write_whole
-from parley.building.build import build
-from parley.building.registry import get
-from parley.building.upstream import Sources, open_source
-from parley.reading.site.write import write_site
-from parley.reading.sql import builds_in, connect, write
+from parley.builds.build import build
+from parley.declaration.registry import get
+from parley.read.site.site import write_site
+from parley.read.sql import builds_in, connect, write
+from parley.rows.upstream import Sources, open_source
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
 import datasets, json
 from pathlib import Path
-from parley.building.build import build
-from parley.building.registry import get
-from parley.building.upstream import Sources
+from parley.builds.build import build
+from parley.declaration.registry import get
+from parley.rows.upstream import Sources
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """

@@ -8,14 +8,14 @@ from itertools import islice
 import pytest
 
 from parley.base.errors import ScriptError
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import discover, get
-from parley.building.rows.split import generate, split_plan
-from parley.building.upstream import open_source
+from parley.builds.build import build
+from parley.declaration.registry import discover, get
+from parley.rows.folder import open_folder
+from parley.rows.splits import generate, split_plan
+from parley.rows.upstream import open_source
 from parley.source.files import Opened
 from parley.source.reader import Reader
-from parley.verifying.verify import verify
+from parley.verification.verify import verify
 
 # Ways to bypass the reader. Each yields all records of a sound file, so the rows look right.
 WAYS = {

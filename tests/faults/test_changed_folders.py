@@ -16,10 +16,10 @@ from folders import read, reseal, restate
 from mutations import nodes
 
 from parley.base.strict_json import loads
-from parley.building.folder import open_folder
-from parley.building.registry import discover
-from parley.building.rows.digest import same
-from parley.verifying.folder_checks import files
+from parley.declaration.registry import discover
+from parley.rows.digest import same
+from parley.rows.folder import open_folder
+from parley.verification.folder_checks import files
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 12  # `make faults` has 300
 FORMATS = {name: [*dataset.exports, "csv", "jsonl"] for name, dataset in discover().items()}

@@ -19,13 +19,13 @@ from folders import everything
 from hub import Hub
 from server import Page, Server, pinned
 
-from parley.authoring.starting.new import write_skeleton
-from parley.base.marks import marks
-from parley.building.build import build
-from parley.building.folder import open_folder
-from parley.building.registry import Dataset, get
-from parley.building.upstream import Sources
-from parley.reading.site.write import write_site
+from parley.authoring.new import write_skeleton
+from parley.builds.build import build
+from parley.builds.card_parts import marks
+from parley.declaration.registry import Dataset, get
+from parley.read.site.site import write_site
+from parley.rows.folder import open_folder
+from parley.rows.upstream import Sources
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "2"))  # of each command; `make faults` has 20
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -61,10 +61,10 @@ sys.path.append({tests!r})
 for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without nohup
     signal.signal(each, signal.SIG_DFL)
 import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.table
-import parley.authoring.starting.new, parley.authoring.linting.run, parley.verifying.diff
-import parley.reading.export.export, parley.reading.site.serve
-import parley.hub.publish, parley.tasks.evaluate, parley.building.card_parts
-import parley.reading.site.write, parley.cli.report
+import parley.authoring.new, parley.authoring.rules, parley.verification.diff
+import parley.read.export.export, parley.read.site.serve
+import parley.hub.publish, parley.tasks.evaluate, parley.builds.card_parts
+import parley.read.site.site, parley.cli.report
 from parley.cli import main
 import unverified
 unverified.take_any()

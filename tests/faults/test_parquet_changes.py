@@ -13,10 +13,10 @@ from folders import restate
 from thrift import BINARY, BYTE, FALSE, I32, I64, LIST, STRUCT, TRUE, decode, encode
 
 from parley.base.errors import OutputError
-from parley.building.folder import open_folder
-from parley.verifying import folder_checks
-from parley.verifying.check import NotChecked
-from parley.verifying.diff import compare
+from parley.rows.folder import open_folder
+from parley.verification import folder_checks
+from parley.verification.check import NotChecked
+from parley.verification.diff import compare
 
 FILE = "speakers/train-00000-of-00001.parquet"
 COLUMN, AGE = 1, 34  # `age`, the second column, and that of the first row

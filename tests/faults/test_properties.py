@@ -17,11 +17,11 @@ from mutations import general, inner, nodes
 
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
-from parley.building.configs import Config, View
-from parley.building.rows.arrow import to_batch, to_batches
-from parley.building.rows.split import SplitPlan, generate
+from parley.builds.card_parts import columns_of
+from parley.declaration.configs import Config, View
+from parley.rows.arrow import to_batch, to_batches
+from parley.rows.splits import SplitPlan, generate
 from parley.schema.features import arrow_schema
-from parley.schema.fields import columns_of
 from parley.schema.shapes import Checked, Converted, parse, problems
 from parley.source.files import File
 

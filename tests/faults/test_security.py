@@ -23,11 +23,11 @@ from mutations import inner, nodes
 from processes import python
 from server import Page, Server, pinned
 
-from parley.authoring.starting.new import write_skeleton
+from parley.authoring.new import write_skeleton
 from parley.base.console import plain, to_json
 from parley.base.strict_json import loads
-from parley.building.measurements import FILE as MEASURED
-from parley.building.registry import discover, get
+from parley.declaration.measured import FILE as MEASURED
+from parley.declaration.registry import discover, get
 
 ROOT = Path(__file__).parents[2]
 PYTHONPATH = {"PYTHONPATH": str(ROOT)}
@@ -194,7 +194,7 @@ import json, resource, sys, yaml
 resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
 {without}
 from parley.base.errors import OutputError
-from parley.building.card import parse
+from parley.builds.card import parse
 for bomb in json.load(sys.stdin):
     try: print(parse(f"---\\n{{bomb}}\\n---\\ntext\\n", "README.md"))
     except OutputError as error: print("refused" if len(str(error)) < 1000 else error)

@@ -20,10 +20,10 @@ import re
 
 import pyarrow as pa
 
-from parley.building.figures import MissingSplitError
-from parley.building.folder import BuiltFolder
+from parley.base.errors import MissingSplitError
+from parley.rows.folder import BuiltFolder
 from parley.schema.features import arrow_schema
-from parley.verifying import folder_checks, row_checks, view_checks
+from parley.verification import folder_checks, row_checks
 
 DROP = object()
 
@@ -121,7 +121,7 @@ class InMemory(BuiltFolder):
 
 def found_by(check, built, figures=()):
     """Return the problems that a check finds in a build without its upstream files."""
-    homes = (folder_checks, row_checks, view_checks)
+    homes = (folder_checks, row_checks)
     function = next(vars(home)[check] for home in homes if check in vars(home))
     remeasured = folder_checks.Remeasured(built)
     given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}

@@ -5,7 +5,7 @@ paper: name each document with figures here; the places below use this short nam
 
 from typing import Any
 
-from parley.building.figures import Data, documented
+from parley import Data, documented
 
 
 def dialogues(data: Data) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley.reading.transcript import Facets, Transcript, Turn
+from parley.read import Facets, Transcript, Turn
 
 CONFIGS = ("dialogues",)
 

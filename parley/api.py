@@ -1,0 +1,297 @@
+"""The functions of `parley` for programs."""
+
+import builtins
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parley.base.errors import UsageError
+from parley.declaration.registry import Dataset, discover, get
+
+if TYPE_CHECKING:
+    import datasets as hf
+
+    from parley.rows.folder import BuiltFolder
+    from parley.tasks.evaluate import Result
+    from parley.verification.verify import Verification
+
+
+def list() -> builtins.list[str]:
+    """Return the names of all datasets in order, including those of `PARLEY_DATASETS`.
+
+    >>> parley.list()
+    ['casino', 'cosrec', 'craigslist_bargains', 'duo']
+
+    Raises:
+        UsageError: `PARLEY_DATASETS` names no folder of datasets, or two datasets share a name.
+    """
+    return [*discover()]
+
+
+def dataset(name: str) -> Dataset:
+    """Return a dataset with its configs, splits, pins, tasks and modules.
+
+    >>> sorted(parley.dataset("casino").splits["official_split"])
+    ['test', 'train', 'validation']
+
+    Raises:
+        UsageError: no dataset has this name.
+    """
+    return get(name)
+
+
+def fetch(name: str) -> Path:
+    """Download a dataset's pinned upstream files into the cache, and return their folder.
+
+    A file that is there is kept; an interrupted download resumes.
+
+    >>> sorted(path.name for path in parley.fetch("casino").iterdir())
+    ['data', 'opponent-modeling']
+
+    Raises:
+        UsageError: no dataset has this name.
+        FetchError: a file cannot be had, or has not the content that its pin states.
+    """
+    from parley.source.fetch import cache_folder
+    from parley.source.fetch import fetch as fetch_sources
+
+    return fetch_sources(name, get(name).pins, cache_folder())
+
+
+def build(
+    name: str,
+    folder: str | Path = "build",
+    *,
+    source: str | Path | None = None,
+    sample: bool = False,
+    allow_missing: bool = False,
+) -> "BuiltFolder":
+    """Build a dataset: its checked rows as Parquet, with card and provenance.
+
+    Replaces an earlier build as a whole; an error leaves it as it is.
+
+    >>> built = parley.build("casino", sample=True)
+    >>> len(built.rows("dialogues", "train"))
+    5
+
+    Args:
+        name: A dataset listed by `list`.
+        folder: The folder of builds; the build is `folder/NAME`.
+        source: The folder of upstream files, with one folder for each dataset; by default that of
+            `PARLEY_SOURCE`, else the cache.
+        sample: Whether to build the invented sample instead.
+        allow_missing: Whether to leave out splits whose files are missing.
+
+    Raises:
+        UsageError: no such dataset or source.
+        SourceError: files are missing or differ from their pins; names all of them.
+        RecordError: records differ from their declared shape; names all of them.
+        OutputError: the build cannot be written.
+    """
+    from parley.builds.build import build as write_build
+    from parley.rows.folder import find_folder
+    from parley.rows.upstream import open_source, source_folder
+
+    if sample and source is not None:
+        raise UsageError("sample=True excludes source=")
+    found = get(name)
+    upstream = None if sample else source_folder(source, "source=")
+    files = open_source(found, upstream, sample=sample, allow_missing=allow_missing)
+    write_build(files, Path(folder))
+    return find_folder(Path(folder), found)
+
+
+def verify(
+    folder: "BuiltFolder | str | Path", *, source: str | Path | None = None
+) -> "Verification":
+    """Verify a build: its checks, and every documented figure from the rows.
+
+    >>> parley.verify("build/casino").failed
+    False
+
+    Args:
+        folder: A build, or its path.
+        source: Upstream files to compare the rows with; else `PARLEY_SOURCE`, else the cache.
+
+    Returns:
+        Its `checks`, `figures` with verdicts, and `failed`.
+
+    Raises:
+        OutputError: the folder is no build.
+    """
+    from parley.read.dialogues import transcripts
+    from parley.rows.upstream import at_hand, source_folder
+    from parley.verification.verify import verify as verify_build
+
+    built = _opened(folder)
+    files = at_hand(built.dataset, source_folder(source, "source="))
+    return verify_build(built, files, more=[transcripts])
+
+
+def load(
+    name: str,
+    config: str | None = None,
+    split: str | None = None,
+    *,
+    build: str | Path = "build",
+    source: str | Path | None = None,
+) -> "hf.Dataset | hf.DatasetDict":
+    """Return the rows of one split, or of all splits of a config, in memory.
+
+    Takes the first of these places that has the rows in this version:
+
+    1. the build `build/NAME`, if it is not of the sample;
+    2. the build in the user's cache;
+    3. the upstream files, which it builds into the cache: those in `source`, else in the folder
+       that `PARLEY_SOURCE` names, else those of the cache, which it fetches.
+
+    Every file is compared with the sha256, and the rows with the digest in the build's provenance.
+
+    >>> parley.load("casino", "strategies", split="train").num_rows
+    4615
+
+    Args:
+        name: A dataset listed by `list`.
+        config: One of its configs, by default `dialogues`.
+        split: A split such as "train", by default all of them.
+        build: The folder of builds.
+        source: The folder of upstream files, with one folder for each dataset.
+
+    Raises:
+        UsageError: no such dataset, config, split or source.
+        SourceError: none of the places has the rows; names each place and its problem.
+        OutputError: a file of the build is damaged, or the cache cannot be written.
+    """
+    from parley.builds.load import load_rows
+
+    return load_rows(get(name), config, split, Path(build), source)
+
+
+def open(folder: str | Path) -> "BuiltFolder":
+    """Open a build; its `rows(config, split)` returns rows as dicts, which cannot be changed.
+
+    `rows(config)` returns those of all splits.
+
+    >>> parley.open("build/casino").rows("dialogues", "train")[0]["dialogue_id"]
+    2001
+
+    Args:
+        folder: The output of `parley build`: "build/NAME".
+
+    Raises:
+        OutputError: the folder is no build.
+        UsageError: its dataset is unknown.
+    """
+    from parley.rows.folder import open_folder
+
+    return open_folder(Path(folder))
+
+
+def score(
+    folder: "BuiltFolder | str | Path",
+    task: str,
+    predictions: str | Path | Iterable[Any] | None = None,
+    *,
+    baseline: str = "",
+    subset: str = "",
+    limit: int = 0,
+    ids: Collection[Any] = (),
+    unreadable: str = "wrong",
+    **options: str,
+) -> "Result":
+    """Return the score of predictions, or of a baseline, on a task.
+
+    >>> result = parley.score("build/casino", "outcomes", baseline="commonest")
+    >>> sorted(result.as_dict()["metrics"])
+    ['likeness', 'mae', 'quadratic_kappa', 'satisfaction']
+
+    Args:
+        folder: A build, or its path.
+        task: A task of its dataset (`parley tasks` lists them).
+        predictions: A file of predictions, a log, or predictions (`parley score --template`).
+        baseline: A baseline of the task, instead of predictions.
+        subset: A published subset of the task.
+        limit: The number of questions of a pilot, 0 for all.
+        ids: The ids of the dialogues to score alone; none for all.
+        unreadable: What an unreadable prediction is: "wrong", or "drop" to score the others alone.
+        options: Options of the task: topics="search".
+
+    Returns:
+        A result whose `as_dict()` has metrics, their intervals and unit, coverage, counts and
+        references.
+
+    Raises:
+        UsageError: no such task, option, subset, dialogue, baseline or policy, or no predictions.
+        RecordError: the predictions have mistakes; names all of them.
+        OutputError: the build lacks a split that the task reads.
+    """
+    from parley.models.logs import score_file
+    from parley.tasks.evaluate import score as evaluate
+    from parley.tasks.task import Part
+
+    built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
+    if isinstance(predictions, str | Path) and not baseline:
+        return score_file(built, task, options, str(predictions), part, unreadable)
+    given: Any = predictions
+    how: Any = {"part": part, "policy": unreadable}
+    return evaluate(built, task, options, baseline=baseline, found=given, **how)
+
+
+def connect(*folders: "BuiltFolder | str | Path") -> Any:
+    """Return a connection of DuckDB in which each config of these builds is a table.
+
+    `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
+    labels in place of their numbers. Nothing is copied. `describe` lists the labels of a column;
+    the comments in `duckdb_columns()` hold the meanings. Of the files only their hashes are
+    compared, when it connects: DuckDB believes their statistics, so verify a build of a stranger.
+    DuckDB refuses any change of these tables.
+    A statement of yours can write files all the same, also those of a build, and detach a table.
+    A temporary table, and a file or data frame that a query names, can stand beside them.
+
+    >>> with parley.connect("build/casino") as connection:
+    ...     connection.sql("select split, count(*) from casino.strategies group by all").fetchall()
+    [('train', 25)]
+
+    Args:
+        folders: Builds, their paths, or folders of builds; by default "build".
+
+    Raises:
+        UsageError: two builds are of one dataset.
+        OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
+        ModuleNotFoundError: DuckDB is not installed: `pip install "parley-datasets[sql]"`.
+    """
+    from parley.read.sql import builds_in
+    from parley.read.sql import connect as connect_builds
+    from parley.rows.folder import BuiltFolder
+
+    return connect_builds(
+        built
+        for each in folders or ("build",)
+        for built in ([each] if isinstance(each, BuiltFolder) else builds_in(Path(each)))
+    )
+
+
+def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:
+    """Show builds in a browser until it is interrupted, as by Ctrl-C; print the address.
+
+    A dataset is read when its first page is opened. Only this machine can open the pages.
+
+    >>> parley.browse("build/casino", "build/duo", open_browser=False)
+    http://127.0.0.1:.../ shows them; Ctrl-C ends it
+
+    Args:
+        folders: Builds, or their paths.
+        port: The port, by default any free one.
+        open_browser: Whether to open the browser.
+
+    Raises:
+        UsageError: the port cannot be taken.
+        OutputError: a folder is no build.
+    """
+    from parley.read.site.serve import browse as browse_builds
+
+    browse_builds([_opened(each) for each in folders], port=port, open_browser=open_browser)
+
+
+def _opened(folder: "BuiltFolder | str | Path") -> "BuiltFolder":
+    return open(folder) if isinstance(folder, str | Path) else folder

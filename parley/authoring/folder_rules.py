@@ -1,0 +1,187 @@
+"""Rules for modules and sample: each yields a line for each violation, with its remedy."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from parley.authoring.dataset_folder import DatasetFolder
+from parley.base.errors import ParleyError, RowError, one_line
+from parley.base.values import FigureValue
+from parley.builds.card_parts import columns_of
+from parley.declaration.configs import Config, View
+from parley.declaration.figures import FAILED, UNEXPLAINED, every_count, figures, marked
+from parley.declaration.measured import FILE, Measured, every_split, measured, text_of
+from parley.declaration.registry import Dataset
+from parley.read.dialogues import transcripts
+from parley.read.export.export import export
+from parley.rows.splits import split_plan
+from parley.schema.composites import Alternatives
+from parley.schema.nodes import Node
+from parley.verification.check import lines_of
+from parley.verification.verify import verify
+
+# Errors of a figure on a sample that is too small
+_TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
+
+
+def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
+    """Each column of a config, and each field within it, is declared with its meaning."""
+    for config, declared in folder.dataset.configs.items():
+        for column in columns_of(declared):
+            if not column.meaning:
+                said = 'has no meaning; declare Field(shape, "its meaning")'
+                yield f"{folder.dataset.name}.py: {config}: {column.path} {said}"
+
+
+def modules_load(folder: DatasetFolder) -> Iterator[str]:
+    """The script and the other modules can be imported, and what they declare is valid."""
+    declared = ("figures", "checks", "transcript", "charts", "exports", "jobs", "tasks")
+    for name in ("builder", *declared):
+        try:
+            getattr(folder.dataset, name)
+        except ParleyError as error:
+            yield from lines_of(error)
+
+
+def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
+    """`measured.json`, if any, has the folder's version, features, licences and figures."""
+    dataset = folder.dataset
+    known = measured(dataset)
+    made = {
+        config: {split: found for split, found in names.items() if "rows" in found}
+        for config, names in known.splits.items()
+    }
+    splits = every_split(dataset, made)
+    scores = {
+        name: {key: known.scores.get(name, {}).get(key, {}) for key in baselines}
+        for name, task in dataset.tasks.items()
+        if (baselines := task.measured())
+    }
+    numbers = dict(_numbers(dataset, known))
+    due = text_of(dataset, splits, known.figures(dataset), numbers, scores)
+    if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
+        said = "version, features, licences, splits or figures are not those of the folder"
+        yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"
+
+
+def _numbers(dataset: Dataset, known: Measured) -> Iterator[tuple[str, FigureValue | None]]:
+    """Yield the recorded numbers of the functions that count, in their order."""
+    for function in marked(dataset.figures, "counted"):
+        name = function.__name__
+        own = {k: v for k, v in known.counted.items() if f"{k}.".startswith(f"{name}.")}
+        yield from (own or {name: None}).items()
+
+
+def sample_builds(folder: DatasetFolder) -> Iterator[str]:
+    """The sample has every source and builds every split."""
+    places = [folder.dataset.sample / source for source in folder.dataset.sources]
+    if missing := [path for path in places if not path.exists()]:
+        for path in missing:
+            yield f"{path}: missing; write a few invented records in upstream's layout"
+        return
+    try:
+        built = folder.built
+    except RowError as error:
+        error.remedy = "Fix the rows or the features."
+        raise
+    for config, split in built.declared:
+        if not built.rows(config, split):
+            yield f"{config}/{split}: no row; add a record for it to the sample"
+
+
+def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
+    """The checks of `parley verify` and of the dataset pass on the built sample."""
+    for check in verify(folder.built).checks:
+        for problem in check.problems:
+            mend = f"fix the rows or the check: {check.definition}"
+            yield one_line(f"{check.name}: {problem}; {mend}")
+
+
+def figures_compute(folder: DatasetFolder) -> Iterator[str]:
+    """Every figure and counted number can be computed on the sample; its value may differ.
+
+    On a sample that is too small, a function may raise ValueError or divide by zero.
+    """
+    data = folder.built
+    found = [each for each in figures(folder.dataset.figures, data) if each.verdict == UNEXPLAINED]
+    failed = [(each.name, each.reason) for each in found if each.reason.startswith(FAILED)]
+    counts = every_count(folder.dataset.figures, data)
+    failed += [(each.name, each.reason) for each in counts if each.failed]
+    for lacking in (each.name for each in found if each.stated == "nothing"):
+        yield f"figures.py: {lacking}: is computed, but the table lacks it; add it"
+    for name, reason in failed:
+        said = reason.removeprefix(f"{FAILED}: ")
+        if not re.match(_TOO_FEW, said):
+            yield one_line(f"figures.py: {name} fails: {said}; fix its function")
+
+
+def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
+    """Each export writes the sample in its format."""
+    for format in folder.dataset.exports:
+        try:
+            written = export(folder.built, format, folder.work / f"export-{format}")
+        except ParleyError as error:
+            yield from (f"export.py: {line}; fix {format}" for line in lines_of(error))
+        else:
+            if len(written) < 2:  # one file says that it is a sample
+                yield f"export.py: {format} writes no file; write into the given folder"
+
+
+def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
+    """The sample has a value for each alternative of each shape, such as a null for (str, None).
+
+    A shape that several fields share needs each alternative once.
+    """
+    lacking: dict[tuple[int, int], str] = {}
+    shown: set[tuple[int, int]] = set()
+    for config, declared in folder.dataset.configs.items():
+        if isinstance(declared, Config):
+            plans = (split_plan(folder.source, config, s) for s in folder.dataset.splits[config])
+            records = [record for each in plans for record in each.records()]
+            for node, values, place in _alternatives(declared.node, records, config):
+                for number, (option, fitting, _) in enumerate(node.parts(values, place)):
+                    key = id(node.shape), number
+                    if fitting:
+                        shown.add(key)
+                    said = f"no record of the sample has {option.described()} here"
+                    lacking.setdefault(key, f"{place}: {said}")
+    for key, lacks in lacking.items():
+        if key not in shown:
+            yield f"{lacks}; add one, or narrow the shape if upstream has none"
+
+
+def _alternatives(
+    node: Node, values: list[Any], path: str
+) -> Iterator[tuple[Alternatives, list[Any], str]]:
+    if isinstance(node, Alternatives):
+        yield node, values, path
+    for part in node.parts(values, path):
+        yield from _alternatives(*part)
+
+
+def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
+    """`transcript.py` names configs and columns, and gives each row its facets and its turns."""
+    dataset, declared = folder.dataset, folder.dataset.configs
+    configs = getattr(dataset.transcript, "CONFIGS", ())
+    for config in configs:
+        if config not in declared:
+            yield f"transcript.py: CONFIGS: no config {config}; name one"
+    for name in ("BESIDE", "TABLES"):
+        for config, column in getattr(dataset.transcript, name, {}).items():
+            if config not in declared or column not in declared[config].features:
+                yield f"transcript.py: {name}: no column {config}.{column}; name one"
+    yield from transcripts(folder.built)
+
+
+def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
+    """Each view says whose dialogues it shows, and their config what a dialogue holds."""
+    configs = folder.dataset.configs
+    script = f"{folder.dataset.name}.py"
+    for name, declared in configs.items():
+        if isinstance(declared, View) and not declared.of and declared.shows != {}:
+            said = "name the config of its dialogues, of=, or say shows={}"
+            yield f"{script}: View({name!r}) is of no config; {said}"
+        config = configs.get(getattr(declared, "of", ""))
+        if isinstance(config, Config) and config.holds is None:
+            said = "give holds=, a function of a row: its number of turns, and its participants"
+            yield f"{script}: Config({config.name!r}) says not what a dialogue holds; {said}"

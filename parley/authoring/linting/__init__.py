@@ -1,1 +1,0 @@
-"""Tests a dataset folder against its rules: `parley check`."""

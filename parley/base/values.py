@@ -1,0 +1,92 @@
+"""Nested values: mappings, as of metrics in groups, and texts."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+
+def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return the values of nested mappings, by the names that lead to them; () for one alone."""
+    if not isinstance(tree, Mapping):
+        return {path: tree}
+    found: dict[tuple[str, ...], Any] = {}
+    for name, value in tree.items():
+        found |= flat(value, (*path, name))
+    return found
+
+
+def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    """Return nested mappings: the inverse of `flat`."""
+    nested: dict[str, Any] = {}
+    for path, value in found.items():
+        inner = nested
+        for name in path[:-1]:
+            inner = inner.setdefault(name, {})
+        inner[path[-1]] = value
+    return nested
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield the texts within a value."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value):
+        yield from strings(list(vars(value).values()))
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from strings(each)
+
+
+def plain(value: Any) -> Any:
+    """Return a value with those of numpy, also within, as the equal ones of Python, if any."""
+    import numpy as np  # not at the top: help must be quick
+
+    if isinstance(value, Mapping):
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a float or an integer of 64 bits; true and false are neither."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return -(2**63) <= value < 2**63
+    return isinstance(value, float)
+
+
+FigureValue = int | float | str
+"""A number or text of a figure; the text of a stated number says its precision."""
+
+
+def agrees(stated: FigureValue, measured: FigureValue) -> bool:
+    """Tell whether a measured value rounds to the stated one."""
+    exponent = exponent_of(stated)
+    if exponent is None:
+        return type(measured) is type(stated) and measured == stated
+    if isinstance(measured, str) or not math.isfinite(measured):
+        return False
+    half = Decimal(5).scaleb(exponent - 1)
+    # slightly more than half a unit: a value exactly between may have been rounded either way
+    return abs(Decimal(measured) - Decimal(str(stated))) <= half + Decimal("1e-9")
+
+
+def written(measured: FigureValue, like: FigureValue) -> FigureValue:
+    """Return a measured number with the decimals of a stated value."""
+    exponent = exponent_of(like)
+    if exponent is None or isinstance(measured, str) or not math.isfinite(measured):
+        return measured if not isinstance(measured, float) else repr(measured)
+    return f"{Decimal(measured):.{max(0, -exponent)}f}"
+
+
+def exponent_of(value: FigureValue) -> int | None:
+    """Return the exponent of a stated value's last digit; None if it is exact or no number."""
+    if not isinstance(value, str):
+        return None
+    try:
+        exponent = Decimal(value).as_tuple().exponent
+    except InvalidOperation:
+        return None
+    return exponent if isinstance(exponent, int) else None

@@ -1,1 +1,0 @@
-"""From a dataset to a build; a build, opened."""

@@ -1,1 +1,0 @@
-"""From checked records to rows, Arrow, Parquet and a digest."""

@@ -1,0 +1,1 @@
+"""A whole build: rows, card, questions and measured values."""

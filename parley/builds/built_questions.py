@@ -1,0 +1,125 @@
+"""The questions of a build's tasks: a config for each task, and `eval.yaml`, which names them.
+
+    eval.yaml                   the tasks for `inspect eval hf/ORG/NAME` and the Hub's leaderboards
+    questions-<task>/test-*.parquet
+                                a row for each question: key, input, target, schema, pilot
+
+`key`, `target` and `schema` are JSON texts. `target` is the right answer in the form of the prompt,
+null where a task has none. `input` is the whole prompt in one text. `pilot` is the place of a
+question in pilots: the first N make a pilot of N. Games are left out.
+
+The framework compares texts: the same answer in another spelling counts as wrong, and only
+`parley score` gives a task's metrics. So `eval.yaml` names no task without targets or with a real
+number in them, such as a probability, and is not written if no task is left.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from parley.base.errors import OutputError, UsageError
+from parley.rows.arrow import to_batches
+from parley.rows.digest import Digest
+from parley.rows.folder import COLUMNS, BuiltFolder
+from parley.rows.provenance import EVAL, QUESTIONS
+from parley.rows.splits import BuiltSplit, write_batches
+from parley.schema.features import arrow_schema
+from parley.tasks.asking import Asking
+from parley.tasks.questions import Questions
+
+SPLIT = "test"
+SCHEMA = arrow_schema(COLUMNS)
+
+
+def write_questions(built: BuiltFolder) -> list[BuiltSplit]:
+    """Write the questions into a build that has none, and return their splits.
+
+    UsageError if no task asks any; OutputError if the build lacks what a task reads.
+    """
+    if not (versions := versions_of(built)):
+        raise UsageError(f"--questions: no task of {built.dataset.name} asks a model questions")
+    splits, questions = [], dict(each_task(built))
+    for task, rows in questions.items():
+        name = QUESTIONS + task, SPLIT
+        batches = to_batches(rows, SCHEMA, name[0])
+        splits.append(write_batches(name, batches, SCHEMA, built.path, versions[name[0]]))
+    if text := eval_yaml(built, questions):
+        (built.path / EVAL).write_text(text, encoding="utf-8")
+    return splits
+
+
+def versions_of(built: BuiltFolder) -> dict[str, str]:
+    """Return the version of each task's questions in this Parley, by their config."""
+    return {QUESTIONS + task: asking.version for task, _, asking, _ in _asked(built)}
+
+
+def digest_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the digest of the questions of a task."""
+    digest = Digest(SCHEMA)
+    for batch in to_batches(rows, SCHEMA):
+        digest.update(batch)
+    return digest.hexdigest()
+
+
+def eval_yaml(built: BuiltFolder, questions: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return the text of `eval.yaml`, given the id and rows of tasks; "" if it names no task."""
+    about: dict[str, Any] = {
+        "name": built.dataset.name,
+        "description": built.dataset.builder.description(),
+        "evaluation_framework": "inspect-ai",
+        "tasks": [
+            {
+                "id": task,
+                "config": QUESTIONS + task,
+                "split": SPLIT,
+                "field_spec": {"input": "input", "target": "target", "metadata": ["key"]},
+                "solvers": [{"name": "generate"}],
+                "scorers": [{"name": "exact"}],
+            }
+            for task, rows in questions.items()
+            if all(
+                row["target"] and float not in map(type, json.loads(row["target"]).values())
+                for row in rows
+            )
+        ],
+    }
+    return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False)) if about["tasks"] else ""
+
+
+def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the id and the questions of each task, for each choice of its options."""
+    for task, name, asking, options in _asked(built):
+        try:
+            of = Questions(built, name, options)
+        except OutputError as error:
+            if not built.missing:
+                raise
+            remedy = f"Get {', '.join(built.missing)}, or build without --questions."
+            raise OutputError(error.message, remedy=remedy) from error
+        target, pilot = of.task.target, {key: place for place, key in enumerate(of.by_key)}
+        rows = []
+        for key, due in of.gold.items():
+            asked = of.by_key[key]
+            row = {
+                "key": _json(dict(zip(of.task.key, key, strict=True))),
+                "input": "\n\n".join(each["content"] for each in asked.messages),
+                "target": _json(asking.answer(target(due))) if target else None,
+                "schema": _json(asked.schema) if asked.schema else None,
+                "pilot": pilot[key],
+            }
+            rows.append(row)
+        yield task, rows
+
+
+def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str]]]:
+    """Yield id, name, questions and options of each task, for each choice of its options."""
+    for name, task in built.dataset.tasks.items():
+        if isinstance(task.asking, Asking):
+            for id, options in task.ids(name).items():
+                yield id, name, task.asking, options
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,408 @@
+"""The generated parts of cards and of docs, each as Markdown, and tables of references."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from parley.base.errors import OutputError, RecordError, RowError, SourceError
+from parley.base.values import flat
+from parley.declaration.figures import Figure, tally
+from parley.declaration.measured import Scores, Splits
+from parley.declaration.registry import Dataset
+from parley.schema.nodes import Column
+
+if TYPE_CHECKING:
+    from parley.tasks.task import Task
+
+HEADINGS = ("field", "type", "null", "meaning")
+_MOST_VALUES = 40  # values of a closed set; of more, the first are listed
+_FIRST = 8
+_MARKS = re.compile(r"[`|<\x00-\x1f\x7f-\x9f\u2028\u2029]")  # of Markdown, HTML and lines
+
+
+@dataclass(frozen=True)
+class FieldTable:
+    """The fields of some configs."""
+
+    configs: Mapping[str, str]  # config -> its description
+    rows: Sequence[tuple[str, str, str, str]]  # as HEADINGS
+    elsewhere: Mapping[str, Sequence[str]]  # config of an earlier table -> columns told there
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field with those within it; `name` is "" or the end of its path, as `.text`."""
+
+    name: str
+    column: Column  # without its path
+    within: tuple["_Field", ...]
+
+
+def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
+    """Return the tables of the fields of configs."""
+    by_fields: dict[tuple[_Field, ...], dict[str, str]] = {}
+    for name, config in configs.items():
+        by_fields.setdefault(_tree(columns_of(config)), {})[name] = config.description
+    told: dict[_Field, str] = {}
+    tables = []
+    for fields, described in by_fields.items():
+        elsewhere: dict[str, list[str]] = {}
+        own = [field for field in fields if field not in told]
+        for field in fields:
+            if field in told:
+                elsewhere.setdefault(told[field], []).append(field.name)
+        told |= dict.fromkeys(own, next(iter(described)))
+        tables.append(FieldTable(described, list(_rows(own, "")), elsewhere))
+    return tables
+
+
+def columns_of(config: "Config | View") -> list[Column]:
+    """Return the columns of a config, each followed by the fields within it."""
+    return config.node.columns("")[1:]
+
+
+def _tree(columns: Sequence[Column], above: str = "") -> tuple[_Field, ...]:
+    found = []
+    while columns:
+        first, *rest = columns
+        starts = (f"{first.path}.", f"{first.path}[") if first.type.endswith("struct") else ()
+        ends = (n for n, each in enumerate(rest) if not each.path.startswith(starts))
+        inside = next(ends, len(rest))
+        name = re.sub(r"^(\[\])*\.", "", first.path.removeprefix(above)) if above else first.path
+        within, columns = rest[:inside], rest[inside:]
+        found.append(_Field(name, replace(first, path=""), _tree(within, first.path)))
+    return tuple(found)
+
+
+def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the rows of fields, of which equal ones share a row."""
+    alike: dict[Any, list[str]] = {}
+    within: dict[Any, list[str]] = {}
+    for field in fields:
+        # without a meaning, a row is not shared
+        apart = "" if field.column.meaning or field.within else field.name
+        alike.setdefault((field.column, field.within, apart), []).append(field.name)
+        within.setdefault((field.column.type, field.within), []).append(field.name)
+    told: set[str] = set()
+    for (column, inner, _), names in alike.items():
+        told.update(names)
+        others = (in_code(f"{'.' * bool(above)}{name}") for name in names[1:])
+        paths = [in_code(f"{above}{names[0]}"), *others]
+        yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
+        if inner and told.issuperset(names := within[column.type, inner]):
+            joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+            joined = "*" if len(names) == len(fields) > 1 else joined
+            lists = "[]" * column.type.count("list of ")
+            yield from _rows(inner, f"{above}{joined}{lists}.")
+
+
+def meaning_of(column: Column) -> str:
+    """Return the meaning of a column with its unit and its values."""
+    text = column.meaning + (f", in {column.unit}" if column.unit else "")
+    if not column.values:
+        return text
+    shown = column.values if len(column.values) <= _MOST_VALUES else column.values[:_FIRST]
+    more = len(column.values) - len(shown)
+    values = ", ".join(map(in_code, shown))
+    values += f" and {more} more" if more else ""
+    values = f"{'one of' if len(column.values) > 1 else 'always'} {values}"
+    return f"{text}; {values}" if text else values
+
+
+def in_code(value: Any) -> str:
+    """Return a value as code in a cell of Markdown: JSON where its text could end code or cell."""
+    if isinstance(value, str) and value.strip() and not _MARKS.search(value):
+        return f"`{value}`"
+    text = json.dumps(value, ensure_ascii=False)
+    return "`" + _MARKS.sub(lambda mark: rf"\u{ord(mark[0]):04x}", text) + "`"
+
+
+_PART = re.compile(r"(<!-- parley: (\w+) from here -->\n).*?(<!-- parley: \2 to here -->)", re.S)
+_LINES = "\n"
+_MARK = re.compile(r"<!-- parley: (\w+) (?:from|to) here -->")
+
+
+def marks(part: str) -> tuple[str, str]:
+    """Return the lines before and after a part."""
+    return f"<!-- parley: {part} from here -->", f"<!-- parley: {part} to here -->"
+
+
+def with_parts(text: str, where: str, parts: Mapping[str, str]) -> str:
+    """Return a text with parts, by name, between their marks; OutputError if some are not due."""
+    found = [match[2] for match in _PART.finditer(text)]
+    named = _MARK.findall(text)
+    for part in dict.fromkeys((*named, *parts)):
+        begin, end = marks(part)
+        if part not in parts:
+            begin, end = marks(next(iter(parts)))
+            remedy = f"Use {', '.join(parts)}: `{begin}` and `{end}`."
+            raise OutputError(f"{where}: no part is named {part}", remedy=remedy)
+        if found.count(part) != 1 or named.count(part) != 2:
+            what = f"{where}: expected the lines {begin} and {end} once each"
+            raise OutputError(what, remedy="Write them where the part belongs.")
+    return _PART.sub(lambda m: f"{m[1]}\n{parts[m[2]].strip(_LINES)}\n\n{m[3]}", text)
+
+
+def without_parts(text: str, keep: Collection[str] = ()) -> str:
+    """Return a text without its parts, but those to keep, and without their marks."""
+    text = _PART.sub(lambda match: match[0] if match[2] in keep else "", text)
+    return _MARK.sub("", text)
+
+
+_NOT_BUILT = "not built: its source is missing"
+_SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."
+_LONGEST = 160  # characters of a text in a row
+_MOST = 3  # items of a list in a row
+_WIDTH = 100
+_SIGNS = {
+    "[]": "`[]` stands for each item of a list",
+    "*": "`*` for each of the fields above",
+    "{": "`{a,b}` for `a` and `b`",
+}
+
+
+def splits_part(
+    dataset: Dataset, splits: Splits, notes: Sequence[str] = (), sample: bool = False
+) -> str:
+    """Return the table of splits, the columns that are null in all rows, and notes on a build."""
+    cells, nulls = [], []
+    for config, names in dataset.splits.items():
+        for split in names:
+            found = splits.get(config, {}).get(split, {})
+            if "rows" in found:
+                rows = f"{found['rows']:,}"
+            elif (documented := found.get("documented")) is not None:
+                rows = f"{documented:,} documented, {_NOT_BUILT}"
+            else:
+                rows = _NOT_BUILT
+            cells.append((f"`{config}`", f"`{split}`", rows, dataset.configs[config].use))
+            if null := ", ".join(map(in_code, found.get("null", ()))):
+                nulls.append(f"- `{config}`, `{split}`: {null}")
+    lines = [*markdown_table(("config", "split", "rows", "take it to"), cells, ("rows",))]
+    lines += ["Null in all rows:\n", *nulls, ""] if nulls else []
+    return "\n".join([*lines, *(f"{note}\n" for note in [*([_SAMPLE] if sample else []), *notes])])
+
+
+def load_part(dataset: Dataset, splits: Splits) -> str:
+    """Return the code that loads a split of the default config, the first that was built."""
+    there = splits.get(dataset.default) or {s: {} for s in dataset.splits[dataset.default]}
+    split = next((split for split, found in there.items() if "rows" in found), next(iter(there)))
+    return f"""```python
+from datasets import load_dataset
+
+rows = load_dataset("build/{dataset.name}", "{dataset.default}", split="{split}")
+```
+
+`build/{dataset.name}` is what `parley build` writes. On the Hub, take the repository's name."""
+
+
+def row_part(dataset: Dataset) -> str:
+    """Return the first row of the sample as JSON, its long texts and lists shortened, or ""."""
+    # not at the top: cards are read without these
+    from parley.rows.splits import generate, plan
+    from parley.rows.upstream import open_source
+
+    config = dataset.builder.SHOWN or dataset.default
+    for each in plan(open_source(dataset, None, sample=True)):
+        if each.config.name == config:
+            with suppress(RecordError, RowError, SourceError):  # `parley check` tells what is wrong
+                row = _laid_out(_shortened(next(generate(each))))
+                row = row.replace("<!--", "\\u003c!--")  # no mark of a part
+                return f"An invented row of `{config}`, shortened at `…`.\n\n```json\n{row}\n```"
+    return ""
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[: _LONGEST - 20]}…"
+    if isinstance(value, dict):
+        return {key: _shortened(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:_MOST]] + ["…"] * (len(value) > _MOST)
+    return value
+
+
+def _laid_out(value: Any, indent: str = "", before: int = 0) -> str:
+    """Return JSON on one line if it fits, else an item a line."""
+    flat = json.dumps(value, ensure_ascii=False, default=str)
+    if not isinstance(value, dict | list) or len(indent) + before + len(flat) < _WIDTH:
+        return flat
+    inner = f"{indent}  "
+    items = value.items() if isinstance(value, dict) else [(None, each) for each in value]
+    lines = []
+    for key, each in items:
+        name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+        lines.append(f"{inner}{name}{_laid_out(each, inner, len(name))}")
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    return f"{opened}\n{(',' + chr(10)).join(lines)}\n{indent}{closed}"
+
+
+def fields_part(dataset: Dataset) -> str:
+    """Return the tables of the fields of every config."""
+    tables = field_tables(dataset.configs)
+    paths = "".join(row[0] for table in tables for row in table.rows)
+    signs = "".join(f"{meaning}, " for sign, meaning in _SIGNS.items() if sign in paths)
+    first = f"In a field, {signs[:-2]}.\n\n" if signs else ""
+    return first + "\n".join(line for each in tables for line in _table(each))
+
+
+def _table(table: FieldTable) -> Iterator[str]:
+    yield f"### {', '.join(f'`{config}`' for config in table.configs)}\n"
+    described: dict[str, list[str]] = {}
+    for config, description in table.configs.items():
+        described.setdefault(description, []).append(f"`{config}`")
+    if len(described) == 1:
+        yield f"A row: {next(iter(described))}.\n"
+    else:
+        yield from (f"- {', '.join(names)}: {text}" for text, names in described.items())
+        yield ""
+    for config, columns in table.elsewhere.items():
+        yield f"As in `{config}`: {', '.join(map(in_code, columns))}.\n"
+    if table.rows:
+        yield from markdown_table(HEADINGS, table.rows)
+
+
+def figures_part(figures: Sequence[Figure], note: str = "") -> str:
+    """Return the documented figures with what was measured, and the reasons for differences."""
+    if not figures:
+        return "None are documented."
+    notes, rows = dict[str, int](), []
+    for figure in figures:
+        why = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
+        measured = "" if figure.measured is None else str(figure.measured)
+        verdict = figure.verdict + why
+        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
+    columns = ("figure", "documented", "measured", "verdict", "document")
+    total = tally(figure.verdict for figure in figures)
+    lines = [f"Of {len(figures)} documented figures, recomputed from the rows: {total}.", ""]
+    lines += [note, ""] if note else []
+    # folded: hundreds of lines that few read
+    lines += ["<details>", "<summary>The documented figures</summary>", ""]
+    lines += [*markdown_table(columns, rows, right=columns[1:3]), "</details>", ""]
+    return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
+
+
+# Tasks and their references
+
+Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
+"""Name, document, and the metrics by path, as text."""
+
+
+class Row(NamedTuple):
+    """The metrics of one entry in one group: a cell per metric, "–" for none."""
+
+    group: tuple[str, ...]
+    who: str
+    place: str
+    cells: tuple[str, ...]
+
+
+class Board(NamedTuple):
+    """A table of results: groups with metrics of the same names."""
+
+    metrics: tuple[str, ...]
+    rows: list[Row]
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """The groups, in the order of their rows."""
+        return list(dict.fromkeys(row.group for row in self.rows))
+
+
+def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
+    """Yield tables of results; an entry without metrics of a group has no row there."""
+    named: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
+    for _, _, metrics in entries:
+        for path in metrics:
+            named.setdefault(path[:-1], {})[path[-1]] = None
+    boards: dict[tuple[int, tuple[str, ...]], Board] = {}
+    for group, names in named.items():
+        board = boards.setdefault((len(group), tuple(names)), Board(tuple(names), []))
+        for who, place, metrics in entries:
+            cells = tuple(metrics.get((*group, name), "–") for name in names)
+            if set(cells) != {"–"}:
+                board.rows.append(Row(group, who, place, cells))
+    yield from boards.values()
+
+
+def overview(tasks: Iterable[tuple[str, str, "Task"]]) -> str:
+    """Return a table of tasks, a line for each, that leads to their sections in the cards."""
+    rows = [
+        (
+            f"[`{dataset} {name}`](../{dataset}/README.md#{dataset}-{name})",
+            task.summary,
+            task.evaluated_on,
+        )
+        for dataset, name, task in tasks
+    ]
+    return "\n".join(markdown_table(("task", "predicted", "scored on"), rows))
+
+
+def tasks_part(dataset: Dataset, scores: Scores) -> str:
+    """Return the tables of the tasks, with the measured scores of their baselines."""
+    lines = [
+        line
+        for name, task in dataset.tasks.items()
+        for line in _of_task(dataset.name, name, task.with_measured(scores.get(name, {})))
+    ]
+    return "\n".join(lines) or "None are declared."
+
+
+def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
+    """Yield the prediction, the fields of a file, the metrics and the references."""
+    yield f"### `{dataset} {name}`\n"
+    yield f"- Predicted: {task.summary}."
+    yield f"- Scored on: {task.evaluated_on}."
+    if task.inputs:
+        seen = ", ".join(f"`{each}`" for each in task.columns)
+        yield f"- A model may see: {task.inputs} ({seen})."
+    if task.leak:
+        yield f"- Warning: {task.leak}."
+    if task.public_since:
+        since = f"- The scored rows have been public since {task.public_since}"
+        yield f"{since}: a model may have been trained on them."
+    if task.not_asked:
+        yield f"- No model can be asked: {task.not_asked}."
+    options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())
+    yield f"- Score a file: `parley score {dataset} {name} FILE{options}`"
+    keys = ", ".join(f"`{each}`" for each in task.key)
+    (example,) = task.format.lines([task.example])
+    yield f"- FILE is {task.format.name}, one line for each {keys}."
+    yield f"- An invented line: `{example}`\n"
+    yield from markdown_table(("field", "content"), [(f"`{k}`", v) for k, v in task.fields.items()])
+    yield from markdown_table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
+    notes: dict[str, int] = {}
+    entries = []
+    for each in task.references:
+        who = f"`--baseline {each.name}`" if each.name in task.baselines else each.name
+        who += "".join(f" `--set {option}={value}`" for option, value in each.options.items())
+        if each.note:
+            who += f" [{notes.setdefault(each.note, len(notes) + 1)}]"
+        entries.append((who, each.place, flat(each.metrics)))
+    for board in leaderboard(entries):
+        (*_, group) = board.groups
+        if len(board.groups) == 1 and group:
+            yield f"{' '.join(group)}:\n"
+        shown = len(group) if len(board.groups) > 1 else 0
+        rows = [(*row.group[:shown], row.who, *row.cells, row.place) for row in board.rows]
+        columns = (*[""] * shown, "", *board.metrics, "from")
+        yield from markdown_table(columns, rows, right=board.metrics)
+    if notes:
+        yield from (f"[{number}] {note}  " for note, number in notes.items())
+        yield ""
+
+
+def markdown_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield a table in Markdown, its columns of numbers aligned right, and an empty line."""
+    for cells in (columns, ["---:" if name in right else "---" for name in columns], *rows):
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+    yield ""
+
+
+if TYPE_CHECKING:
+    from parley.declaration.configs import Config, View

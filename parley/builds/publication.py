@@ -1,0 +1,52 @@
+"""Notes in the cache of where a build was published; a downloaded folder cannot forge them.
+
+The sha256 of the provenance, which lists the sha256 of each Parquet file, names the note.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from parley.base.disk import open_regular, read_regular, write_whole
+from parley.base.errors import UsageError
+from parley.base.secret import without_secrets
+from parley.rows.folder import BuiltFolder
+from parley.rows.provenance import PROVENANCE
+
+_MOST = 1000  # bytes of a note; ours have some 100
+
+
+@dataclass(frozen=True)
+class Published:
+    """A repository and the commit that holds a build."""
+
+    repo: str
+    commit: str
+
+
+def note(files: Mapping[str, str], found: Published) -> None:
+    """Note where the verified files of a build, name -> sha256, were published."""
+    text = without_secrets(json.dumps(asdict(found), indent=2))
+    write_whole(_place(files[PROVENANCE]), f"{text}\n")
+
+
+def published(built: BuiltFolder) -> Published | None:
+    """Return where this machine published a build; None without a valid note."""
+    try:
+        file = _place(hashlib.sha256(read_regular(built.path / PROVENANCE)).hexdigest())
+        with open_regular(file) as opened:
+            found = Published(**json.loads(opened.read(_MOST)))
+    except (OSError, ValueError, TypeError, RecursionError, UsageError):
+        return None
+    parts = {"repo": r"[\w.-]+/[\w.-]+", "commit": "[0-9a-f]{40}"}
+    sound = all(re.fullmatch(form, str(getattr(found, key))) for key, form in parts.items())
+    return found if sound else None
+
+
+def _place(provenance: str) -> Path:
+    from parley.source.fetch import cache_folder  # not at the top: it brings httpx2
+
+    return cache_folder() / ".published" / f"{provenance}.json"

@@ -1,0 +1,1 @@
+"""What a dataset's script declares; its folder, found and imported."""

@@ -1,0 +1,375 @@
+"""Documented figures: a document's tables, each with the function that recomputes its cells.
+
+The function is called once for each path of keys; its parameters after `data` receive the keys.
+With fewer parameters than levels of keys, it returns a mapping for the remaining levels. The text
+of a value states its precision. docs/adding.md shows figures and checks.
+"""
+
+import inspect
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from inspect import isclass
+from statistics import mean, stdev
+from types import ModuleType
+from typing import Any, Protocol
+
+from parley.base.errors import MissingSplitError
+from parley.base.extras import extra_of
+from parley.base.values import FigureValue, agrees, exponent_of, flat, is_number, plain, written
+
+
+class Data(Protocol):
+    """A build, as `parley.open` returns it."""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it is built from the sample."""
+
+    def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return the rows of these splits, or of all that were built."""
+
+    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
+        """Return what `rows` does, with the names of labels in place of their numbers."""
+
+    def splits(self, config: str) -> list[str]:
+        """Return the splits of a config that were built."""
+
+    def record(self, config: str, row: dict[str, Any]) -> Any:
+        """Return the upstream record of a row of a lossless config."""
+
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config."""
+
+
+@dataclass(frozen=True)
+class Differs:
+    """A stated value, the different measured value, and the reason of the difference."""
+
+    stated: FigureValue
+    measured: FigureValue
+    reason: str
+
+
+def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterator[str]]:
+    """Mark a function that yields a message for each violation of its docstring."""
+    function.is_check = True  # type: ignore[attr-defined]
+    return function
+
+
+def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield each difference between rows and those due: in number, and in the columns due."""
+    if len(rows) != len(due):
+        yield f"{where}: expected {len(due)} rows, found {len(rows)}"
+    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
+        for column, value in expected.items():
+            if row[column] != value:
+                found, due_value = (f"{each!r:.200}" for each in (row[column], value))
+                yield f"{where}[{number}].{column}: expected {due_value}, found {found}"
+
+
+def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
+    """Return the mean and the sample SD, the two figures of a cell "3.47 ± 1.31"."""
+    found = list(values)
+    return mean(found), stdev(found)
+
+
+def moses_tokenizer(language: str) -> Callable[[str], list[str]]:
+    """Return the Moses tokenizer of a language, which escapes nothing."""
+    from sacremoses import MosesTokenizer
+
+    tokenizer = MosesTokenizer(lang=language)
+    # the same, but of a set that is made once and not for each token: half the time
+    tokenizer.islower = frozenset(tokenizer.IsLower).issuperset
+    return partial(tokenizer.tokenize, escape=False)
+
+
+Keys = tuple[str, ...]
+SPREAD = ("mean", "sd")  # the two figures of a cell "m ± s"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The stated cells of a document by their keys; a single value has no key."""
+
+    place: str
+    cells: Mapping[Keys, FigureValue | Differs]
+    not_reproducible: str
+
+
+def documented(
+    place: str, table: Any, *, not_reproducible: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function as the computation of a documented figure or table.
+
+    Args:
+        place: Document and place in it; "{0}" stands for a cell's first key, and so on.
+        table: The stated values: a value, a `Differs`, or nested mappings of them.
+        not_reproducible: The reason if the data cannot give them; the function is not called.
+
+    Raises:
+        ValueError: the function takes more keys than a cell has, or a value is no text or number.
+    """
+    cells = {keys: cell for keys, cell in flat(table).items() if cell is not None}
+    for keys, cell in cells.items():
+        _require_value(".".join(keys), cell)
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        taken = keys_taken(function)
+        if not not_reproducible and taken > (least := min(map(len, cells), default=0)):
+            raise ValueError(f"{function.__name__} takes {taken} keys, a cell has {least}")
+        function.table = Table(place, cells, not_reproducible)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def counted(
+    *, decimals: int | None = None
+) -> Callable[[Callable[[Data], Any]], Callable[[Data], Any]]:
+    """Mark a function of the build that counts something that no document of others states.
+
+    It returns a number, or nested mappings of numbers. `parley build --measure` records them, cards
+    take them from there, and `parley verify` compares them.
+
+    Args:
+        decimals: The decimals to which its floats are rounded.
+    """
+
+    def mark(function: Callable[[Data], Any]) -> Callable[[Data], Any]:
+        function.counted = decimals  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def keys_taken(function: Callable[..., Any]) -> int:
+    """Return the number of a computation's parameters after `data`."""
+    return len(inspect.signature(function).parameters) - 1
+
+
+_MARKED = re.compile(r"(?=.*[,%])[-+]?[\d.,]*\d\s*%?")  # a number that none is compared with
+
+
+def _require_value(name: str, cell: FigureValue | Differs) -> None:
+    if isinstance(cell, Differs) and not cell.reason:
+        raise ValueError(f"{name}: expected the reason of the difference, found none")
+    for value in (cell.stated, cell.measured) if isinstance(cell, Differs) else (cell,):
+        if not isinstance(value, str) and not is_number(value):
+            raise ValueError(f"{name}: expected text or a number, found {value!r:.60}")
+        if isinstance(value, str) and _MARKED.fullmatch(value):
+            raise ValueError(f"{name}: expected a number without % and comma: {value}")
+
+
+MATCHES, DIFFERS, NOT_REPRODUCIBLE = "matches", "differs", "not reproducible"
+NOT_CHECKED, UNEXPLAINED = "not checked", "UNEXPLAINED"
+VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
+_OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
+A_SAMPLE = "this is the invented sample"
+FAILED = "the computation failed"  # prefix of the reason if the function raised
+
+Judged = tuple[FigureValue | None, str, str]  # a value as written or None, a verdict and its reason
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """Count figures by verdict: "66 match, 1 differs, 9 not reproducible"."""
+    counts = Counter(verdicts)
+    return ", ".join(
+        f"{count} {verdict if count == 1 else _OF_SEVERAL.get(verdict, verdict)}"
+        for verdict in VERDICTS
+        if (count := counts[verdict])
+    )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One documented figure and its verdict."""
+
+    name: str  # the function's, and for a cell of a table ".key" for each of its keys
+    documented: FigureValue
+    place: str  # the document and the place in it
+    definition: str  # what is computed
+    measured: FigureValue | None  # as written; None if not computed
+    verdict: str  # one of VERDICTS
+    reason: str = ""  # why it is not "matches"
+
+    @property
+    def stated(self) -> str:
+        """The documented value in words: "about 17000" for "17e3"."""
+        text = str(self.documented)
+        return f"about {Decimal(text):f}" if (exponent_of(text) or 0) > 0 else text
+
+
+def marked(module: ModuleType | None, mark: str) -> list[Callable[..., Any]]:
+    """Return a module's functions that have a mark, in its order.
+
+    `check` leaves the mark "is_check", `counted` "counted" and `documented` "table".
+    """
+    values = vars(module).values() if module else ()
+    return [
+        value
+        for value in values  # also of functools.cache
+        if callable(value) and not isclass(value) and hasattr(value, mark)
+    ]
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a function marked with `counted` gave: its numbers, or the reason why there are none."""
+
+    name: str  # the function's
+    numbers: Mapping[
+        str, FigureValue
+    ]  # the name, and ".key" for each key -> the number as recorded
+    reason: str = ""
+    failed: bool = False  # whether the function is at fault, not the build or an extra
+
+
+def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
+    """Compute and yield every count of a `figures.py`, in its order."""
+    for function in marked(module, "counted"):
+        numbers, verdict, reason = _compute(lambda data, of=function: _rounded(of, data), data, ())
+        named = {".".join(keys): value for keys, value in numbers.items()}
+        reason = "" if named else reason
+        failed = bool(reason) and verdict != NOT_CHECKED
+        yield Count(function.__name__, named, reason, failed)
+
+
+def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, FigureValue]:
+    """Return the numbers that a function counts, by its name and keys, its decimals as text."""
+    found: dict[str, FigureValue] = {}
+    decimals = function.counted  # type: ignore[attr-defined]
+    for keys, value in _values(function(data), (function.__name__,)):
+        name = ".".join(keys)
+        if isinstance(value, str) or not math.isfinite(value):
+            raise ValueError(f"{name}: expected a finite number, found {value!r:.60}")
+        if name in found or re.search(r"[<>\n]", name):
+            raise ValueError(f"{name!r:.60}: expected a name of its own, without < and >")
+        whole = isinstance(value, int) or decimals is None
+        found[name] = value if whole else f"{round(value, decimals) + 0.0:.{decimals}f}"
+    return found
+
+
+def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> Iterator[Figure]:
+    """Recompute and yield every documented figure of a `figures.py`, in its order.
+
+    Values that no document states come last for each function. With `why_not`, it computes none and
+    needs no data: each is "not checked" for that reason.
+    """
+    for function in marked(module, "table"):
+        table: Table = function.table  # type: ignore[attr-defined]
+        calls: dict[Keys, tuple[dict[Keys, FigureValue], str, str]] = {}
+        for keys, stated, known in _stated(table):
+            first = keys[: keys_taken(function)]
+            if table.not_reproducible:
+                calls[first] = {}, NOT_REPRODUCIBLE, table.not_reproducible
+            elif why_not:
+                calls[first] = {}, NOT_CHECKED, why_not
+            elif first not in calls:
+                calls[first] = _compute(function, data, first)
+            measured, verdict, reason = calls[first]
+            judged: Judged = (None, verdict, reason)
+            if keys in measured:
+                judged = judge(stated, measured[keys], known)
+            yield _figure(function, keys, stated, judged)
+        due = {keys for keys, *_ in _stated(table)}
+        for measured, *_ in calls.values():
+            for keys in sorted(measured.keys() - due):
+                judged = (measured[keys], UNEXPLAINED, "the document states no such value")
+                yield _figure(function, keys, "nothing", judged)
+
+
+def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
+    """Yield every documented figure of a `figures.py` with the verdict of `measured.json`."""
+    not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
+    for function in marked(module, "table"):
+        table: Table = function.table  # type: ignore[attr-defined]
+        for keys, stated, known in _stated(table):
+            entry = found.get(".".join((function.__name__, *keys)), not_yet)
+            verdict, reason = entry["verdict"], entry.get("reason", "")
+            if table.not_reproducible:
+                verdict, reason = NOT_REPRODUCIBLE, table.not_reproducible
+            elif verdict == DIFFERS and known is not None:
+                reason = known.reason
+            yield _figure(function, keys, stated, (entry.get("measured"), verdict, reason))
+
+
+def _figure(
+    function: Callable[..., Any], keys: Keys, stated: FigureValue, judged: Judged
+) -> Figure:
+    name = ".".join((function.__name__, *keys))
+    place = function.table.place.format(*keys)  # type: ignore[attr-defined]
+    return Figure(name, stated, place, definition_of(function), *judged)
+
+
+def definition_of(function: Callable[..., Any]) -> str:
+    """Return the first paragraph of a function's docstring, on one line."""
+    return " ".join((function.__doc__ or "").split("\n\n")[0].split())
+
+
+def _stated(table: Table) -> Iterator[tuple[Keys, FigureValue, Differs | None]]:
+    """Yield each figure of a table, two of "m ± s", with its known difference."""
+    for keys, cell in table.cells.items():
+        known = cell if isinstance(cell, Differs) else None
+        stated = cell.stated if isinstance(cell, Differs) else cell
+        if not (isinstance(stated, str) and " ± " in stated):
+            yield keys, stated, known
+            continue
+        found = str(known.measured if known else stated).split(" ± ")
+        for name, said, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
+            differs = Differs(said, measured, known.reason) if known and said != measured else None
+            yield (*keys, name), said, differs
+
+
+def _compute(
+    function: Callable[..., Any], data: Data | None, keys: Keys
+) -> tuple[dict[Keys, FigureValue], str, str]:
+    """Return the values that a function gives for these keys, by all their keys.
+
+    Also the verdict and the reason of a value that it does not give.
+    """
+    try:
+        found = dict(_values(function(data, *keys), keys))
+        return found, UNEXPLAINED, "the computation gives no such value"
+    except MissingSplitError as error:
+        return {}, NOT_CHECKED, str(error)
+    except ModuleNotFoundError as error:
+        if not (extra := extra_of(error.name or "")):
+            raise
+        reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
+        return {}, NOT_CHECKED, reason
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # one failing figure must not hide the others
+        return {}, UNEXPLAINED, f"{FAILED}: {type(error).__name__}: {error}"
+
+
+def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
+    """Yield each value of a result by its keys; TypeError if it is no text or number."""
+    if isinstance(found, tuple):
+        found = dict(zip(SPREAD, found, strict=True))
+    if isinstance(found, Mapping):
+        for key, inner in found.items():
+            yield from _values(inner, (*keys, str(key)))  # damaged rows can give a null key
+    elif isinstance(value := plain(found), str) or is_number(value):
+        yield keys, value
+    else:
+        raise TypeError(f"expected text, a float or an integer of 64 bits, found {found!r:.60}")
+
+
+def judge(documented: FigureValue, measured: FigureValue, known: Differs | None) -> Judged:
+    """Return the measured value as written, the verdict, and the reason."""
+    shown = written(measured, documented)
+    matches = agrees(documented, measured)
+    if known is None:
+        return (shown, MATCHES, "") if matches else (shown, UNEXPLAINED, "unexplained difference")
+    if matches:
+        said = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
+        return shown, UNEXPLAINED, said
+    if agrees(known.measured, measured):
+        return written(measured, known.measured), DIFFERS, known.reason
+    return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"

@@ -1,0 +1,329 @@
+"""Find dataset folders and import their modules; docs/adding.md describes the files of a folder."""
+
+import importlib
+import keyword
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from parley.base.disk import read_regular
+from parley.base.errors import Interrupted, Problem, ScriptError, UsageError, require_known
+from parley.schema.shapes import problems
+
+if TYPE_CHECKING:
+    from parley.declaration.configs import Config, View
+    from parley.declaration.jobs import Job
+    from parley.declaration.script import Script
+    from parley.source.files import Source
+
+
+_TAKEN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}  # by YAML
+_TAKEN |= {"figures", "checks", "transcript", "charts", "export", "jobs", "pins", "subsets"}
+_TAKEN |= {"main", "memory", "system", "temp", "information_schema", "pg_catalog"}  # by DuckDB
+_TAKEN |= {"tasks", "views", "datasets", "parley", *sys.stdlib_module_names}
+_LAYOUT = (
+    "To use your own, set PARLEY_DATASETS to a folder of folders NAME, each with its script "
+    "NAME.py, in lower case."
+)
+IN_WHEEL = "collection_data"
+"""The folder of parley's own datasets in the installed package."""
+
+
+def collection_folder() -> Path:
+    """Return the folder of parley's own datasets."""
+    package = Path(__file__).parent.parent
+    installed = package / IN_WHEEL
+    return installed if installed.is_dir() else package.parent
+
+
+def folders() -> list[Path]:
+    """Return the folders with datasets: the collection, then `PARLEY_DATASETS`."""
+    more = os.environ.get("PARLEY_DATASETS")
+    extra = [Path(folder) for folder in (more or "").split(os.pathsep) if folder]
+    for folder in extra:
+        if not folder.is_dir():
+            raise UsageError(f"PARLEY_DATASETS: no folder {folder}")
+        if not any(_scripts(folder)):
+            raise UsageError(f"PARLEY_DATASETS: {folder} holds no dataset", remedy=_LAYOUT)
+    return [collection_folder(), *extra]
+
+
+def wrong_name(name: str) -> str:
+    """Return why a dataset cannot have this name, or ""."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "a name has lower-case letters, digits and _, and begins with a letter"
+    # the title names the class
+    if keyword.iskeyword(name) or keyword.iskeyword(name.title()) or name in _TAKEN:
+        return "it means something else in Python, YAML or SQL, or is that of another module"
+    return ""
+
+
+def _scripts(home: Path) -> Iterator[Path]:
+    """Yield the scripts of a folder's datasets."""
+    for script in sorted(home.glob("*/*.py")):
+        if script.stem == script.parent.name and not wrong_name(script.stem):
+            yield script
+
+
+def discover() -> dict[str, "Dataset"]:
+    """Return name -> dataset, sorted by name."""
+    found: dict[str, Dataset] = {}
+    for home in folders():
+        for script in _scripts(home):
+            name = script.stem
+            if name in found:
+                what = f"two datasets are named {name}: {found[name].folder} and {script.parent}"
+                raise UsageError(what, remedy="Rename one of the folders.")
+            found[name] = Dataset(name, script.parent)
+    return dict(sorted(found.items()))
+
+
+def get(name: str) -> "Dataset":
+    """Return the dataset of this name, or raise UsageError with the known names."""
+    if name in (datasets := discover()):
+        return datasets[name]
+    near = get_close_matches(Path(name).name.lower(), datasets, 1)
+    hint = f"Did you mean {near[0]}?" if near else _LAYOUT
+    hint += " Give the name alone." if near and "/" in name else ""
+    raise UsageError(f"no dataset is named {name!r}; there are: {', '.join(datasets)}", remedy=hint)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset folder; its modules are imported on first use."""
+
+    name: str
+    folder: Path
+
+    @property
+    def sample(self) -> Path:
+        """The folder of invented records in upstream's layout."""
+        return self.folder / "sample"
+
+    @property
+    def card(self) -> Path:
+        """The dataset card."""
+        return self.folder / "README.md"
+
+    def read_card(self) -> str:
+        """Return the text of the dataset card, or raise UsageError."""
+        try:
+            return read_regular(self.card).decode("utf-8")
+        except (OSError, UnicodeError) as error:
+            remedy = f"`parley check {self.name}` says what a dataset folder needs."
+            why = getattr(error, "strerror", None) or error
+            raise UsageError(f"{self.card}: no card to read: {why}", remedy=remedy) from error
+
+    @cached_property
+    def builder(self) -> "type[Script]":
+        """The builder class of the script; ScriptError lists every mistake in it."""
+        from parley.declaration.script import Script
+        from parley.source.files import REMEDY
+
+        module = load_module(self.name, self.folder, self.name)
+        classes = (value for value in vars(module).values() if isinstance(value, type))
+        own = (value for value in classes if value.__module__ == module.__name__)
+        found = [value for value in own if issubclass(value, Script)]
+        if len(found) != 1:
+            script = self.folder / f"{self.name}.py"
+            what = f"{script}: expected one class of Builder, found {len(found)}"
+            raise ScriptError(what, remedy=REMEDY)
+        return found[0]
+
+    @property
+    def configs(self) -> "dict[str, Config | View]":
+        """Name -> config, in the order of the script."""
+        return self.builder.configs()
+
+    @property
+    def splits(self) -> "dict[str, dict[str, tuple[Source, ...]]]":
+        """Config -> split -> its sources."""
+        return self.builder.splits()
+
+    @cached_property
+    def sources(self) -> "dict[str, Source]":
+        """Path in upstream's layout -> source."""
+        found = (each for splits in self.splits.values() for each in splits.values())
+        return {source.path: source for sources in found for source in sources}
+
+    @property
+    def pins(self) -> dict[str, dict[str, Any]]:
+        """Path -> pin of the source."""
+        return {path: source.pin for path, source in self.sources.items()}
+
+    @property
+    def default(self) -> str:
+        """The default config."""
+        return next(iter(self.configs))
+
+    @property
+    def version(self) -> str:
+        """The version of the rows."""
+        return str(self.builder.VERSION)
+
+    def require(self, config: str, split: str | None = None) -> None:
+        """Raise UsageError unless it declares this config, and this split of it."""
+        require_known(self.name, "config", config, self.splits)
+        if split is not None:
+            require_known(self.name, f"split of {config}", split, self.splits[config])
+
+    def features(self, config: str) -> Any:
+        """Return the `datasets.Features` of a config."""
+        from parley.schema.features import datasets_features
+
+        self.require(config)
+        return datasets_features(self.configs[config].features)
+
+    def load_module(self, name: str) -> ModuleType | None:
+        """Import an optional module of the folder, or return None."""
+        found = module_path(self.folder, name).exists()
+        return load_module(self.name, self.folder, name) if found else None
+
+    @property
+    def figures(self) -> ModuleType | None:
+        """The module `figures.py`, or None."""
+        return self.load_module("figures")
+
+    @property
+    def documented_rows(self) -> dict[str, dict[str, int]]:
+        """Config -> split -> documented number of rows, from `ROWS` of `figures.py`."""
+        rows = getattr(self.figures, "ROWS", {})
+        if wrong := list(problems(rows, {str: {str: int}}, "ROWS")):
+            raise ScriptError(str(self.folder / "figures.py"), *wrong)
+        return dict(rows)
+
+    @property
+    def checks(self) -> ModuleType | None:
+        """The module `checks.py`, or None."""
+        return self.load_module("checks")
+
+    @property
+    def exports(self) -> dict[str, Any]:
+        """Format -> function of (data, folder) that writes it, from `export.py`."""
+        return self._declared("export", "EXPORTS")
+
+    @property
+    def charts(self) -> dict[str, Any]:
+        """Name -> function of (data) that returns a chart, from `charts.py`."""
+        return self._declared("charts", "CHARTS")
+
+    @property
+    def jobs(self) -> "dict[str, Job]":
+        """Name -> job, from `jobs.py`; ScriptError if one is wrong."""
+        from parley.declaration.jobs import Job
+
+        jobs = self._declared("jobs", "JOBS")
+        wrong = {name: job for name, job in jobs.items() if not isinstance(job, Job)}
+        if found := [Problem(f"JOBS[{n!r}]", "a Job", type(j).__name__) for n, j in wrong.items()]:
+            raise ScriptError(str(self.folder / "jobs.py"), *found, remedy="Write Job(function).")
+        return jobs
+
+    def job(self, name: str) -> "Job":
+        """Return the job of this name, or raise UsageError with the known names."""
+        jobs = self.jobs
+        require_known(self.name, "job", name, jobs)
+        return jobs[name]
+
+    @cached_property
+    def tasks(self) -> dict[str, Any]:
+        """Name -> `parley.tasks.Task`, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
+        tasks = self._declared("tasks", "TASKS")
+        if found := [*_task_problems(tasks)]:
+            raise ScriptError(str(module_path(self.folder, "tasks")), *found)
+        return tasks
+
+    def task(self, name: str) -> Any:
+        """Return the task of this name, or raise UsageError with the known names."""
+        tasks = self.tasks
+        require_known(self.name, "task", name, tasks)
+        return tasks[name]
+
+    def _declared(self, file: str, name: str) -> dict[str, Any]:
+        """Return a dict of an optional module, or {}."""
+        if (module := self.load_module(file)) is None:
+            return {}
+        if not isinstance(found := getattr(module, name, None), dict):
+            raise ScriptError(f"{module.__file__}: defines no dict {name}")
+        return dict(found)
+
+    @property
+    def transcript(self) -> ModuleType | None:
+        """The module `transcript.py`, or None."""
+        module = self.load_module("transcript")
+        if module and not hasattr(module, "CONFIGS"):
+            what = f"{module.__file__}: defines no CONFIGS, the configs of the transcript"
+            raise ScriptError(what, remedy='For example: CONFIGS = ("dialogues",).')
+        return module
+
+
+def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems of the declarations of tasks, by their names."""
+    owners: dict[str, str] = {}
+    for name, task in tasks.items():
+        place = f"TASKS[{name!r}]"
+        if not hasattr(task, "problems"):
+            yield Problem(place, "a Task", type(task).__name__)
+        elif wrong := [*task.problems(name)]:
+            yield from wrong
+        else:
+            ids = task.ids(name)
+            if len(ids) < math.prod(map(len, task.options.values())):
+                yield Problem(f"{place}.options", what="two choices have one id; rename one")
+            for each in ids:
+                if (owner := owners.setdefault(each, name)) != name:
+                    what = f"has the id {each} with its options, as TASKS[{owner!r}] has"
+                    yield Problem(place, what=what)
+
+
+PACKAGE = "parley_datasets"
+
+
+def module_path(folder: Path, name: str) -> Path:
+    """Return the path of a folder's module: `NAME.py`, or the folder of a package."""
+    package = folder / name
+    return package if (package / "__init__.py").exists() else folder / f"{name}.py"
+
+
+def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
+    """Import a module of a dataset folder once; ScriptError names its line that fails."""
+    package = f"{PACKAGE}.{dataset}"
+    known = sys.modules.get(package)
+    if known is None or list(known.__path__) != [str(folder)]:
+        for each in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
+            del sys.modules[each]  # of another folder with this name
+        for each, places in ((PACKAGE, []), (package, [str(folder)])):
+            sys.modules.setdefault(each, ModuleType(each)).__path__ = places
+    importlib.invalidate_caches()  # finds a new folder, too
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except (Interrupted, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # any other is the script's
+        place = line_of(error, dataset) or str(module_path(folder, name))
+        if isinstance(error, ScriptError):  # a wrong declaration
+            problems, remedy = error.problems, error.remedy
+            raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
+        said = f"{type(error).__name__}: {error}"
+        remedy = "Fix it or its imports."
+        raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error
+
+
+def line_of(error: BaseException, dataset: str) -> str:
+    """Return the file and the line of a dataset's modules that an error comes from, or ""."""
+    package = sys.modules.get(f"{PACKAGE}.{dataset}")
+    folders = list(package.__path__) if package else []
+    lines = [
+        f"{frame.filename}, line {frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if any(Path(frame.filename).is_relative_to(folder) for folder in folders)
+    ]
+    return lines[-1] if lines else ""

@@ -1,0 +1,123 @@
+"""The declaration of a dataset, as the class of its script states it."""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from parley.base.errors import Problem, ScriptError
+from parley.declaration.configs import Config, View
+from parley.source.files import REMEDY, Source
+
+
+class Script:
+    """A dataset's attributes and configs, which `parley.Builder` describes.
+
+    Raises:
+        ScriptError: the class definition has mistakes; names all of them.
+    """
+
+    VERSION = HOMEPAGE = LICENSE = CITATION = DEFAULT_CONFIG_NAME = SHOWN = ""
+    LANGUAGES: Sequence[str] = ()
+    CONFIGS: list[Config | View] = []
+
+    @classmethod
+    def require_sound(cls) -> None:
+        """Raise ScriptError with all mistakes of the declaration; else complete it."""
+        if found := list(_problems(cls)):
+            raise ScriptError(cls.__name__, *found, remedy=REMEDY)
+        cls.VERSION = str(cls.VERSION)
+        cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
+
+    @classmethod
+    def configs(cls) -> dict[str, Config | View]:
+        """Return the configs by name, in their order."""
+        return {config.name: config for config in cls.CONFIGS}
+
+    @classmethod
+    def splits(cls) -> dict[str, dict[str, tuple[Source, ...]]]:
+        """Return config -> split -> its sources."""
+        return {
+            config: {split: tuple(some) for split, some in cls.base(config).splits.items()}
+            for config in cls.configs()
+        }
+
+    @classmethod
+    def base(cls, config: str) -> Config | View:
+        """Return the config that provides splits and records: the config itself or its `of`."""
+        found = cls.configs()[config]
+        return found if found.splits or not isinstance(found, View) else cls.configs()[found.of]
+
+    @classmethod
+    def licence(cls, config: str) -> str:
+        """Return the licence of a config."""
+        return cls.configs()[config].licence or cls.LICENSE
+
+    @classmethod
+    def description(cls) -> str:
+        """Return the docstring of the class as one line."""
+        return " ".join((inspect.getdoc(cls) or "").split())
+
+
+def _problems(cls: type[Script]) -> Iterator[Problem]:
+    """Yield the mistakes in the declarations of a subclass."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", str(cls.VERSION)):
+        yield Problem("VERSION", 'numbers as in "1.0.0"', repr(cls.VERSION))
+    for name, due in (("HOMEPAGE", "https://"), ("CITATION", "@"), ("LICENSE", "")):
+        found = getattr(cls, name)
+        if not isinstance(found, str) or not found.startswith(due) or not found:
+            yield Problem(name, f"text that begins with {due}" if due else "text", f"{found!r:.60}")
+    if not cls.__doc__ and sys.flags.optimize < 2:  # which leaves docstrings out
+        yield Problem("the docstring", what="missing; describe the dataset")
+    listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
+    if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
+        yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
+        return
+    names = [config.name for config in cls.CONFIGS]
+    if names[0] != "dialogues":
+        yield Problem("CONFIGS", "`dialogues` as the first config", names[0])
+    if "default" in names:
+        yield Problem(
+            "CONFIGS", what="has `default`, a name reserved by `datasets`; rename the config"
+        )
+    for name in {name for name in names if names.count(name) > 1}:
+        yield Problem("CONFIGS", what=f"has {name} more than once")
+    languages = cls.LANGUAGES
+    if isinstance(languages, str) or not all(isinstance(each, str) for each in languages):
+        yield Problem("LANGUAGES", "codes of languages, as ('en',)", repr(languages))
+    if cls.SHOWN and cls.SHOWN not in names:
+        yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
+    lossless = {config.name: config for config in cls.CONFIGS if isinstance(config, Config)}
+    for view in (config for config in cls.CONFIGS if isinstance(config, View)):
+        if view.of and view.of not in lossless:
+            yield Problem(f"View({view.name!r}).of", "a Config", repr(view.of))
+    if not lossless:
+        yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
+    seen: dict[str, Source] = {}
+    for config in cls.CONFIGS:
+        for source in chain.from_iterable(config.splits.values()):
+            if seen.setdefault(source.path, source) is not source:
+                yield Problem(source.path, what="declared twice; declare it once and reuse it")
+        yield from _column_problems(config)
+
+
+def _column_problems(config: Config | View) -> Iterator[Problem]:
+    try:
+        features = config.features
+    except ScriptError as error:
+        yield from (problem.at(f"{error.message}: ") for problem in error.problems)
+        return
+    lower = [column.lower() for column in features]
+    for column in features:
+        if column.lower() == "split" or lower.count(column.lower()) > 1:
+            what = "another name than `split`, and one that differs in more than case: SQL needs it"
+            yield Problem(f"{type(config).__name__}({config.name!r}).columns", what, repr(column))
+    there = f"columns among {', '.join(features)}"
+    place = f"{type(config).__name__}({config.name!r})"
+    for column in config.keys:
+        if not hasattr(features.get(column), "dtype"):
+            yield Problem(f"{place}.key", there, repr(column))
+    shown = config.shown.values() if isinstance(config, View) else ()
+    if unknown := [column for column in shown if column and column not in features]:
+        yield Problem(f"{place}.shows", there, str(unknown))

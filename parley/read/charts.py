@@ -1,0 +1,114 @@
+"""The charts that a dataset folder's `charts.py` returns for a build.
+
+The page about a dataset shows them and `parley charts` writes them as SVG. Every dataset has
+charts of lengths, labels, filters and documented scores. A dataset folder may hold a `charts.py`:
+
+    CHARTS = {"satisfaction-by-points": satisfaction}   # name of its file -> function
+    def satisfaction(data: Data) -> Chart               # pure: from the rows of a build
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from parley.base.errors import MissingSplitError, ScriptError
+from parley.declaration.figures import Data
+from parley.read.transcript import Value
+from parley.schema.nodes import show
+
+Range = tuple[float, float]  # the least and the greatest number, both included
+Where = Mapping[str, Value | Range]
+"""The dialogues of a mark: filter -> value, or range of numbers; "id" names one dialogue."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a chart.
+
+    Args:
+        label: Its name.
+        values: A number for each series; they are stacked.
+        where: The dialogues that it counts.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    where: Where = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Counts side by side.
+
+    Args:
+        title: A heading.
+        about: The text alternative. It says what the bars count, and how many they count in all.
+        of: The name of the bars: "points".
+        series: What each number of a bar counts: ("dialogues",).
+        bars: The bars in order.
+    """
+
+    title: str
+    about: str
+    of: str
+    series: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Counts of pairs of values.
+
+    Args:
+        title: A heading.
+        about: The text alternative. It says what the cells count, and how many they count in all.
+        x: The filter of the columns.
+        y: The filter of the rows.
+        counted: The name of a count: "sides".
+        cells: (value of x, value of y) -> count.
+        rows: The values of y from top to bottom; by default ascending from the bottom.
+    """
+
+    title: str
+    about: str
+    x: str
+    y: str
+    counted: str
+    cells: Mapping[Any, int]
+    rows: tuple[Value | Range, ...] = ()
+
+
+Chart = Bars | Heatmap
+"""A chart, as a function of `CHARTS` in charts.py returns it."""
+
+
+_LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
+
+
+def own_charts(
+    dataset: str, functions: Mapping[str, Callable[[Data], Chart]], data: Data
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
+
+    ScriptError if charts.py fails on the rows.
+    """
+    for name, function in functions.items():
+        try:
+            found = function(data)
+            if not isinstance(found, Chart):
+                raise TypeError(f"expected a chart, found {found!r:.60}")
+            if isinstance(found, Bars):
+                numbers = [value for bar in found.bars for value in bar.values]
+            else:
+                numbers = [count for (_, _), count in found.cells.items()]
+            for number in numbers:
+                if not isinstance(number, Real) or not abs(number) <= _LARGEST:
+                    raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
+        except MissingSplitError:
+            continue
+        except Exception as error:  # whatever stands in a folder that nobody verified
+            what = f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})"
+            remedy = f"If `parley verify {dataset}` holds for the folder, fix charts.py."
+            raise ScriptError(what, remedy=remedy) from error
+        yield name, found

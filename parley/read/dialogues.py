@@ -1,0 +1,309 @@
+"""Read the dialogues of a dataset, with related rows of other configs."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cache, cached_property
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from parley.base.errors import (
+    OutputError,
+    ParleyError,
+    Problem,
+    ScriptError,
+    UsageError,
+    few,
+    one_line,
+)
+from parley.base.values import is_number, plain, strings
+from parley.declaration.registry import Dataset
+from parley.read.transcript import Facets, Transcript, Value
+from parley.rows.folder import BuiltFolder, frozen
+from parley.rows.upstream import Sources
+from parley.schema.features import item_of, labels_of
+
+Row = dict[str, Any]
+Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
+Id = str | int
+
+_CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
+_LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A row that `transcript.py` can read, with related rows."""
+
+    dataset: Dataset
+    config: str
+    split: str
+    row: Row  # as read from Parquet
+    beside: Beside  # of this dialogue
+    # every (config, split) with a row of this dialogue, that of `row` first
+    places: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the rows, which several functions of `transcript.py` read."""
+        object.__setattr__(self, "row", frozen(self.row))
+        object.__setattr__(self, "beside", frozen(self.beside))
+
+    @property
+    def id(self) -> str:
+        """The value of the first column, as text."""
+        return str(next(iter(self.row.values()), None))
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """The dialogue laid out; fields as facts if there is no `transcript.py`; or ScriptError."""
+        if module := self.dataset.transcript:
+            found: Transcript = self._asked(module.transcript, Transcript)
+            return found
+        fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
+        return Transcript(f"{self.config} {self.id}", before=fields)
+
+    @property
+    def facets(self) -> Facets:
+        """The values to filter by: splits, facets or the row's own, turns; or ScriptError."""
+        tool = self.dataset.transcript
+        one = tool is not None and len(tool.CONFIGS) == 1
+        splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
+        said: Facets = self._asked(getattr(tool, "facets", self._of_row), Facets, "facets")
+        found = splits | said
+        if tool:
+            found.setdefault("turns", len(self.transcript.turns))
+        return found
+
+    def _of_row(self, row: Row, *_: Beside) -> Facets:
+        """Return the scalars and labels of the row."""
+        features = self.dataset.configs[self.config].features
+        (_id, *columns) = row  # the id tells every row apart
+        found = {column: _plain(row[column], features.get(column)) for column in columns}
+        return {column: value for column, value in found.items() if value is not None}
+
+    def _asked(self, function: Callable[..., Any], kind: Any, name: str = "") -> Any:
+        """Return what a function of `transcript.py` makes of the row and the related rows."""
+        try:
+            found = plain(function(self.row, *([self.beside] if self.beside else [])))
+            for problem in _misfits(found, kind, name):
+                raise TypeError(str(problem))
+        except MemoryError:  # blames no script
+            raise
+        except Exception as error:  # whatever stands in a row of a folder that nobody verified
+            name = self.dataset.name
+            what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
+            raise ScriptError(
+                f"{name}: {what} fails on this row ({type(error).__name__}: {error})",
+                *self._odd(),
+                remedy=f"If `parley verify {name}` holds for the folder, fix transcript.py; "
+                "else the row is damaged: build it again.",
+            ) from error
+        return found
+
+    def _odd(self) -> list[Problem]:
+        """Return where the row or related rows break the schema; else its null fields."""
+        # not at the top: a sound row needs none of it
+        from parley.rows.arrow import explain
+
+        found = [
+            problem.at(f"{config}/{self.split}, rows of {self.id!r:.60}: ")
+            for config, rows in {self.config: [self.row], **self.beside}.items()
+            for problem in explain(rows, self.dataset.features(config).arrow_schema)
+        ]
+        null = ", ".join(key for key, value in self.row.items() if value is None)
+        but = f", but {null} is null" if null else ""
+        where = f"{self.config}/{self.split}, row {self.id!r:.60}"
+        return found or [Problem(where, what=f"every value has its type{but}")]
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """Yield the lines of a field: one per entry of a list."""
+    for each in value if isinstance(value, list) else [value]:
+        yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False, default=str)
+
+
+def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
+    """Yield where a value has no type of a transcript's classes; a list may be a tuple."""
+    if isinstance(hint, UnionType):
+        known = (each for each in get_args(hint) if isinstance(found, get_origin(each) or each))
+        hint = next(known, hint)
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+
+    def wrong(expected: str) -> Problem:
+        return Problem(path.lstrip("."), expected, f"{found!r:.60}")
+
+    if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
+        yield wrong(_EXPECTED.get(kind) or f"a {kind.__name__}")
+    elif isinstance(found, str):
+        if not found.isascii() and re.search("[\ud800-\udfff]", found):  # which no file can hold
+            yield wrong("valid Unicode, without a lone surrogate")
+    elif isinstance(found, int | float):
+        if not isinstance(found, bool) and not (is_number(found) and abs(found) <= _LARGEST):
+            yield wrong(f"an integer of 64 bits or a float up to {_LARGEST:g}")
+    elif is_dataclass(found):
+        for name, each in _hints(kind).items():
+            yield from _misfits(getattr(found, name), each, f"{path}.{name}")
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            yield from _misfits(key, inner[0], f"{path}, a key")
+            yield from _misfits(value, inner[1], f"{path}[{key!r:.60}]")
+    elif isinstance(found, list | tuple):
+        if kind is list or inner[-1] is Ellipsis:
+            inner = (inner[0],) * len(found)
+        if len(found) != len(inner):
+            yield wrong(f"{len(inner)} values")
+        for number, (value, each) in enumerate(zip(found, inner, strict=False)):
+            yield from _misfits(value, each, f"{path}[{number}]")
+
+
+_EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
+_EXPECTED[UnionType] = "text, a number, a truth value, null, or a list or dict of these"
+_hints = cache(get_type_hints)
+
+
+def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
+    """Return a scalar, or the name of a label or of each label of a list; None for the rest."""
+    names = labels_of(item_of(feature) or feature)
+    if isinstance(value, list):
+        return [_label(names, each) for each in value] if names else None
+    if names and value is not None:
+        return _label(names, value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str | int | float) else None
+
+
+def _label(names: list[str], value: Any) -> str:
+    if type(value) is int and 0 <= value < len(names):
+        return names[value]
+    raise ValueError(f"expected the number of one of {len(names)} labels, found {value!r:.60}")
+
+
+def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
+    """Yield every readable dialogue once, from the first of `CONFIGS` (or all configs) that has it.
+
+    Related rows of a split are read in one pass and kept for all its dialogues.
+    """
+    found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
+    for place in places(folder):
+        for number, value in enumerate(folder.ids(*place)):
+            found[str(_as_id(value, folder.dataset, place, number))].setdefault(place)
+    for place in dict.fromkeys(next(iter(each)) for each in found.values()):
+        for each in dialogues_of(folder, *place):
+            if next(iter(found[each.id])) == place:
+                yield replace(each, places=tuple(found[each.id]))
+
+
+def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iterator[Dialogue]:
+    """Yield the dialogue of each row of a split, of a built folder or made from a source.
+
+    A row without an id, also a related one, is an OutputError.
+    """
+    place, beside = (config, split), _related(folder, split)
+    for number, row in enumerate(_rows(folder, config, split)):
+        id = _as_id(next(iter(row.values()), None), folder.dataset, place, number)
+        yield Dialogue(folder.dataset, config, split, row, beside[id], (place,))
+
+
+def transcripts(built: BuiltFolder) -> Iterator[str]:
+    """`transcript.py` gives facets, and each turn of a row, with its speaker and the row's text.
+
+    A text that is no action follows in the row that of the turn before. There are as many turns as
+    `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
+    turns of no earlier one, but for those that the config declares.
+    """
+    first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
+    for config, split in built.declared:
+        if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
+            continue
+        declared, too_few = built.dataset.configs[config], ""
+        holds, again = getattr(declared, "holds", None), list[str]()
+        for number, each in enumerate(dialogues_of(built, config, split)):
+            where = f"transcript.py: {config}/{split}[{number}]"
+            try:
+                turns, _ = each.transcript.turns, each.facets
+            except ParleyError as error:
+                cause = error.__cause__ or error
+                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
+                continue
+            texts = iter(strings([each.row, each.beside]))
+            others = (t.text for t in turns if not t.action and t.text not in texts)
+            if (other := next(others, None)) is not None:
+                said = "show the texts of the row in their order, and actions with action=True"
+                yield one_line(f"{where}: {other!r:.60} is not the row's next text; {said}")
+            count, present = holds(each.row) if holds else (len(turns) or "some", ())
+            people, due = len({turn.speaker for turn in turns}), len(set(present))
+            found = f"{len(turns)} turns of {people} people"
+            said = f"{where}: expected {count} turns of {due or 'some'} people, found {found}"
+            if len(turns) != count or (holds and people > due):
+                yield f"{said}; show each turn with its speaker"
+            too_few = said if people < due and (too_few or not number) else ""
+            key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
+            own = f"{each.id} of {split}"
+            earlier = first.setdefault(key, own)
+            if holds and earlier != own and len("".join(key)) > _CHANCE:
+                again.append(f"{each.id} those of {earlier}")
+        if too_few:
+            yield f"{too_few}, in every row; show each turn with its speaker"
+        repeats = getattr(declared, "repeats", {}).get(split, 0)
+        if len(again) != repeats and not (repeats and built.is_sample):
+            said = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
+            said += f": {few(again)}" if again else ""
+            yield f"{config}/{split}: {said}; declare repeats, and say it in the card"
+
+
+def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
+    """Raise UsageError, which names some, unless a build has all of these dialogues."""
+    known = {str(id) for place in places(built) for id in built.ids(*place)} if ids else set()
+    if unknown := [id for id in ids if id not in known]:
+        raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
+
+
+def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
+    """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
+    dataset = folder.dataset
+    configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
+    return [(config, split) for config in configs for split in folder.splits(config)]
+
+
+def _as_id(
+    value: Any, dataset: Dataset, place: tuple[str, str], number: int, column: str = ""
+) -> Id:
+    """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
+
+    `place` is the config and split of its row; `column` is its column, if not the first.
+    """
+    if type(value) in (str, int):
+        return value  # type: ignore[no-any-return]
+    config, split = place
+    field = column or next(iter(dataset.configs[config].features))
+    where = f"{dataset.name}: {config}/{split}[{number}].{field}"
+    raise OutputError(
+        "",
+        Problem(where, "the id of a dialogue, text or a whole number", f"{value!r:.60}"),
+        remedy=f"If `parley verify {dataset.name}` holds for the folder, name such a column in "
+        f"{dataset.name}/transcript.py; else the row is damaged: build it again.",
+    )
+
+
+def _related(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
+    """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split."""
+    wanted: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
+    found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
+    for config, column in wanted.items():
+        there = _rows(folder, config, split) if split in folder.splits(config) else ()
+        for number, row in enumerate(there):
+            id = _as_id(row.get(column), folder.dataset, (config, split), number, column)
+            found[id][config].append(row)
+    return found
+
+
+def _rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row]:
+    if isinstance(folder, BuiltFolder):
+        return folder.each_row(config, split)
+    # not at the top: a build needs less
+    from parley.rows.splits import generate, split_plan
+
+    return generate(split_plan(folder, config, split))

@@ -1,0 +1,242 @@
+"""Write a build in another format: a common one, or one of its dataset folder.
+
+Every dataset can be written as `csv`, `jsonl` (all rows, or those of some dialogues) and
+`croissant`, and one with chats as `prompt-completion` and `sharegpt`.
+A dataset folder may hold an `export.py` with
+
+    EXPORTS = {"trec": trec}                          # format -> function
+    def trec(data: Data, folder: Path) -> None        # writes the files of the format into folder
+
+CSV, whose form docs/using.md describes, begins with a byte order mark, by which a spreadsheet knows
+UTF-8. To read a text back, drop the first `'` of a cell.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jsonlines
+
+from parley.base.disk import files_in, replacing
+from parley.base.errors import (
+    MOST_PROBLEMS,
+    MissingSplitError,
+    OutputError,
+    ParleyError,
+    Problem,
+    UsageError,
+)
+from parley.base.values import flat
+from parley.declaration.registry import Dataset
+from parley.read.dialogues import places, require_dialogues
+from parley.rows.folder import BuiltFolder
+from parley.schema.features import arrow_schema
+
+CHATS = "messages"  # the config of chats
+
+# A text that could be a formula; the page's selection.js has the same expression. The characters
+# before the sign are those that Unicode calls white space or default-ignorable, or that are blank.
+_FORMULA = re.compile(
+    r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+    r"[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]"
+)
+_FROM = {"system": "system", "user": "human", "assistant": "gpt"}  # role -> as ShareGPT names it
+Ids = Collection[str] | None
+Keys = tuple[str, ...]
+SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
+_SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
+
+
+def formats(dataset: Dataset) -> dict[str, Callable[..., None]]:
+    """Return the formats of a dataset, each with the function that writes it."""
+    chats = {"prompt-completion": prompt_completion, "sharegpt": sharegpt}
+    chats = chats if CHATS in dataset.configs else {}
+    return {**dataset.exports, **chats, **_OF_ROWS, "croissant": _croissant}
+
+
+def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> list[str]:
+    """Write a build in one of `formats`, and return the names of the files.
+
+    `target` must be missing or an empty folder; it appears whole, or not at all. With `ids`,
+    write only the rows of these dialogues, and no config whose rows belong to no single one.
+    """
+    dataset = built.dataset
+    offered = formats(dataset)
+    if format not in offered:
+        raise UsageError(f"{dataset.name} has no export {format!r}; it has: {', '.join(offered)}")
+    if ids is not None and format not in _OF_ROWS:
+        raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
+    built.require_whole()
+    with replacing(target) as folder:
+        with explained(built):
+            offered[format](built, folder, *([] if ids is None else [ids]))
+        note_sample(built, folder)
+        return sorted(files_in(folder))
+
+
+@contextmanager
+def explained(built: BuiltFolder) -> Iterator[None]:
+    """Turn an error of rows that nobody verified into an OutputError that names the misfits."""
+    try:
+        yield
+    except MissingSplitError as error:
+        raise OutputError(f"{built.path}: {error}") from error
+    except (ParleyError, OSError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        what = f"{built.path}: cannot be exported ({type(error).__name__}: {error})"
+        remedy = f"Run {built.command('verify')}."
+        raise OutputError(what, *islice(_misfits(built), MOST_PROBLEMS), remedy=remedy) from error
+
+
+def note_sample(built: BuiltFolder, folder: Path) -> None:
+    """Note beside files made of a sample that they hold no data of the dataset."""
+    if built.is_sample:
+        text = _SAMPLE_TEXT.format(built.dataset.name)
+        (folder / SAMPLE).write_text(text, encoding="utf-8")
+
+
+def _misfits(built: BuiltFolder) -> Iterator[Problem]:
+    """Yield where rows of a build differ from their features."""
+    from parley.rows.arrow import explain  # not at the top: sound rows need none of it
+
+    for config, split in built.declared:
+        schema = arrow_schema(built.columns(config))
+        for problem in explain(built.each_row(config, split), schema):
+            yield problem.at(f"{config}/{split}")
+
+
+def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
+    """Write each split as CSV; with `ids`, the rows of these dialogues only."""
+    for config, split, rows in _chosen(built, ids):
+        columns = [*flat(built.columns(config))]
+        path = folder / f"{config}-{split}.csv"
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
+            writer.writerow(cell(".".join(column)) for column in columns)
+            writer.writerows(_cells(row, columns) for row in rows)
+
+
+def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
+    """Write each split as JSON Lines; with `ids`, the rows of these dialogues only."""
+    for config, split, rows in _chosen(built, ids):
+        write_lines(folder / f"{config}-{split}.jsonl", rows)
+
+
+def write_lines(path: Path, values: Iterable[Any], ascii: bool = False) -> None:
+    """Write values as JSON Lines; ValueError for a number that is not finite."""
+    dumps = partial(json.dumps, ensure_ascii=ascii, allow_nan=False)
+    with jsonlines.open(path, "w", dumps=dumps) as file:
+        file.write_all(values)
+
+
+def prompt_completion(built: BuiltFolder, folder: Path) -> None:
+    """Write a line for each turn of the assistant, with the keys of its row of `messages`.
+
+    `turn` is its place in the chat, from 0.
+    """
+    keys = built.dataset.configs[CHATS].keys
+    for split in built.splits(CHATS):
+        lines = (
+            {"prompt": chat[:turn], "completion": [message]}
+            | {key: row[key] for key in keys}
+            | {"turn": turn}
+            for row in built.each_row(CHATS, split)
+            for chat in [row["messages"]]
+            for turn, message in enumerate(chat)
+            if message["role"] == "assistant"
+        )
+        write_lines(folder / f"{split}.jsonl", lines)
+
+
+def sharegpt(built: BuiltFolder, folder: Path) -> None:
+    """Write each row of `messages` with its chat as ShareGPT's `conversations`."""
+    for split in built.splits(CHATS):
+        lines = (
+            {key: value for key, value in row.items() if key != "messages"}
+            | {"conversations": [{"from": _FROM[m["role"]], "value": m["content"]} for m in chat]}
+            for row in built.each_named(CHATS, split)
+            for chat in [row["messages"]]
+        )
+        write_lines(folder / f"{split}.jsonl", lines)
+
+
+def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
+    """Yield the heading of a config, then each row as a line of CSV, with the split first.
+
+    Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
+    """
+    columns = [*flat(built.columns(config))]
+    writer: Any = csv.writer(SimpleNamespace(write=str))  # `writerow` returns what this does
+    yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
+    for split in built.splits(config):
+        for row in built.each_named(config, split):
+            yield str(row[column]), writer.writerow([split, *_cells(row, columns)])
+
+
+def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
+    """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`."""
+    require_dialogues(built, ids or ())
+    chosen, columns_of = set(ids or ()), _columns_of_ids(built)
+    for config, split in built.declared:
+        rows = built.each_named(config, split)
+        columns = columns_of[config]
+        if ids is None:
+            yield config, split, rows
+        elif columns:
+            kept = (row for row in rows if any(str(row[column]) in chosen for column in columns))
+            yield config, split, kept
+
+
+def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
+    """Return config -> its columns that name the dialogue of a row."""
+    dataset = built.dataset
+    named = {next(iter(built.columns(config))) for config, _ in places(built)}
+    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    return {
+        config: [column for column in built.columns(config) if column in named]
+        for config, _ in built.declared
+    }
+
+
+def without_dialogues(built: BuiltFolder) -> list[str]:
+    """Return the configs whose rows belong to no single dialogue."""
+    return [config for config, columns in _columns_of_ids(built).items() if not columns]
+
+
+def _cells(row: Any, columns: list[Keys]) -> Iterator[str]:
+    """Yield the value of each column."""
+    for column in columns:
+        value = row
+        for key in column:
+            value = None if value is None else value[key]
+        yield cell(value)
+
+
+def cell(value: Any) -> str:
+    """Return a value as a cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if _FORMULA.match(value) else value
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return cell(str(value))  # such as a date
+
+
+def _croissant(built: BuiltFolder, folder: Path) -> None:
+    from parley.read.export.croissant import croissant  # mlcroissant may not be installed
+
+    croissant(built, folder)
+
+
+_OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}

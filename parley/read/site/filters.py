@@ -1,0 +1,160 @@
+"""Filters of the dialogues: each the labels or numbers of one property."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from parley.read.transcript import Facets, Value
+
+DIFFERS = "differs"  # the filter of what differs in files of one's own
+MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
+_BINS = 10  # approximate number of bars of a histogram
+_SOME = 20  # more different texts make no filter, unless dialogues share them
+_SKEWED, _WIDE = 0.5, 50  # the share in one bar, and last over first number, that make ranges widen
+
+Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -1 for none
+
+
+def filters(
+    found: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the filters; omit values common to all dialogues and texts that few share.
+
+    `order` and `phrases` are those of transcript.py. Of a filter, `phrase` is the text before and
+    after the values. `many` tells that one side or dialogue has several, `lists` that the facet
+    gives lists. `values` has a list for each dialogue: numbers if there is the `scale` of a
+    histogram, else places in `labels`. `sides`, for values of sides, has the side of each value.
+    """
+    numbered = [sides_of(facets) for facets in found]
+    made = []
+    for name in dict.fromkeys(name for facets in found for name in facets):
+        each = [facets.get(name) for facets in found]
+        pairs = [pairs_of(values, sides) for values, sides in zip(each, numbered, strict=True)]
+        if name == "split":
+            pairs = _without_twins(pairs)
+        if not (column := _column(pairs, order.get(name, ()))):
+            continue
+        shared = any(isinstance(values, dict) for values in each)
+        default = f"has {name} {{}}" if shared else f"{name} is {{}}"
+        before, _, after = phrases.get(name, default).rpartition("{}")
+        if shared:
+            column["sides"] = [[side for side, _ in values] for values in pairs]
+        many = any(len({side for side, _ in values}) < len(values) for values in pairs)
+        given = (v.values() if isinstance(v, dict) else (v,) for v in each)
+        lists = any(isinstance(value, list) for values in given for value in values)
+        about = {"name": name, "phrase": [before, after], "many": many, "lists": lists}
+        made.append(about | column)
+    return made
+
+
+def sides_of(facets: Facets) -> dict[str, int]:
+    """Return the number of each side that facets name, in their order."""
+    named = (side for facet in facets.values() if isinstance(facet, dict) for side in facet)
+    return {side: number for number, side in enumerate(dict.fromkeys(named))}
+
+
+def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
+    """Return each value once for each side."""
+    of = {-1: facet}
+    if isinstance(facet, dict):
+        of = {sides[side]: values for side, values in facet.items()}
+    found = [
+        (side, value)
+        for side, values in of.items()
+        for value in (values if isinstance(values, list) else [values])
+        if value is not None
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
+    """Omit values that all dialogues have, and values with the dialogues of an earlier value."""
+    having: dict[Value, list[int]] = {}
+    for number, values in enumerate(pairs):
+        for _, value in values:
+            having.setdefault(value, []).append(number)
+    kept = {tuple(numbers): value for value, numbers in reversed(having.items())}
+    kept.pop(tuple(range(len(pairs))), None)
+    return [[pair for pair in values if pair[1] in kept.values()] for values in pairs]
+
+
+def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None:
+    """Return values with a scale or labels; None if they make no filter."""
+    counts = Counter(value for values in pairs for value in {value for _, value in values})
+    if not counts or (len(counts) == 1 and all(pairs)):
+        return None
+    values = [value for values in pairs for _, value in values]
+    if not order and all(type(value) in (int, float) for value in values):
+        return {"scale": _scale(values), "values": [[v for _, v in values] for values in pairs]}
+    if len(counts) > max(_SOME, len(pairs) // 2):
+        return None
+    ordered = [value for value in order if value in counts]
+    rest = [value for value in counts if value not in set(ordered)]
+    rest.sort(key=lambda value: (-counts[value], str(value)))
+    places = {value: place for place, value in enumerate([*ordered, *rest])}
+    labels = [text_of(value) for value in places]
+    return {"labels": labels, "values": [[places[v] for _, v in values] for values in pairs]}
+
+
+def _scale(numbers: list[Any]) -> dict[str, Any]:
+    """Return the edges of bars, whether they widen, the first and last bar, and stops of a slider.
+
+    Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
+    hold the rest. No number is in a bar before the `first` or after the `last`. A slider stops
+    `stops` times in each bar, at whole numbers if all numbers are `whole`. The bars are equally
+    wide, or widen if one would hold most numbers.
+    """
+    ordered = sorted(numbers)
+    whole = all(value == int(value) for value in ordered)
+    few = len(ordered) // 50  # the bars between the edges hold nearly all
+    low, high = (Decimal(repr(float(value))) for value in (ordered[few], ordered[-1 - few]))
+    if is_one := low == high:
+        low, high = (Decimal(repr(float(value))) for value in (ordered[0], ordered[-1]))
+    edges = _equal(low, high, whole)
+    stops = int(edges[1] - edges[0]) if whole else _BINS
+    most = max(Counter(bisect_right(edges, value) for value in ordered).values())
+    is_even = is_one or most <= _SKEWED * len(ordered)
+    widening = [] if is_even else _widening(low, high, whole)
+    if widening:
+        edges, stops = widening, _BINS
+    first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
+    found = {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
+    return found | {"widens": bool(widening)}
+
+
+def _round_numbers(low: Decimal, high: Decimal) -> list[Decimal]:
+    """Return 1, 2 and 5 times the powers of ten, from at most `low` to above `high`."""
+    powers = range(low.adjusted(), high.adjusted() + 2)
+    return [Decimal(m).scaleb(power) for power in powers for m in (1, 2, 5)]
+
+
+def _equal(low: Decimal, high: Decimal, whole: bool) -> list[float]:
+    """Return at least two round edges of about ten bars."""
+    if low == high:
+        return [float(low), float(low + 1)]
+    least = (high - low) / _BINS
+    step = next(each for each in _round_numbers(least, least) if each >= least)
+    step = max(step, Decimal(1)) if whole else step
+    return [float(step * number) for number in range(int(low // step), int(high // step) + 2)]
+
+
+def _widening(low: Decimal, high: Decimal, whole: bool) -> list[float]:
+    """Return edges such as 10, 20, 50, 100, …; none if the numbers are close or not above 0."""
+    low = max(low, Decimal(_BINS)) if whole else low  # so that each stop is a whole number
+    if low <= 0 or high < _WIDE * low:
+        return []
+    edges = _round_numbers(low, high)
+    first = max(n for n, edge in enumerate(edges) if edge <= low)
+    last = min(n for n, edge in enumerate(edges) if edge > high)
+    return [float(edge) for edge in edges[first : last + 1]]
+
+
+def text_of(value: Value) -> str:
+    """Return a value as text for the page."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.10g}"
+    return f"{value:,}" if isinstance(value, int) else value

@@ -1,0 +1,240 @@
+"""The charts of a build: filters, lengths, labels and scores of any dataset, and its own."""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+from parley.base.disk import replacing
+from parley.base.errors import ScriptError
+from parley.base.values import flat
+from parley.read.charts import Bar, Bars, Chart, Where, own_charts
+from parley.read.dialogues import Dialogue, dialogues
+from parley.read.export.export import note_sample
+from parley.read.site.draw import shown, svg
+from parley.read.site.filters import DIFFERS, MOST_SIDES, filters, sides_of
+from parley.read.transcript import Facets
+from parley.rows.folder import BuiltFolder
+from parley.tasks.task import MEASURED, with_references
+
+_MOST_BARS = 30  # in a chart of labels
+
+
+class Counts:
+    """The filters of a build's dialogues and the counts for its charts."""
+
+    def __init__(self, built: BuiltFolder) -> None:
+        self.built = built
+        self._facets: list[Facets] = []
+        self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
+        self._numbers: Counter[str] = Counter()  # of each kind, of sides, utterances and actions
+        # kind of note -> text -> the dialogue and the number of each turn with it
+        self._labels: dict[str, dict[str, set[tuple[int, int]]]] = {}
+
+    def add(self, dialogue: Dialogue, differs: Sequence[str] = ()) -> None:
+        """Add a dialogue, or a row of a config beside the dialogues; `differs` is a facet of it.
+
+        ScriptError for more sides than the page can tell apart.
+        """
+        own: Facets = {DIFFERS: [*differs]} if differs else {}
+        facets = own | dialogue.facets
+        if (found := len(sides_of(facets))) > MOST_SIDES:
+            raise ScriptError(
+                f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}: expected "
+                f"at most {MOST_SIDES} sides, found {found}",
+                remedy="Give the values of more sides without their names.",
+            )
+        is_beside = dialogue.config in getattr(dialogue.dataset.transcript, "BESIDE", {})
+        for number, turn in enumerate([] if is_beside else dialogue.transcript.turns):
+            self._numbers["deal actions" if turn.action else "utterances"] += 1
+            for note in turn.notes:
+                turns = self._labels.setdefault(note.kind, {}).setdefault(note.text, set())
+                turns.add((len(self._facets), number))
+        kind = dialogue.config if is_beside else "dialogues"
+        self._facets.append(facets)
+        self._kinds.append(kind)
+        self._numbers.update({kind: 1, "sides": found})
+
+    @property
+    def told(self) -> dict[str, int]:
+        """The numbers of dialogues, utterances, rows of other configs and deal actions."""
+        kinds = dict.fromkeys(("dialogues", "utterances", *self._kinds), 0)
+        kinds |= {"deal actions": 0} if self._numbers["deal actions"] else {}
+        return {kind: self._numbers[kind] for kind in kinds}
+
+    @cached_property
+    def filters(self) -> dict[str, dict[str, Any]]:
+        """The filters of the dialogues by their names."""
+        tool = self.built.dataset.transcript
+        order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
+        phrases = {DIFFERS: "{}"} | phrases
+        return {each["name"]: each for each in filters(self._facets, order, phrases)}
+
+    def charts(self) -> dict[str, Chart]:
+        """Return the charts by the names of their files; ScriptError if charts.py fails."""
+        found: dict[str, Chart] = {}
+        for name, chart in (
+            *own_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
+            *self._of_labels(),
+            *(each for filter in self.filters.values() for each in self._of_filter(filter)),
+            *_scores(self.built),
+        ):
+            slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-") or "chart"
+            while slug in found:
+                slug += "-2"
+            found[slug] = chart
+        return found
+
+    def address(self, where: Where) -> str:
+        """Return the address of the dialogues of a mark, or "" if no filter finds them."""
+        if "id" in where:
+            return f"dialogues.html#id={_quoted(where['id'])}"
+        said = []
+        for name, value in where.items():
+            filter = self.filters.get(name, {"labels": ()})
+            if "labels" in filter:
+                if shown(value) not in map(shown, filter["labels"]):
+                    return ""
+                said.append((f"is.{name}", value))
+            else:
+                least, most = value if isinstance(value, tuple) else (value, value)
+                said += [(f"min.{name}", least), (f"max.{name}", most)]
+        query = "&".join(f"{_quoted(key)}={_quoted(value)}" for key, value in said)
+        return f"dialogues.html#{query}" if query else ""
+
+    def _of_labels(self) -> Iterator[tuple[str, Chart]]:
+        """Yield a chart of each kind of note on turns: the turns with each label."""
+        for kind, labels in self._labels.items():
+            every = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
+            bars = [
+                Bar(label, (len(found),), self._home(label, {row for row, _ in found}))
+                for label, found in every
+            ]
+            turns = len(set().union(*labels.values()))
+            yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (turns, turns), bars)
+
+    def _home(self, label: str, found: set[int]) -> Where:
+        """Return the filter and value that these dialogues alone have, if there is one."""
+        for name, filter in self.filters.items():
+            if label in (labels := filter.get("labels", ())):
+                place = labels.index(label)
+                if found == {row for row, has in enumerate(filter["values"]) if place in has}:
+                    return {name: label}
+        return {}
+
+    def _of_filter(self, filter: Mapping[str, Any]) -> Iterator[tuple[str, Chart]]:
+        """Yield the charts of a filter: for each label or range, the sides or dialogues with it.
+
+        Each kind of row has a chart of its own.
+        """
+        name, sides, scale = filter["name"], filter.get("sides"), filter.get("scale")
+        held: dict[int, set[float]] = defaultdict(set)  # place of a bar -> its numbers
+        # kind of row -> (row, side, place of a bar)
+        parts: dict[str, set[tuple[int, int, int]]] = defaultdict(set)
+        for row, (kind, values) in enumerate(zip(self._kinds, filter["values"], strict=True)):
+            for n, value in enumerate(values):
+                place = bisect_right(scale["edges"], value) if scale else value
+                held[place].add(value)
+                parts[kind].add((row, sides[row][n] if sides else 0, place))
+        counts = {kind: Counter(place for *_, place in found) for kind, found in parts.items()}
+        every = sum(counts.values(), Counter[int]())
+        marks = [(n, label, label) for n, label in enumerate(filter.get("labels", ()))]
+        marks = [*_ranges(scale, held)] if scale else marks
+        for kind, found in counts.items():
+            own = {n: {name: where} for n, _, where in marks if found[n] == every[n]}
+            bars = [
+                Bar(label, (found[place],), own.get(place, {}) if found[place] else {})
+                for place, label, _ in marks
+                if scale or found[place]
+            ]
+            counted = "sides" if sides else kind
+            other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
+            title = f"{name[:1].upper()}{name[1:]}{other}"
+            having = len({(row, side) for row, side, _ in parts[kind]})
+            chart = _counted(title, name, counted, (having, self._numbers[counted]), bars)
+            widen = " The ranges widen." if scale and scale["widens"] else ""
+            yield title, replace(chart, about=chart.about + widen)
+
+
+def _counted(
+    title: str, by: str, counted: str, number: tuple[int, int], bars: Sequence[Bar]
+) -> Bars:
+    """Return a chart of the first bars, which says what they count.
+
+    `number` is how many have a value, and how many there are.
+    """
+    shown, rest = tuple(bars[:_MOST_BARS]), bars[_MOST_BARS:]
+    having, every = number
+    about = f"{having:,} of {every:,}" if having < every else f"{having:,}"
+    about += f" {counted} by {by}."
+    if (total := sum(int(bar.values[0]) for bar in shown)) != having:
+        more = ", as some are in several" if total > having else ""
+        about += f" The bars count {total:,} in all{more}."
+    if rest:
+        about += f" Left out: {len(rest):,} other labels."
+    return Bars(title, about, by, (counted,), shown)
+
+
+def _quoted(value: object) -> str:
+    return quote_plus(str(value).encode(errors="backslashreplace"))
+
+
+def _ranges(
+    scale: Mapping[str, Any], held: Mapping[int, set[float]]
+) -> Iterator[tuple[int, str, Any]]:
+    """Yield the place of each bar, its range as text, and the least and most number in it."""
+    edges = scale["edges"]
+    for place in range(scale["first"], scale["last"] + 1):
+        numbers = held.get(place, edges[place - 1 : place])
+        ends = min(numbers), max(numbers)
+        if scale["whole"] and 0 < place < len(edges):
+            ends = edges[place - 1], edges[place] - 1
+        if ends[0] == ends[1]:
+            label = shown(ends[0])
+        elif place in (0, len(edges)):
+            label = f"{shown(edges[-1])} and more" if place else f"below {shown(edges[0])}"
+        else:
+            label = shown(ends)
+        yield place, label, ends
+
+
+def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
+    """Yield a chart of each metric that several references of a task state."""
+    for name, task in built.dataset.tasks.items():
+        for metric, meaning in task.metrics.items():
+            bars = tuple(
+                Bar(" ".join((each.name, *each.options.values())) + of, (float(value),))
+                for each in with_references(built.dataset, name).references
+                for of in ["" if each.place == MEASURED else "*"]
+                if (value := flat(each.metrics).get((metric,))) is not None
+            )
+            if len(bars) > 1:
+                about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
+                about = f"{about} Documented scores have a *.".replace("`", "")
+                title = f"Scores of {name}: {metric}"
+                yield title, Bars(title, about, "method", (task.unit,), bars)
+
+
+def counts_of(built: BuiltFolder) -> Counts:
+    """Return the counts of all dialogues of a build."""
+    counts = Counts(built)
+    for dialogue in dialogues(built):
+        counts.add(dialogue)
+    return counts
+
+
+def write_charts(built: BuiltFolder, target: Path) -> list[str]:
+    """Write the charts of a build as SVG files, and return their names.
+
+    `target` must not exist or be empty. The same build gives the same bytes.
+    """
+    with replacing(target) as folder:
+        for name, chart in counts_of(built).charts().items():
+            (folder / f"{name}.svg").write_text(svg(chart), encoding="utf-8", newline="\n")
+        note_sample(built, folder)
+        return sorted(path.name for path in folder.iterdir())

@@ -1,0 +1,202 @@
+"""Shows builds in a browser on this machine only, until it is interrupted."""
+
+import secrets
+import sys
+import webbrowser
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any, BinaryIO
+
+from parley.base.console import plain, print_message, print_output, progress
+from parley.base.disk import temporary_folder
+from parley.base.errors import Interrupted, ParleyError, UsageError
+from parley.read.site.pages import ALL, Asked
+from parley.read.site.site import Site
+from parley.rows.folder import BuiltFolder
+
+
+def browse(
+    folders: Sequence[BuiltFolder],
+    asked: Asked = ALL,
+    *,
+    port: int = 0,
+    open_browser: bool = True,
+    is_kept: bool = True,
+) -> None:
+    """Serve the pages of builds, and print their address.
+
+    A dataset is read when its first page is asked for. `is_kept` tells whether the builds stay, so
+    that the pages may name them in code.
+    """
+    try:
+        with temporary_folder("browse") as pages:
+            writer = Site(folders, asked, is_kept)
+
+            def make(name: str) -> None:
+                with progress("dialogues") as advance:
+                    writer.write_dataset(pages, name, advance)
+                writer.write_front(pages)
+
+            writer.write_assets(pages)
+            writer.write_front(pages)
+            parts = Parts(writer.datasets)
+            with serving(pages, port, parts) as url:
+                print_output(plain(f"{url} shows them; Ctrl-C ends it"))
+                if open_browser:
+                    webbrowser.open(url)
+                parts.make_asked(make)
+    except (Interrupted, KeyboardInterrupt):
+        return
+
+
+class Parts:
+    """The parts of a site: folders that the main thread makes when a browser first asks for them.
+
+    The main thread makes them because only it receives signals: a signal stops the work.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._made: dict[str, Future[None]] = {name: Future() for name in names}
+        self._asked: Queue[str] = Queue()
+
+    def wait_for(self, name: str, seconds: float | None = None) -> bool:
+        """Return whether a part is made, at the latest after a time; True if none has this name.
+
+        ParleyError if it cannot be made.
+        """
+        if not (part := self._made.get(name)):
+            return True
+        if not part.done():
+            self._asked.put(name)
+        if is_made := bool(wait([part], seconds).done):
+            part.result()
+        return is_made
+
+    def make_asked(self, make: Callable[[str], None]) -> None:
+        """Make each part that is asked for, once, until a signal."""
+        while True:
+            with suppress(Empty):
+                name = self._asked.get(timeout=0.5)  # an endless wait would miss a signal before it
+                if self._made[name].done():
+                    continue
+                try:
+                    make(name)
+                except ParleyError as error:
+                    print_message(str(error), "red")
+                    self._made[name].set_exception(error)
+                else:
+                    self._made[name].set_result(None)
+
+
+_PATIENCE = 0.3  # seconds
+_READING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Reading {0}</title>
+<script src="{1}assets/reading.js"></script><p>Reading {0}. This takes some seconds.</p></html>"""
+_WHOLE = Parts()  # of a site that is written already
+
+
+@contextmanager
+def serving(folder: Path, port: int = 0, parts: Parts = _WHOLE) -> Iterator[str]:
+    """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page.
+
+    Port 0 is any free one. A request for one of the `parts` waits until it is made. UsageError if
+    the port cannot be taken.
+    """
+    root = f"/{secrets.token_urlsafe(16)}/"
+    try:
+        handler = partial(_Handler, root, parts, directory=str(folder))
+        server = _Server(("127.0.0.1", port), handler)
+    except (OSError, OverflowError) as error:
+        remedy = "Name another port, or leave it out for any free one."
+        why = getattr(error, "strerror", "expected 0 to 65535")
+        raise UsageError(f"--port {port}: {why}", remedy=remedy) from error
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{root}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print why a request failed, unless the browser disconnected."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, ConnectionError | TimeoutError):
+            print_message(f"cannot serve a page: {type(error).__name__}: {error}", "yellow")
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves files without a log, only to its own pages and below its secret path.
+
+    The checks stop other pages from reading the data by DNS rebinding or as a script.
+    """
+
+    timeout = 30
+
+    def __init__(self, root: str, parts: Parts, *arguments: Any, **options: Any) -> None:
+        self._root, self._parts = root, parts
+        super().__init__(*arguments, **options)
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        if status := self._refusal():
+            self.send_error(status)
+        return not status
+
+    def _refusal(self) -> HTTPStatus | None:
+        """Return the status that refuses a request, or None."""
+        if self.headers.get("Host", "").rpartition(":")[0] not in ("127.0.0.1", "localhost"):
+            return HTTPStatus.MISDIRECTED_REQUEST
+        if not self.path.startswith(self._root):
+            return HTTPStatus.NOT_FOUND
+        # other pages may link here, but not embed or load files
+        by_ours = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+        if by_ours or self.headers.get("Sec-Fetch-Dest") == "document":
+            return None
+        return HTTPStatus.FORBIDDEN
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix(self._root[:-1]))
+
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        try:
+            place = Path(self.translate_path(self.path)).relative_to(self.directory)
+            part = place.parts[0] if place.parts else ""
+            is_page = self.path.endswith("/") or place.suffix == ".html"
+            if not self._parts.wait_for(part, _PATIENCE if is_page else None):
+                return self._reading(part)
+            return super().send_head()
+        except ParleyError as error:
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(str(error)))
+        except ValueError:  # invalid file name
+            self.send_error(HTTPStatus.NOT_FOUND)
+        return None
+
+    def _reading(self, part: str) -> BytesIO:
+        """Send a page that says what is read, and asks again."""
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Security-Policy", "default-src 'none'; script-src 'self'")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        return BytesIO(_READING.format(part, self._root).encode())
+
+    def list_directory(self, path: Any) -> None:
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def end_headers(self) -> None:
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass

@@ -1,0 +1,254 @@
+"""The site: pages from templates, with what they say of a build; data from builds."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from parley.base.console import plain
+from parley.base.disk import files_in, read_regular, replacing, write_whole
+from parley.base.strict_json import loads
+from parley.base.version import __version__
+from parley.builds.card import is_licensed, licence_section, parse, prose
+from parley.builds.publication import Published, published
+from parley.read.site.draw import ABOUT, is_broad, svg, table
+from parley.read.site.draw import shown as shorten
+from parley.read.site.markdown import first_paragraph, sections, to_html
+from parley.read.site.pages import ALL, Asked, write_data
+from parley.rows.folder import BuiltFolder, typed
+from parley.rows.provenance import CARD
+
+_HERE = Path(__file__).parent
+# a page may load only files of the site, and no inline code
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+MARK = "site.json"  # lists the builds of a site and its files
+# section of the page -> its sections of the card; the rest of the card goes to "sources"
+_SECTIONS: dict[str, tuple[str, ...]] = {
+    "overview": ("",),
+    "charts": (),
+    "warnings": ("Before you use it", "Biases and impact", "Known limits"),
+    "configs": ("Splits", "How to load", "What a row looks like"),
+    "fields": ("Fields",),
+    "figures": ("Figures",),
+    "tasks": ("Tasks",),
+    "sources": (),
+}
+_SHOWN_PARTS = ("splits", "row", "fields", "figures", "tasks", "citation")
+
+
+def write_site(
+    folders: Sequence[BuiltFolder],
+    output: Path,
+    on_dialogues: Callable[[str, int], None] = lambda where, done: None,
+    asked: Asked = ALL,
+) -> None:
+    """Write the site of these builds, and replace an old site only at the end.
+
+    The same builds give the same bytes. OutputError if the site cannot be written, a build is
+    damaged or lacks a file, or the folder holds files that are of no site; ScriptError if a
+    dataset's `transcript.py` fails on a row.
+    """
+    site = Site(folders, asked)
+    with replacing(output, _files_of) as folder:
+        site.write_assets(folder)
+        for name in site.datasets:
+            site.write_dataset(folder, name, on_dialogues)
+        site.write_front(folder)
+        made_of = {
+            "parley": __version__,
+            "datasets": {built.dataset.name: built.provenance["configs"] for built in folders},
+            "files": sorted([MARK, *files_in(folder)]),
+        }
+        (folder / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
+
+
+def _files_of(site: Path) -> list[str]:
+    """Return the files of a site, as its list names them; [] if the folder is no site."""
+    try:
+        found = loads(read_regular(site / MARK))
+        known, files = ("parley", "datasets", "files"), found["files"]
+        return [str(each) for each in files] if tuple(found) == known else []
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+
+
+class Site:
+    """The parts of a site of builds, each to be written into its folder; errors as `write_site`.
+
+    `is_kept` tells whether the builds stay. If not, the code of the page says how to build them.
+    """
+
+    def __init__(
+        self, folders: Sequence[BuiltFolder], asked: Asked = ALL, is_kept: bool = True
+    ) -> None:
+        for built in folders:
+            built.require_whole()
+        self.datasets = {built.dataset.name: described(built, is_kept) for built in folders}
+        self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
+        self._asked, self._pages = asked, _templates()
+
+    def write_assets(self, site: Path) -> None:
+        """Write the files that all pages load."""
+        (site / "assets").mkdir()
+        for path in (_HERE / "assets").iterdir():  # an error of copytree is many in one
+            shutil.copyfile(path, site / "assets" / path.name)
+
+    def write_dataset(
+        self, site: Path, name: str, on_dialogues: Callable[[str, int], None]
+    ) -> None:
+        """Write the pages and the data of one dataset."""
+        each, folder = self.datasets[name], site / name
+        folder.mkdir()
+        data = folder / "data"
+        counts = write_data(each.built, data, each.load, on_dialogues, self._asked)
+        self._counts[name] = counts.told
+        notes = self._asked.own.notes if self._asked.own else []
+        about = {"dataset": each, "counts": counts, "root": "../", "own": notes}
+        for page in ("index.html", "dialogues.html"):
+            text = self._pages.get_template(f"dataset-{page}").render(about)
+            (folder / page).write_text(text, encoding="utf-8")
+
+    def write_front(self, site: Path) -> None:
+        """Write the first page and the README, with the counts of the datasets written so far."""
+        about = {"datasets": list(self.datasets.values()), "counts": self._counts, "root": ""}
+        for page in ("index.html", "README.md"):
+            write_whole(site / page, self._pages.get_template(page).render(about))
+
+
+def _templates() -> Environment:
+    """Return the templates, which escape text and make control characters visible."""
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, Markup) or not isinstance(value, str):
+            return value
+        return plain(value).encode(errors="backslashreplace").decode()  # lone surrogates
+
+    templates = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters["shown"] = shorten
+    templates.tests["web_address"] = lambda url: bool(re.match("https?://[^/]", str(url)))
+    functions = {"ABOUT": ABOUT, "is_broad": is_broad, "svg": svg, "table": table}
+    templates.globals |= {"policy": _POLICY, **functions}
+    return templates
+
+
+@dataclass(frozen=True)
+class Description:
+    """A build for the pages, with its path for `load_dataset`.
+
+    `first` is the command that makes a build at this path, if there is none yet.
+    """
+
+    built: BuiltFolder
+    path: str
+    first: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the dataset and of its folder in the site."""
+        return self.built.dataset.name
+
+    @cached_property
+    def _card(self) -> tuple[dict[str, Any], str]:
+        return parse(self.built.card, str(self.built.path / CARD))
+
+    @property
+    def title(self) -> str:
+        """The dataset's display name."""
+        return str(self._card[0].get("pretty_name") or self.name)
+
+    @property
+    def summary(self) -> str:
+        """The first two sentences of the card."""
+        about = first_paragraph(prose(self._card[1]))
+        return " ".join(re.split(r"(?<=[.!?])\s+(?=[A-Z0-9])", about)[:2])
+
+    @cached_property
+    def sections(self) -> dict[str, Markup]:
+        """The sections of the page about it, with the text of the card."""
+        text = re.sub(r"\A\s*# .*\n", "", prose(self._card[1], _SHOWN_PARTS))
+        text = re.sub("(?m)^(</?details>|<summary>.*</summary>)$", "", text)  # a section is enough
+        places = {heading: id for id, headings in _SECTIONS.items() for heading in headings}
+        found = dict.fromkeys(_SECTIONS, Markup())
+        for heading, html in sections(text, ("Fields", "Tasks")):
+            found[places.get(heading, "sources")] += html
+        always = {"overview", "charts", "sources"}
+        always |= set() if self.unlicensed is None else {"warnings"}
+        return {id: html for id, html in found.items() if html or id in always}
+
+    @property
+    def facts(self) -> dict[str, list[str]]:
+        """The languages and licences that the card's front matter states."""
+        front, _ = self._card
+        stated = {"languages": front.get("language"), "licence": front.get("license")}
+        return {
+            label: [str(value) for value in (found if isinstance(found, list) else [found])]
+            for label, found in stated.items()
+            if found
+        }
+
+    @cached_property
+    def published(self) -> Published | None:
+        """The repository that this build was published to, if any."""
+        return published(self.built)
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """The path and revision for `load_dataset`, and the command of export."""
+        more = ("csv", f"{self.name}-csv", "--ids", "ids.txt")
+        export = typed("export", self.name, Path(self.path).parent, *more).strip("`")
+        place: dict[str, Any] = {"path": self.path, "revision": None}
+        if self.published:
+            place = {"path": self.published.repo, "revision": self.published.commit}
+        elif self.first:
+            place["first"] = self.first
+        return place | {"export": export}
+
+    @property
+    def snippet(self) -> str:
+        """The Python that loads the default config."""
+        load = self.load
+        revision = f", revision={_python(load['revision'])}" if load["revision"] else ""
+        splits = self.built.splits(self.built.dataset.default)
+        chosen = f", split={_python(splits[0])}" if splits else ""
+        first = f"# first: {load['first']}\n" if "first" in load else ""
+        call = f"load_dataset({_python(load['path'])}{chosen}{revision})"
+        return f"{first}from datasets import load_dataset\n\nrows = {call}"
+
+    @property
+    def unlicensed(self) -> Markup | None:
+        """The licence section of a card without a stated licence."""
+        card = self.built.dataset.read_card()
+        return None if is_licensed(card, CARD) else to_html(licence_section(card, CARD))
+
+
+def described(built: BuiltFolder, is_kept: bool) -> Description:
+    """Return the description of a build, or of one that is gone soon: how to make it."""
+    name = built.dataset.name
+    if is_kept:
+        return Description(built, built.path.as_posix())
+    sample = ("--sample",) if built.is_sample else ()
+    first = typed("build", name, Path("build"), *sample).strip("`")
+    return Description(built, f"build/{name}", first)
+
+
+def _python(text: str) -> str:
+    """Return text as an ASCII Python string in double quotes."""
+    escaped = text.encode("unicode_escape").decode("ascii").replace('"', '\\"')
+    return f'"{escaped}"'

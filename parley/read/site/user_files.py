@@ -1,0 +1,304 @@
+"""Files of one's own: rows beside the dialogues, sides and turns whose keys they have."""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from parley.base.console import plain
+from parley.base.errors import (
+    Causes,
+    ParleyError,
+    Problem,
+    RecordError,
+    UsageError,
+    cut,
+    require_utf8,
+)
+from parley.base.values import flat
+from parley.read.dialogues import dialogues
+from parley.read.export.export import cell
+from parley.read.site.filters import DIFFERS, sides_of
+from parley.read.sql import connect, literal, quoted, until_interrupted
+from parley.read.transcript import Note
+from parley.rows.folder import BuiltFolder
+from parley.tasks.formats import UNREADABLE
+
+Keys = tuple[str, ...]
+Known = dict[str, dict[Keys, str | None]]  # of what -> key -> the text of an utterance
+# How DuckDB reads a format with values as the file has them
+_CSV = ("csv", ", all_varchar = true, comment = ''")
+_JSON = ("json", ", maximum_depth = 1")
+_READERS = {"csv": _CSV, "tsv": _CSV, "json": _JSON, "jsonl": _JSON, "parquet": ("parquet", "")}
+_WHOLE = r"^\s*([-+]?\d+)(\.0+)?\s*$"
+_NESTED = re.compile(r"STRUCT|MAP|.*\[\]\[\]$", re.DOTALL)
+
+
+class _Rows(NamedTuple):
+    """A file or a config, as a table of DuckDB."""
+
+    name: str
+    source: str  # in SQL
+    of: str  # "dialogues", "turns", "sides", or the config of rows that are no dialogues
+    keys: Keys
+    kinds: dict[str, str]  # other column -> its type; of a file, that of the config it is of
+    is_file: bool = False
+
+    def key(self, alias: str) -> list[str]:
+        return [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
+
+
+class Own:
+    """Rows of files beside the dialogues of a build, by their keys.
+
+    The key of a file is the id of a dialogue and, for rows of turns or of sides, `turn` or
+    `speaker`. Its other columns are shown, and compared with those of the same name in the configs
+    with this key and in the files before it. Their values are read as the configs declare them. A
+    wrong file is a RecordError or a UsageError.
+    """
+
+    def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
+        self.notes: list[str] = []  # a line for each file and each comparison
+        self.queries: dict[str, str] = {}  # what differs -> the SQL of the ids of its dialogues
+        self._told: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
+        stems = [file.stem for file in files]
+        with connect([built]) as self._connection:
+            keys, known = _known(built)
+            beside = [
+                self._rows(name, _flat(built, name), keys[each.keys], each.keys)
+                for name, each in built.dataset.configs.items()
+                if each.keys in keys and built.splits(name)
+            ]
+            first = len(beside)  # of files
+            whole = {
+                column
+                for config in built.dataset.configs.values()
+                for column in {*config.keys} & {*config.features}
+                if "int" in getattr(config.features[column], "dtype", "")
+            }
+            for file in dict.fromkeys(files):
+                try:
+                    name = file.stem if stems.count(file.stem) == 1 else str(file)
+                    mine = self._described(file, name, keys, whole)
+                    configs = [each for each in beside[:first] if each.of == mine.of]
+                    if task := _task(built, file, mine):
+                        configs = []
+                    self._keep(mine, configs, known[mine.of])
+                    if task:
+                        what = "so compared with no config: parley score does that"
+                        self.notes.append(f"{name}: predictions of the task {task}, {what}")
+                    self._hide_equal(mine, [self._compare(mine, each) for each in configs])
+                    for other in beside[first:]:
+                        if other.of == mine.of:
+                            self._compare(mine, other)
+                except ParleyError as error:
+                    error.message = f"{file}: {cut(error.message)}"
+                    raise
+                beside.append(mine)
+
+    def beside(self, id: str) -> tuple[dict[str, Any], list[str]]:
+        """Return what to show beside a dialogue, and each difference in it."""
+        found = self._told.get(id, {})
+        notes = [(part, note) for part, each in found.items() for note in each]
+        turns = {part[1]: each for part, each in found.items() if part[0] == "turns"}
+        facts = [(", ".join([n.kind, *p[1:]]), n.text) for p, n in notes if p[0] != "turns"]
+        shown = {"turns": turns, "facts": facts} if found else {}
+        return shown, [note.text for _, note in notes if note.kind == DIFFERS]
+
+    def _ask(self, query: str) -> list[Any]:
+        ask = self._connection.execute
+        return list(until_interrupted(self._connection, lambda: ask(query).fetchall()))
+
+    def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Rows:
+        kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
+        return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
+
+    def _described(self, file: Path, name: str, known: dict[Keys, str], whole: set[str]) -> _Rows:
+        """Return a file, whose columns tell what its rows are of."""
+        require_utf8(file)
+        reader = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
+        if not reader or not file.is_file():
+            raise UsageError(f"expected an existing file that ends in .{', .'.join(_READERS)}")
+        if reader in (_CSV, _JSON) and not file.name.lower().endswith(".gz"):
+            try:
+                with file.open(encoding="utf-8") as lines:
+                    deque(lines, 0)
+            except UnicodeError as error:
+                raise UsageError("is not in UTF-8", remedy="Save it in UTF-8.") from error
+        source = f"read_{reader[0]}({literal(file)}, hive_partitioning = false{reader[1]})"
+        columns = self._rows(name, source, "", ()).kinds.keys()
+        if odd := [each for each in (str(file), *columns) if plain(each) != each]:
+            raise UsageError(f"expected names without control characters, found {odd[0]}")
+        every = {id for id, *_ in known}
+        if len(ids := every & columns) != 1:
+            found = " and ".join(sorted(ids) or columns)
+            raise UsageError(f"expected one column of {' or '.join(sorted(every))}, found {found}")
+        keys = next(keys for keys in known if columns >= {*keys})
+        taken = []
+        for column in map(quoted, columns):
+            value = f"{column} ->> '$'" if reader is _JSON else f"{column}::varchar"
+            if column in map(quoted, whole.intersection(keys)):
+                value = f"regexp_replace({value}, '{_WHOLE}', '\\1')"
+            taken.append(f"{value} as {column}")
+        source = f"(select {', '.join(taken)} from {source})"  # noqa: S608
+        return self._rows(name, source, known[keys], keys)._replace(is_file=True)
+
+    def _keep(self, rows: _Rows, configs: list[_Rows], known: dict[Keys, str | None]) -> None:
+        """Keep the values of a file, but its texts, which are compared with ours."""
+        is_said = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
+        if not rows.kinds:
+            raise UsageError(f"has no column beside {' and '.join(rows.keys)}")
+        columns = [*rows.kinds, *["text"] * is_said]
+        read = defaultdict[str, list[str]](list)  # column -> its value as each config declares it
+        for config in configs:
+            for column in rows.kinds.keys() & config.kinds.keys() - {"id"}:
+                if not _NESTED.match(kind := config.kinds[column]):
+                    rows.kinds[column] = kind
+                    read[column].append(f"{_read(f'm.{quoted(column)}', kind)}::varchar")
+        tests = (
+            f"m.{quoted(column)} is null or coalesce({', '.join(values)}) is not null"
+            for column, values in read.items()
+        )
+        cells = ", ".join([*rows.key("m"), *(f"m.{quoted(each)}" for each in columns), *tests])
+        if not (found := self._ask(f"select {cells} from {rows.source} m")):  # noqa: S608
+            raise UsageError("has no rows")
+        causes, first, right = Causes(""), dict[Keys, int](), 0
+        for number, row in enumerate(found, 1):
+            key, values = row[: len(rows.keys)], row[len(rows.keys) : len(row) - len(read)]
+            place = f"row {number} ({', '.join(map(str, key))})"
+            odd = [c for c, fits in zip(read, row[len(row) - len(read) :], strict=True) if not fits]
+            for column in odd:
+                value = values[columns.index(column)]
+                due = cut(rows.kinds[column]).replace("ENUM", "labels of ").removesuffix("[]")
+                causes.add(place, Problem(f": {column}", due, repr(cut(value))))
+            right += not odd
+            if key not in known:
+                what = f"no such {' and '.join(rows.keys)}"
+            elif key in first:
+                what = f"repeated, first in row {first[key]}"
+            elif is_said and (ours := known[key]) and values[-1] not in (ours, cell(ours)):
+                what = "its text differs from ours"
+            else:
+                first[key] = number
+                told = self._told.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), [])
+                for column, value in zip(rows.kinds, values, strict=False):
+                    name = f"{rows.name}: {column}"
+                    if value is not None:
+                        told.append(Note(value, name, by=name))
+                continue
+            right -= not odd
+            causes.add(place, Problem("", what=what))
+        if causes:
+            wrong = len(found) - right
+            raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
+        self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
+
+    def _hide_equal(self, mine: _Rows, compared: list[dict[str, bool | None]]) -> None:
+        """Show no values of the columns that equal those of the configs in all rows."""
+        found = {c: {each[c] for each in compared if c in each} for c in mine.kinds}
+        equal = sorted(c for c, each in found.items() if True in each and False not in each)
+        partly = sorted(c for c, each in found.items() if each == {None} and c != "id")
+        for what, columns in (("all rows", equal), ("the rows that the dataset has", partly)):
+            if columns:
+                self.notes.append(f"{mine.name}: equal in {what}: {', '.join(columns)}")
+        names = {f"{mine.name}: {column}" for column in equal}
+        for parts in self._told.values():
+            for notes in parts.values():
+                notes[:] = [note for note in notes if note.by not in names]
+
+    def _compare(self, mine: _Rows, other: _Rows) -> dict[str, bool | None]:
+        """Note where a file differs from a config, or from an earlier file.
+
+        Return for each column whether it is equal in all rows of the file; None if it is in those
+        that the other has. An `id` that differs is that of a tool, and no difference.
+        """
+        keys, equal = mine.key("m"), dict[str, bool | None]()
+        both = " and ".join(f"{a} = {b}" for a, b in zip(keys, other.key("o"), strict=True))
+        join = f"from {other.source} o join {mine.source} m on {both}"
+        names = {each.lower(): each for each in other.kinds}
+        for column in (each for each in mine.kinds if each.lower() in names):
+            kind, label = other.kinds.get(column, ""), f"{mine.name}: {column} ≠ {other.name}"
+            if not kind or _NESTED.match(kind):
+                what = "holds objects" if kind else f"has the name {names[column.lower()]}"
+                self.notes.append(f"{label}: not compared, as the column of {other.name} {what}")
+                continue
+            values = [f"{alias}.{quoted(column)}" for alias in "mo"]
+            texts = [f"coalesce({_read(each, kind)}::varchar, {each}::varchar)" for each in values]
+            if not other.is_file:
+                texts[1] = f"{_ordered(values[1], kind)}::varchar"
+            where = f"{join} where {' is distinct from '.join(texts)}"
+            found = self._ask(f"select distinct {', '.join(keys)} {where}")
+            counted = (other.source, mine.source)
+            counts = ", ".join(f"(select count(*) from {each})" for each in counted)  # noqa: S608
+            ((of, rows, shared),) = self._ask(f"select {counts}, count(*) {join}")
+            equal[column] = False if found else (rows == shared or None)
+            if column == "id" or not (found or other.is_file):
+                continue
+            ids = {key[0] for key in found}
+            differ = f"{label} in {len(found):,} of {shared:,} rows, in {len(ids):,} dialogues"
+            self.notes.append(f"{differ}; {of - shared:,} rows of {other.name} have none")
+            self.queries[label] = f"select {keys[0]} {where}"
+            for id, *part in found:
+                place = (mine.of, *part)
+                self._told[id][place].append(Note(label, DIFFERS))
+        return equal
+
+
+def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
+    """Return the columns of keys, the longest first, with what they are of; and what there is."""
+    tool = built.dataset.transcript
+    ids = dict.fromkeys(getattr(tool, "TABLES", {}).values(), "dialogues")
+    found: Known = defaultdict(dict)
+    for each in dialogues(built):
+        of = each.config if each.config in getattr(tool, "BESIDE", {}) else "dialogues"
+        ids[next(iter(each.row))] = of
+        found[of][each.id,] = None
+        if of == "dialogues":
+            transcript = each.transcript
+            for number, turn in enumerate(transcript.turns):
+                found["turns"][each.id, str(number)] = None if turn.action else turn.text
+            for side in sides_of(each.facets) or transcript.sides:
+                found["sides"][each.id, side] = None
+    whole = [id for id, of in ids.items() if of == "dialogues"]
+    keys = {(id, "turn"): "turns" for id in whole} | {(id, "speaker"): "sides" for id in whole}
+    return keys | {(id,): of for id, of in ids.items()}, found
+
+
+def _flat(built: BuiltFolder, config: str) -> str:
+    """Return a config in SQL, with the fields of its structs as columns too, as in CSV."""
+    nested = (path for path in flat(built.columns(config)) if path[1:])
+    parts = [f", {'.'.join(map(quoted, path))} as {quoted('.'.join(path))}" for path in nested]
+    return f"(select *{''.join(parts)} from {built.dataset.name}.{quoted(config)})"  # noqa: S608
+
+
+def _task(built: BuiltFolder, file: Path, rows: _Rows) -> str:
+    """Return the task whose predictions have the columns of a file, as `score` reads it, or ""."""
+    columns = {*rows.keys, *rows.kinds}
+    for name, task in built.dataset.tasks.items():
+        if file.suffix == ".jsonl" and {*task.key} <= columns <= {*task.fields, UNREADABLE}:
+            return name
+    return ""
+
+
+def _ordered(value: str, kind: str) -> str:
+    """Return the SQL of a value; labels have no order."""
+    return f"list_sort({value})" if kind.startswith("ENUM") and kind.endswith("[]") else value
+
+
+def _read(value: str, kind: str) -> str:
+    """Return the SQL of a text as a value of a type of DuckDB; null if it is none.
+
+    Labels may be a list, as in JSON and in CSV, or names between commas or semicolons.
+    """
+    if not kind.endswith("[]"):
+        if "INT" in kind and not kind.startswith("ENUM"):  # else DuckDB rounds
+            value = f"nullif(regexp_extract({value}, '{_WHOLE}', 1), '')"
+        return f"try_cast({value} as {kind})"
+    item, items = kind.removesuffix("[]"), f"try_cast({value} as varchar[])"
+    if item.startswith("ENUM"):
+        names = f"regexp_split_to_array(trim({value}), '\\s*[,;]\\s*')"
+        one = f"case when try_cast({value} as {item}) is null then {names} else [{value}] end"
+        items = f"case when {value} like '[%' then {items} else {one} end"
+    every = f"list_transform({items}, lambda x: {_read('x', item)})"
+    return f"case when len({every}) = list_count({every}) then {_ordered(every, kind)} end"

@@ -1,0 +1,405 @@
+"""Builds as tables of DuckDB: a database for each dataset, a view for each config."""
+
+import csv
+import errno
+import io
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from parley.base.disk import temporary_folder, writing
+from parley.base.errors import OutputError, Problem, UsageError
+from parley.base.values import strings
+from parley.builds.card_parts import columns_of, meaning_of
+from parley.declaration.registry import discover
+from parley.read.dialogues import dialogues, places
+from parley.read.export.export import cell
+from parley.read.site.filters import pairs_of, sides_of, text_of
+from parley.read.transcript import Transcript
+from parley.rows.folder import BuiltFolder, find_folder, open_folder
+from parley.rows.provenance import PROVENANCE
+from parley.schema.features import item_of, labels_of
+from parley.source.pins import problem
+
+T = TypeVar("T")
+_FORMATS = {
+    ".csv": "",  # written here, as no other function makes text safe for a spreadsheet
+    ".parquet": "format parquet",
+    ".json": "format json, array true",
+    ".jsonl": "format json",
+}
+FILTERS = "filters"  # the table of what the page filters by, beside the configs of a dataset
+_SIDES = {
+    "id": ("varchar", "the id of the dialogue, as text"),
+    "place": ("bigint", "the place of the dialogue on the page, from 0"),
+    "side": ("varchar", "a side of the dialogue; null for a dialogue without sides"),
+    "labels": ("map(varchar, varchar[])", "filter -> its values, of the side or the dialogue"),
+    "numbers": ("map(varchar, double[])", "filter -> its numbers, of the side or the dialogue"),
+    "said": ("varchar[]", "the utterances, NFKC in lower case"),
+    "around": ("varchar", "the texts around the utterances, NFKC in lower case"),
+}
+_AT_ONCE = 1000  # rows in memory
+_OWN = "system.main."  # so that no macro of a program stands for a function of a view
+_RUNS_TEXT = "JSON_EXECUTE_SERIALIZED_SQL"  # a function: it runs a text on a connection of its own
+_TIME = re.compile(  # in the name of a type, not of a label or a field
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|"""
+    r"""\b(DATE|INTERVAL|TIME(?:STAMP)?(?:_\w+)?(?: WITH TIME ZONE)?)(?=[],)[]|$)"""
+)
+_SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which reaches the network
+
+
+def builds_in(path: Path) -> list[BuiltFolder]:
+    """Return the build at a path, or those in it; OutputError if there are none."""
+    if (path / PROVENANCE).exists():
+        return [open_folder(path)]
+    there = [each for each in discover().values() if (path / each.name).is_dir()]
+    return [find_folder(path, each) for each in there] or [open_folder(path)]
+
+
+def named_in(query: str, folders: list[BuiltFolder]) -> list[BuiltFolder]:
+    """Return the builds of the datasets that a query may name; all if it names none."""
+    return [each for each in folders if each.dataset.name in query] or folders
+
+
+def connect(folders: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
+    """Return a connection of DuckDB to builds; `parley.connect` describes it and its errors.
+
+    One that is `read_only` is for `statement_of`: its settings are locked, as some functions of a
+    query change them, and it takes no variable of Python for a table.
+    """
+    import duckdb
+
+    connection = duckdb.connect(config=_SETTINGS)
+    attached: dict[str, BuiltFolder] = {}
+    for built in folders:
+        name = built.dataset.name
+        if name in attached:
+            both = f"{attached[name].path} and {built.path}"
+            raise UsageError(f"{both} are both builds of {name}: connect to one of them")
+        attached[name] = built
+    kind = f"struct({', '.join(f'{name} {kind}' for name, (kind, _) in _SIDES.items())})[]"
+    sides = partial(_sides, attached, {})
+    how: dict[str, Any] = {"type": "arrow", "side_effects": True}  # else it is called while planned
+    connection.create_function("parley_sides", sides, ["varchar"], kind, **how)
+    # in threads, as DuckDB turns a signal in the main one into an error of its own
+    with temporary_folder("sql") as place, ThreadPoolExecutor() as threads:
+        threads.submit(connection.execute, "set enable_progress_bar = false").result()
+        list(threads.map(partial(_attach, connection, place), attached.values()))
+        if read_only:
+            locked = "set python_enable_replacements = false; set lock_configuration = true"
+            threads.submit(connection.execute, locked).result()
+    return connection
+
+
+def _attach(connection: Any, place: Path, built: BuiltFolder) -> None:
+    """Attach a read-only database of the views of a build, by way of a file in a folder."""
+    import duckdb
+
+    _require_recorded(built)
+    name, file = built.dataset.name, text(str(place / built.dataset.name))
+    try:
+        with _errors_of_disks(), connection.cursor() as own:
+            own.execute(f"attach {file} as {name}")
+            own.execute("begin; " + "; ".join(_views(built)) + "; commit")
+            # DuckDB refuses any change of what is attached so, and keeps the file open
+            own.execute(f"detach {name}; attach {file} as {name} (read_only)")
+    except duckdb.Error as error:
+        what = f"{built.path}: cannot be connected: {one_line(error)}"
+        raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
+
+
+@contextmanager
+def _errors_of_disks() -> Iterator[None]:
+    """Raise OSError where DuckDB says in an error of its own that a disk is full."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        if os.strerror(errno.ENOSPC) in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise
+
+
+def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
+    """Return what a function returns; end its query on a signal, which DuckDB may not notice.
+
+    An error of DuckDB becomes a UsageError of one line.
+    """
+    import duckdb
+
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            return thread.submit(ask).result()
+        except duckdb.Error as error:
+            raise UsageError(_message(connection, error)) from error
+        except BaseException:
+            connection.interrupt()
+            raise
+
+
+def _message(connection: Any, error: Exception) -> str:
+    """Return an error of DuckDB as a line, with what to do about a dataset or a label in it."""
+    found = re.match(r'Catalog Error: Table with name "?(\w+)', str(error))
+    if found and (name := found[1].lower()) in discover():
+        views = "select view_name from duckdb_views() where database_name = ? order by all"
+        if not (tables := connection.execute(views, [name]).fetchall()):
+            return f"{name} has no build here: run `parley build {name}`"
+        named = ", ".join(f"{name}.{table}" for (table,) in tables)
+        return f"{name} is a dataset, not a table: name one of its tables, {named}"
+    is_of_label = re.match("Binder Error: No function matches .*ENUM", str(error))
+    more = " The number of a label, from 1, is enum_code(LABEL) + 1."
+    return one_line(error) + (more if is_of_label else "")
+
+
+def statement_of(connection: Any, query: str) -> str:
+    """Return the one statement of a query without what ends it; UsageError if it may do else.
+
+    DuckDB takes nothing but a query within brackets, and no part of it that writes. Explaining it
+    finds that out and runs nothing, but for a PIVOT whose values DuckDB is to find.
+    """
+    import duckdb
+
+    statements = duckdb.extract_statements(query)
+    if (kinds := [each.type.name for each in statements]) != ["SELECT"]:
+        what = "expected one statement that reads, such as SELECT, or PIVOT with the values: "
+        raise UsageError(f"{what}on COLUMN in (…); found {', '.join(kinds) or 'none'}")
+    whole = str(statements[0].query).encode()
+    for at, kind in reversed(duckdb.tokenize(whole.decode())):  # places in bytes
+        if kind != duckdb.token_type.comment and whole[at : at + 1] != b";":
+            break
+        whole = whole[:at]
+    statement = whole.decode().strip()
+    bracketed = f"select * from ({statement}\n)"  # noqa: S608
+    plan = connection.execute(f"explain (format json) {bracketed}").fetchall()
+    if _RUNS_TEXT in str(plan):
+        raise UsageError(f"expected a statement that reads, found {_RUNS_TEXT}")
+    return statement
+
+
+def with_meanings(statement: str) -> str:
+    """Return a statement; `describe NAME.CONFIG` and `show tables` become ones with meanings."""
+    if re.fullmatch(r"show\s+tables", statement, re.IGNORECASE):
+        return (
+            "select database_name || '.' || view_name as \"table\", comment as meaning "
+            "from duckdb_views() where not internal order by all"
+        )
+    if not (names := re.fullmatch(r"describe\s+(\w+)\.(\w+)", statement, re.IGNORECASE)):
+        return statement
+    name, config = (text(each.lower()) for each in names.groups())
+    return (
+        "select column_name, data_type as column_type, comment as meaning from duckdb_columns() "  # noqa: S608
+        f"where lower(database_name) = {name} and lower(table_name) = {config} "
+        "order by column_index"
+    )
+
+
+def with_texts(connection: Any, statement: str) -> str:
+    """Return a statement whose times are texts, as Python has no infinite, exact or long ones."""
+    found = connection.sql(statement)
+    cells = []
+    for number, (name, kind) in enumerate(zip(found.columns, map(str, found.types), strict=True)):
+        read = _TIME.sub(lambda match: "VARCHAR" if match[1] else match[0], kind)
+        cells.append(f"c{number}{f'::{read}' * (read != kind)} as {quoted(name)}")
+    names = ", ".join(f"c{number}" for number in range(len(cells)))
+    return f"select {', '.join(cells)} from ({statement}\n) t({names})"  # noqa: S608
+
+
+def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
+    """Return the ids of dialogues in the first column of a result, each once; else UsageError."""
+    found = until_interrupted(
+        connection, lambda: connection.execute(statement_of(connection, query))
+    )
+    names = {"id", *getattr(built.dataset.transcript, "TABLES", {}).values()}
+    names |= {next(iter(built.dataset.configs[name].features)) for name, _ in places(built)}
+    if (name := found.description[0][0]) not in names:
+        what = f"ids in its first column, by the name {' or '.join(sorted(names))}"
+        raise UsageError("", Problem("the query", what, name))
+    rows = until_interrupted(connection, found.fetchall)
+    if not rows or any(row[0] is None for row in rows):
+        raise UsageError(
+            "", Problem("the query", "ids in its first column", "null" if rows else "no row")
+        )
+    return list(dict.fromkeys(str(row[0]) for row in rows))
+
+
+def write(connection: Any, query: str, path: Path) -> int:
+    """Write the result of a query to a file in the format of its suffix; return the rows.
+
+    The file appears whole or not at all, and memory does not grow with the rows.
+    """
+    if path.suffix not in _FORMATS:
+        raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
+    statement = with_meanings(statement_of(connection, query))
+    with writing(path) as file, _errors_of_disks():
+        if path.suffix != ".csv":
+            target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
+            return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])
+        found = connection.execute(with_texts(connection, statement))
+        count, lines = 0, io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        writer = csv.writer(lines)
+        writer.writerow(cell(column[0]) for column in found.description)
+        while rows := found.fetchmany(_AT_ONCE):
+            writer.writerows([cell(value) for value in row] for row in rows)
+            count += len(rows)
+        lines.detach()
+        return count
+
+
+def one_line(error: Exception) -> str:
+    """Return the message of an error of DuckDB as a line, without the query that it quotes."""
+    return " ".join(re.split(r"\n\nLINE |\s+Candidate functions:", str(error))[0].split())
+
+
+def text(value: str) -> str:
+    """Return a text as a literal of SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Return a name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _sides(attached: Mapping[str, BuiltFolder], kept: dict[str, Any], names: Any) -> Any:
+    """Return the rows of `filters` of datasets, which are read when a query first needs them."""
+    import pyarrow as pa
+
+    texts, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
+    types = {"labels": pa.map_(pa.string(), texts), "numbers": pa.map_(pa.string(), numbers)}
+    types |= {"said": texts, "place": pa.int64()}
+    row = pa.struct([(name, types.get(name, pa.string())) for name in _SIDES])
+    for name in (asked := names.to_pylist()):
+        if name not in kept:
+            kept[name] = pa.array([list(sides_in(attached[name]))], pa.list_(row))
+    return pa.concat_arrays([kept[name] for name in asked])
+
+
+def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
+    """Yield a row for each side of a dialogue, or one for a dialogue without sides.
+
+    `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue).
+    """
+    for place, dialogue in enumerate(dialogues(built)):
+        facets, transcript = dialogue.facets, dialogue.transcript
+        said = [_fold(turn.text) for turn in transcript.turns if not turn.action]
+        around = _fold("\n".join(_around(transcript)))
+        whole = {"id": dialogue.id, "place": place, "said": said, "around": around}
+        known = sides_of(facets)
+        for side, number in known.items() if known else [(None, -1)]:
+            values = {
+                name: [value for of, value in pairs_of(facet, known) if of in (-1, number)]
+                for name, facet in facets.items()
+            }
+            labels = [(name, list(map(text_of, found))) for name, found in values.items()]
+            numbers = [
+                (name, [float(v) for v in found if not isinstance(v, str | bool)])
+                for name, found in values.items()
+            ]
+            yield whole | {"side": side, "labels": labels, "numbers": numbers}
+
+
+def _around(transcript: Transcript) -> Iterator[str]:
+    """Yield reasons, descriptions, actions and labels."""
+    yield from transcript.speakers
+    yield from strings(replace(transcript, turns=[], language="", entry=""))
+    for turn in transcript.turns:
+        yield from [turn.text] if turn.action else []
+        yield from strings(turn.notes)
+
+
+def _fold(text: str) -> str:
+    """Return text for comparison, as page.js does."""
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _require_recorded(built: BuiltFolder) -> None:
+    """Raise OutputError unless the files are those of the provenance: DuckDB compares nothing."""
+    built.require_whole()
+    found = {name: problem(built.path / name, pin) for name, pin in built.recorded.items()}
+    if wrong := [Problem(name, what=what) for name, what in found.items() if what]:
+        what = f"{built.path}: a damaged build"
+        raise OutputError(what, *wrong, remedy=f"Run {built.rebuild} again.")
+
+
+def _views(built: BuiltFolder) -> Iterator[str]:
+    """Yield the statements that make a view of each config that has rows, with its comments."""
+    for name, config in built.dataset.configs.items():
+        if not (splits := built.splits(name)):
+            continue
+        view = f"{built.dataset.name}.{quoted(name)}"
+        columns = [f"{_named(quoted(c), f)} as {quoted(c)}" for c, f in config.features.items()]
+        kind = f"enum({', '.join(map(text, splits))})"
+        parts = [
+            f"select {', '.join(columns)}, {text(split)}::{kind} as split "  # noqa: S608
+            f"from {_OWN}read_parquet([{', '.join(map(literal, built.files(name, split)))}], "
+            "hive_partitioning = false)"
+            for split in splits
+        ]
+        yield f"create view {view} as {' union all '.join(parts)}"
+        kind = ", of the invented sample" if built.is_sample else ""
+        yield f"comment on view {view} is {text(config.description + kind)}"
+        for column, meaning in _meanings(config).items():
+            yield f"comment on column {view}.{quoted(column)} is {text(meaning)}"
+
+    if FILTERS not in built.dataset.configs:
+        name = built.dataset.name
+        rows = f"(select unnest({_OWN}parley_sides({text(name)})) as row)"
+        yield f"create view {name}.{FILTERS} as select row.* from {rows}"  # noqa: S608
+        yield f"comment on view {name}.{FILTERS} is 'a side of a dialogue, as the page filters it'"
+        for column, (_, meaning) in _SIDES.items():
+            yield f"comment on column {name}.{FILTERS}.{column} is {text(meaning)}"
+
+
+def literal(path: Path) -> str:
+    """Return a path as a literal that matches this file alone; UsageError if DuckDB has none."""
+    whole = str(path.absolute())
+    if "\\" in whole and {*"*?["} & {*whole}:
+        what = f"{path}: a path with a backslash and one of *, ? and [, which DuckDB cannot open"
+        raise UsageError(what, remedy="Rename the file or folder.")
+    return text("".join(f"[{sign}]" if sign in "*?[" else sign for sign in whole))
+
+
+def _meanings(config: Any) -> dict[str, str]:
+    """Return column -> its meaning, then those of the fields within it, a line for each."""
+    found: dict[str, list[str]] = {name: [] for name in config.features}
+    top = ""
+    for column in columns_of(config):
+        top = column.path if column.path in found else top
+        inner = column.path.removeprefix(top)
+        is_label = column.type.endswith("ClassLabel")  # the type of a column lists its labels
+        meaning = meaning_of(replace(column, values=()) if is_label else column)
+        found[top].append(f"{inner}: {meaning}" if inner else meaning)
+    found["split"] = ["the split of the row"]
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+def _named(value: str, feature: Any, depth: int = 0) -> str:
+    """Return the SQL of a value with the names of labels in place of their numbers."""
+    if names := labels_of(feature):
+        known = ", ".join(map(text, names))
+        wrong = f"{_OWN}error('no label has the number ' || {value})"
+        return (
+            f"case when {value} between 0 and {len(names) - 1} "
+            f"then ([{known}])[{value} + 1]::enum({known}) "
+            f"when {value} is not null then {wrong} end"
+        )
+    if (item := item_of(feature)) is not None:
+        each = f"x{depth}"
+        inner = _named(each, item, depth + 1)
+        return value if inner == each else f"{_OWN}list_transform({value}, lambda {each}: {inner})"
+    if not isinstance(feature, Mapping):
+        return value
+    places = {name: f"{value}.{quoted(name)}" for name in feature}
+    parts = {name: _named(places[name], inner, depth) for name, inner in feature.items()}
+    packed = ", ".join(f"{quoted(name)} := {part}" for name, part in parts.items())
+    if parts == places:
+        return value
+    return f"case when {value} is not null then {_OWN}struct_pack({packed}) end"

@@ -1,0 +1,154 @@
+"""The types that a dataset folder's `transcript.py` returns for a dialogue.
+
+`parley show` and the pages of `parley site` lay out the same `Transcript`. A dataset folder may
+hold a `transcript.py` with
+
+    CONFIGS = ("dialogues",)            # the configs it can read, the richest first
+    def transcript(row) -> Transcript   # pure: one row of such a config, as read from Parquet
+
+The first column of these configs is the id of a dialogue. Related rows of other configs come with
+
+    BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
+    def transcript(row, beside) -> Transcript   # config -> its rows of the dialogue
+
+Configs that the page offers as CSV, each with its column that holds this id:
+
+    TABLES = {"utterances": "dialogue_id"}
+
+The titles of judged documents come from a folder that the user names (`parley site --catalogue`):
+
+    def titles(folder: Path, ids: set[str]) -> dict[str, str]    # id -> title, of those found
+
+The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
+
+    def facets(row) -> Facets           # and `beside`, with BESIDE; None is no value
+    ORDER = {"answer": ("no", "yes")}   # facet -> its values in their order, if they have one
+    PHRASES = {"points": "got {} points"}   # facet -> how a sentence tells its values
+
+A facet is of the dialogue, or a dict from each side to its values. Its phrase follows "in
+which", or else "one side". Without a facet "turns", it is the number of turns.
+"""
+
+from dataclasses import dataclass, field
+
+Fact = tuple[str, str]
+"""A label and what stands beside it."""
+Value = str | int | float
+Values = Value | list[Value] | None
+Facets = dict[str, Values | dict[str, Values]]
+"""Name of a facet -> its values, or side -> values."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note on a turn: a label by a person or a rule.
+
+    Args:
+        text: The label: "counter-price".
+        kind: The kind of label: "strategy", "act", "intent".
+        detail: The price of an act, the formulation of an intent.
+        by: The author, if not the data's: "rule", "3 of 4".
+    """
+
+    text: str
+    kind: str = "label"
+    detail: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn: the speaker, the text or action, and notes.
+
+    Args:
+        speaker: Name of the speaker for people: "buyer".
+        text: The text said; for an action, the action in words ("offers $40").
+        notes: Labels of this turn.
+        action: Whether the turn is an act (a deal, a rejection) rather than speech.
+        terms: The terms of an action, also in `text`: each side's share, the price of an offer.
+    """
+
+    speaker: str
+    text: str
+    notes: tuple[Note, ...] = ()
+    action: bool = False
+    terms: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values side by side: outcomes of both sides, ratings of the person and of others.
+
+    Args:
+        title: A heading: "ratings".
+        columns: The heading of each column of values.
+        rows: The heading of each row, and a value for each column, or "".
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The documents judged for one query.
+
+    Args:
+        name: The query among those of its intent: "user 0".
+        id: The id of the query.
+        grades: Grade -> ids of the documents with this grade, the best grade first.
+    """
+
+    name: str
+    id: str
+    grades: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged queries of one intent, side by side.
+
+    Args:
+        turn: The turn of the conversation that has the intent.
+        title: The intent.
+        pools: Its queries.
+    """
+
+    turn: int
+    title: str
+    pools: tuple[Pool, ...]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A dialogue laid out for reading.
+
+    Args:
+        title: One line that names the dialogue.
+        before: Facts that both sides knew before the first turn.
+        turns: The turns in order.
+        after: The outcome.
+        sides: The speakers in the order to show them, each with what it knew, alone or not.
+        tables: Outcomes to show side by side.
+        judged: The judged queries of its intents, in the order of their turns.
+        part_of: The id of the conversation, if the dialogue is a query.
+        language: Of the text, as HTML names it: "en", "ja".
+        entry: Its line in a list, the title if empty: "58 · 23–13 points · deal · uv-part".
+    """
+
+    title: str
+    before: list[Fact] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    after: list[Fact] = field(default_factory=list)
+    sides: dict[str, list[Fact]] = field(default_factory=dict)
+    tables: list[Table] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
+    part_of: str = ""
+    language: str = "en"
+    entry: str = ""
+
+    @property
+    def speakers(self) -> list[str]:
+        """Each speaker once: the sides in their order, then other speakers."""
+        return list(dict.fromkeys((*self.sides, *(turn.speaker for turn in self.turns))))

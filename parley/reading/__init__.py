@@ -1,1 +1,0 @@
-"""From a build to dialogues, exports, pages and pictures."""

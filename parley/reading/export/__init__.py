@@ -1,1 +1,0 @@
-"""Export formats of every dataset, and parts that exports of datasets share."""

@@ -1,1 +1,0 @@
-"""The site: static pages to read, search and filter the dialogues of builds."""

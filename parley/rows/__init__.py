@@ -1,0 +1,1 @@
+"""From checked records to rows, Arrow, Parquet and a digest; a build, opened."""

@@ -1,0 +1,328 @@
+"""What makes a split and its rows, and what it became."""
+
+import gc
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from parley.base.errors import (
+    MOST_PROBLEMS,
+    Causes,
+    ParleyError,
+    Problem,
+    RecordError,
+    RowError,
+    ScriptError,
+    SourceError,
+)
+from parley.declaration.configs import Config, Records, View
+from parley.declaration.registry import line_of
+from parley.rows import parquet
+from parley.rows.arrow import to_batch, to_batches
+from parley.rows.digest import Digest
+from parley.rows.parquet import write_parquet
+from parley.schema.features import arrow_schema
+from parley.schema.nodes import Node, ToColumns
+from parley.source.files import File, Source
+from parley.source.reader import Reader
+
+if TYPE_CHECKING:
+    from parley.rows.upstream import Sources
+
+
+@dataclass(frozen=True)
+class SplitPlan:
+    """Everything that makes one split."""
+
+    dataset: str
+    config: Config | View
+    split: str
+    files: tuple[Source, ...]
+    reader: Reader  # opens and checks the files; shared by the splits of a build
+    join: Records | None  # makes records of several files; None for those of each in order
+    remedy: str = ""  # what to do about an invalid record
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns and types of its rows, with the metadata of the footer."""
+        return arrow_schema(self.config.features)
+
+    @property
+    def where(self) -> str:
+        """The place of its rows, for messages and progress."""
+        return f"{self.dataset} {self.config.name}/{self.split}"
+
+    @property
+    def named(self) -> str:
+        """The paths of its files, for messages."""
+        return ", ".join(file.path for file in self.files)
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """The names of its config and of itself."""
+        return self.config.name, self.split
+
+    def records(self) -> Iterable[Any]:
+        """Return its records, read and checked as they are asked for."""
+        opened = self.reader.open(self.files)
+        return chain.from_iterable(opened.values()) if self.join is None else self.join(opened)
+
+    def rows(self, kept: list[Any] | None = None) -> Iterator[dict[str, Any]]:
+        """Yield its rows. Each record is appended to `kept` before a row is made of it.
+
+        What the script yields, joined records or a view's rows, is compared with its shape:
+        RecordError, RowError.
+        """
+        values = self.records() if kept is None else _keeping(kept, self.records())
+        if isinstance(config := self.config, View):
+            values = fitting(config.node, config.rows(values), RowError, self.where)
+        elif self.join:
+            values = self._numbered(fitting(config.node, values, RecordError, "records"))
+        yield from map(config.to_row, values)
+
+    def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
+        """Yield joined records; until the next one, an error between files is of this one."""
+        for self.reader.joined, record in enumerate(records):
+            yield record
+
+
+def plan(source: "Sources") -> list[SplitPlan]:
+    """Return the plan of each split whose files exist, in the order of the script."""
+    dataset, remedy, reader = source.dataset, source.remedy, Reader(source.folder)
+    bases = {config: dataset.builder.base(config) for config in dataset.configs}
+    return [
+        SplitPlan(dataset.name, config, split, tuple(files), reader, bases[name].records, remedy)
+        for name, config in dataset.configs.items()
+        for split in bases[name].splits
+        if (files := source.files(name, split))
+    ]
+
+
+def split_plan(source: "Sources", config: str, split: str) -> SplitPlan:
+    """Return the plan of one split, whose files exist."""
+    return next(each for each in plan(source) if each.name == (config, split))
+
+
+def generate(plan: SplitPlan, records: list[Any] | None = None) -> Iterator[Any]:
+    """Yield the rows of a split; append each record to `records` before a row is made of it."""
+    first = dict[Any, int]()  # key, or number -> row
+    key = itemgetter(*plan.config.keys) if plan.config.keys else None
+    plan.reader.forget()
+    with explaining(plan):
+        for number, row in enumerate(plan.rows(records)):
+            this = key(row) if key else number
+            if first.setdefault(this, number) != number:
+                place = plan.reader.place or f"{plan.named}, row {number}"
+                what = f"the key {this!r} appears twice, first in row {first[this]}"
+                raise RecordError("", Problem(place, what=what))
+            yield row
+        plan.reader.require_ended(plan.files)
+        if not first:
+            raise RecordError("", Problem(plan.named, "at least one record", "none"))
+
+
+@contextmanager
+def explaining(plan: SplitPlan) -> Iterator[None]:
+    """Name the split, the record and the remedy in errors of a file or of the script."""
+    try:
+        yield
+    except OSError as error:
+        problem = Problem(str(error.filename), what=f"cannot be read: {error.strerror or error}")
+        raise SourceError(plan.where, problem) from error
+    except ScriptError as error:
+        what = f"{plan.where}: {error.message}"
+        raise ScriptError(what, *error.problems, remedy=error.remedy) from None
+    except (RecordError, ValueError) as error:  # a script raises ValueError for bad records
+        found = error.problems if isinstance(error, RecordError) else [plan.reader.explain(error)]
+        raise RecordError(f"{plan.where}, invalid record", *found, remedy=plan.remedy) from error
+    except (ParleyError, ImportError):
+        raise
+    except Exception as error:  # any other error is the script's
+        said = f"{plan.where}: {line_of(error, plan.dataset) or f'{plan.dataset}.py'} fails"
+        remedy = "If the record is valid, fix the script; otherwise raise ValueError in it."
+        raise ScriptError(said, plan.reader.explain(error), remedy=remedy) from error
+
+
+@contextmanager
+def paused_garbage_collection() -> Iterator[None]:
+    """Disable the search for cyclic garbage: many rows make it slow, and rows have no cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def fitting(
+    node: Node, values: Iterable[Any], error: type[ParleyError], name: str
+) -> Iterator[Any]:
+    """Yield values of a script as long as they fit; raise an error that names all that do not."""
+    causes = Causes("")
+    for number, value in enumerate(values):
+        if not node.fits(value):
+            for problem in islice(node.problems(value), MOST_PROBLEMS):
+                causes.add(f"[{number}]", problem)
+            if len(causes) >= MOST_PROBLEMS:
+                break
+        elif not causes:
+            yield value
+    if causes:
+        raise error("", *(problem.at(name) for problem in causes.told()))
+
+
+def _keeping(kept: list[Any], records: Iterable[Any]) -> Iterator[Any]:
+    for record in records:
+        kept.append(record)
+        yield record
+
+
+@dataclass(frozen=True)
+class BuiltSplit:
+    """One built split."""
+
+    config: str
+    name: str
+    digest: str
+    files: list[parquet.Shard]
+    seconds: float
+    nulls: list[str]  # columns, and fields of structs, that are null in all rows
+    version: str = ""  # of the questions that it holds
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return sum(file.footer.num_rows for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes of Parquet."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """Its entry in `provenance.json`."""
+        return {
+            "rows": self.rows,
+            "digest": self.digest,
+            "files": [
+                {"path": f"{self.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
+                for f in self.files
+            ],
+            **({"version": self.version} if self.version else {}),
+        }
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """Its entry in `measured.json`."""
+        return {
+            "rows": self.rows,
+            "digest": self.digest,
+            "bytes": self.size,
+            "arrow_bytes": sum(file.arrow_size for file in self.files),
+            "null": self.nulls,
+        }
+
+
+AT_ONCE = 1 << 19  # bytes of lines converted at once; each conversion takes a fixed time
+
+
+class Unsure(Exception):
+    """Some record may be wrong; a build row by row can tell, and name it."""
+
+
+def write_batches(
+    name: tuple[str, str],
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    folder: Path | None,
+    version: str = "",
+) -> BuiltSplit:
+    """Write the rows of a split, or of questions of a version, into `folder/<config>`, if any."""
+    start = time.perf_counter()
+    config, split = name
+    digest = Digest(schema)
+    if target := folder and folder / config:
+        target.mkdir(exist_ok=True)
+    files = write_parquet(batches, schema, target, split, digest)
+    seconds = time.perf_counter() - start
+    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, digest.nulls(), version)
+
+
+def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None]) -> BuiltSplit:
+    """Write a split into `folder/<config>`; see `build` for the arguments and errors."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> BuiltSplit:
+        def counted() -> Iterator[pa.RecordBatch]:
+            rows = 0
+            for batch in batches:
+                rows += batch.num_rows
+                on_rows(plan.where, rows)
+                yield batch
+
+        return write_batches(plan.name, counted(), plan.schema, folder)
+
+    if convert := to_columns(plan):
+        keys = set[Any]()
+        # row by row, what is wrong can be named
+        with suppress(Unsure), closing(_column_batches(plan, convert, keys)) as batches:
+            made = write(batches)
+            if len(keys) == made.rows > 0:
+                return made
+    return write(to_batches(generate(plan), plan.schema, plan.where))
+
+
+def to_columns(plan: SplitPlan) -> ToColumns | None:
+    """Return the function of a shape that converts many records at once, if it has one.
+
+    They must be the JSON lines of one file.
+    """
+    file, *others = plan.files
+    lines = isinstance(file, File) and file.read == "json lines"
+    if not isinstance(plan.config, Config) or not lines or others or plan.join:
+        return None
+    return plan.config.conversion.to_columns
+
+
+def _column_batches(
+    plan: SplitPlan, convert: ToColumns, keys: set[Any]
+) -> Generator[pa.RecordBatch, None, None]:
+    """Yield the rows of such a split; `keys` gets the key of each row.
+
+    Unsure if a record may not fit its shape, or cannot be read or converted.
+    """
+    try:
+        for records in plan.reader.lines(plan.files[0], AT_ONCE):
+            batch = batch_of(plan, convert, records)
+            found = [batch.column(name).to_pylist() for name in plan.config.keys]
+            keys.update(zip(*found, strict=True))
+            yield batch
+    except Exception as error:
+        raise Unsure from error
+
+
+def batch_of(plan: SplitPlan, convert: ToColumns, records: list[Any]) -> pa.RecordBatch:
+    """Return the rows of records of a split's only file; Unsure unless they fit their shape."""
+    file = plan.files[0]
+    if file.validate is not None:
+        for record in records:
+            file.validate(record)
+    if (columns := convert(records)) is None:
+        if not all(map(file.node.fits, records)):
+            raise Unsure
+        return to_batch(list(map(plan.config.to_row, records)), plan.schema)
+    arrays = [columns[name] for name in plan.schema.names]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+    batch.validate(full=True)
+    if batch.num_rows != len(records):
+        raise Unsure
+    return batch

@@ -1,0 +1,346 @@
+"""Metrics of predictions on the rows of a task, and how far they move without each cluster.
+
+A cluster is rows that depend on each other, as `Task.clusters` has it: those of a dialogue, or of a
+person.
+"""
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, product
+from typing import Any
+
+import numpy as np
+
+from parley.base.errors import Problem, ScriptError
+from parley.base.values import flat, is_number, tree
+from parley.rows.folder import BuiltFolder
+from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.game_scores import BY_MODEL
+from parley.tasks.games import Playing
+from parley.tasks.intervals import Metric, Spread, mean_of
+from parley.tasks.task import (
+    MOST,
+    Gold,
+    Score,
+    Task,
+    Undefined,
+    exceeds,
+    is_values,
+    running,
+    script_of,
+    within,
+)
+
+Array = np.ndarray[Any, Any]
+
+BLOCKS = 100
+"""The most times that a metric which is no mean over rows is computed without some clusters."""
+
+Names = tuple[str, ...]  # that lead to a metric
+Predictions = Mapping[Key, Prediction]
+
+
+class Rows:
+    """The rows of a task or of a part of it, and metrics of predictions for them.
+
+    Where a task has folds, a metric of all its rows is the mean over the folds that have it; that
+    of a part is one of all rows together.
+    """
+
+    def __init__(
+        self,
+        built: BuiltFolder,
+        name: str,
+        options: Mapping[str, str],
+        gold: Gold,
+        is_part: bool = False,
+        of: "Rows | None" = None,
+    ) -> None:
+        self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, of
+        self.task = task = built.dataset.task(name)
+        folds: dict[Any, dict[Key, Any]] = {}
+        for key, answer in gold.items():
+            fold = task.fold(answer) if task.fold and not is_part else None
+            folds.setdefault(fold, {})[key] = answer
+        self._folds = [folds[fold] for fold in sorted(folds)]
+        self._has_folds = bool(task.fold) and not is_part
+
+    def within(
+        self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
+    ) -> tuple["Rows", Predictions]:
+        """Return the rows of these keys, with the same clusters, and their predictions.
+
+        A part has no folds.
+        """
+        gold = {key: value for key, value in self.gold.items() if key in keys}
+        is_part = self.is_part or (len(gold) < len(self.gold) and not has_folds)
+        return Rows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
+
+    @cached_property
+    def clusters(self) -> dict[str, list[list[Key]]]:
+        """The keys of each cluster by its kind, none of one that has no row here but in the whole.
+
+        Of two kinds, what is in both is the third, "".
+        """
+        if self._whole:
+            whole = self._whole.clusters.items()
+            return {
+                kind: [[k for k in keys if k in self.gold] for keys in of] for kind, of in whole
+            }
+        task, width = self.task, len(self.task.gold_key)
+        ids: dict[str, dict[Key, Collection[Any]]] = {}
+        found: dict[str, dict[Any, list[Key]]] = {}
+        with running(self.of[0]):
+            for kind, of in task.clusters.items():
+                known = of(self.of[0]) if of else {}
+                ids[kind] = {
+                    key: known[key[:width]] if of else [tuple(task.dialogues(key, answer))]
+                    for fold in self._folds
+                    for key, answer in fold.items()
+                }
+                if wrong := [e for e in ids[kind].values() if isinstance(e, str) or not e]:
+                    where = f"{script_of(self.of[0])}: {self.of[1]}: clusters: {kind}"
+                    raise ScriptError(f"{where}: expected a list of ids, found {wrong[0]!r:.60}")
+            if len(ids) > 1:
+                one, other = ids.values()
+                ids[""] = {key: [*product(one[key], other[key])] for key in one}
+            for kind, of_keys in ids.items():
+                found[kind] = {}
+                for key, together in of_keys.items():
+                    for each in together:
+                        found[kind].setdefault(each, []).append(key)
+        return {kind: [*of.values()] for kind, of in found.items()}
+
+    def score(self, predictions: Predictions) -> Score:
+        """Return the numbers of predictions, one for each row; ScriptError if the task fails."""
+        return self._numbers([self._run(fold, predictions) for fold in self._folds])
+
+    def measure(self, predictions: Predictions) -> tuple[Score, dict[Names, Metric]]:
+        """Return the score of predictions, and its metrics with their spread.
+
+        They have the order of the score.
+        """
+        given = [self._run(fold, predictions) for fold in self._folds]
+        score, metrics, others = self._numbers(given), dict[Names, Metric](), dict[Names, float]()
+        for names, number in flat(score.metrics).items():
+            values = [flat(each.metrics)[names] for each in given]
+            if isinstance(number, Undefined):
+                metrics[names] = Metric(math.nan)
+            elif {*names} & {*given[0].without_interval}:
+                metrics[names] = Metric(number)
+            elif is_values(values[0]):
+                is_share = all(np.asarray(each).dtype == bool for each in values)
+                mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
+                metrics[names] = replace(mean, value=number)
+            else:
+                others[names] = number
+        if others:
+            metrics |= self._left_out(given, predictions, others)
+        return score, {names: metrics[names] for names in flat(score.metrics)}
+
+    def mean(self, row: Array, is_share: bool = False) -> Metric:
+        """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
+        known, spreads = ~np.isnan(row), []
+        if not known.any():
+            return Metric(math.nan)
+        has_rows = np.bincount(self._fold_of, known) > 0
+        of_folds, totals = (
+            np.bincount(self._fold_of, each)[has_rows] for each in (known, np.where(known, row, 0))
+        )
+        means = totals / of_folds
+        for count, clusters, rows in self._members:
+            places = clusters * len(self._folds) + self._fold_of[rows]
+            sums, counts = (
+                np.bincount(places, each[rows], count * len(self._folds)).reshape(count, -1)
+                for each in (np.where(known, row, 0), known)
+            )
+            sums, counts = sums[:, has_rows], counts[:, has_rows]
+            with np.errstate(invalid="ignore", divide="ignore"):  # a fold may have no other rows
+                shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
+            spreads.append(Spread(shifts, counts.sum(axis=1), (sums / of_folds).mean(axis=1)))
+        return Metric(float(means.mean()), (*spreads,), row, is_share, *self._bounds(is_share))
+
+    @cached_property
+    def _fold_of(self) -> Array:
+        """The number of the fold of each row."""
+        return np.repeat(np.arange(len(self._folds)), [*map(len, self._folds)])
+
+    @cached_property
+    def _members(self) -> list[tuple[int, Array, Array]]:
+        """The number of clusters of each kind; and for each row in one, the cluster and the row."""
+        rows = {key: number for number, key in enumerate(chain.from_iterable(self._folds))}
+        found = []
+        for of in self.clusters.values():
+            pairs = [(number, rows[key]) for number, keys in enumerate(of) for key in keys]
+            found.append((len(of), *np.array(pairs).T))
+        return found
+
+    def _left_out(
+        self, given: Sequence[Score], predictions: Predictions, numbers: Mapping[Names, float]
+    ) -> dict[Names, Metric]:
+        """Return metrics that are no means over rows, computed anew without blocks of clusters."""
+        spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
+        for clusters in self.clusters.values():
+            count = min(BLOCKS, len(clusters))
+            # clusters side by side may have a dialogue in common
+            blocks = [{*chain.from_iterable(clusters[first::count])} for first in range(count)]
+            sizes = np.array([*map(len, blocks)])
+            shifts = {names: np.full(count, math.nan) for names in numbers}
+            for number, out in enumerate(blocks):
+                rest = [*given]
+                for place, fold in enumerate(self._folds):
+                    if not out.isdisjoint(fold):
+                        kept = {key: answer for key, answer in fold.items() if key not in out}
+                        rest[place] = self._run(kept, predictions) if kept else Score({})
+                found = flat(self._numbers(rest).metrics)
+                for names, moved in shifts.items():
+                    if not isinstance(value := found.get(names), Undefined | None):
+                        moved[number] = value - numbers[names]
+            for names, moved in shifts.items():
+                spreads[names] += (Spread(moved, sizes * (moved != 0)),)
+        bounds = self._bounds()
+        return {n: Metric(numbers[n], of, None, False, *bounds) for n, of in spreads.items()}
+
+    def _run(self, gold: Gold, predictions: Predictions) -> Score:
+        """Return what the task gives for some rows."""
+        width, found = len(self.task.gold_key), predictions
+        if len(gold) < len(self.gold):
+            found = {key: each for key, each in predictions.items() if key[:width] in gold}
+        built, name, options = self.of
+        with running(built):
+            score: Score = self.task.score(gold, found, **options)
+            wrong = [*_wrong_scores(score, self.task, len(gold))]
+        if wrong:
+            raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+        return score
+
+    def _numbers(self, given: Sequence[Score]) -> Score:
+        """Return what the task gave by fold as numbers: the means over the folds."""
+        parts = [{n: self._number(value) for n, value in flat(s.metrics).items()} for s in given]
+        metrics = dict[Names, Any]()
+        for names in dict.fromkeys(chain.from_iterable(parts)):
+            found = [part[names] for part in parts if names in part]
+            known = [each for each in found if not isinstance(each, Undefined)]
+            metrics[names] = statistics.fmean(known) if known[1:] else [*known, *found][0]
+        counts = Counter[str]()
+        for each in given:
+            counts.update(each.counts)
+        counts.update({"folds": len(given)} if self._has_folds else {})
+        return Score(tree(metrics), counts)
+
+    def _number(self, value: Any) -> Any:
+        """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
+        if not is_values(value):
+            return value
+        row = self._row(value)
+        known = row[row == row]  # NaN is not itself
+        return float(known.mean()) if len(known) else Undefined("no row has a value")
+
+    def _row(self, values: Any) -> Array:
+        """Return the values of rows in the unit of the task."""
+        found = np.asarray(values)
+        return found * self._bounds(True)[0] if found.dtype == bool else found.astype(float)
+
+    def _bounds(self, is_share: bool = False) -> tuple[float, float]:
+        """Return the largest and the least number of a metric."""
+        if self.task.unit not in MOST:
+            return 1.0 if is_share else math.inf, -math.inf
+        return MOST[self.task.unit], -1.0 if self.task.unit == "correlation" else 0.0
+
+
+class Measured:
+    """The predictions of a model for rows, of an epoch or more, and their metrics.
+
+    An epoch has the rows that a policy keeps of the same ones. `score` has the means over epochs,
+    `metrics` the same with their spread over clusters; one is undefined if it is in an epoch.
+    """
+
+    def __init__(self, epochs: Sequence[tuple[Rows, Predictions]]) -> None:
+        self.epochs, self.rows = epochs, epochs[0][0]
+        self.each = [rows.measure(predictions) for rows, predictions in epochs]
+        self.score, self.metrics = self.each[0]
+        if self.each[1:]:
+            names = dict.fromkeys(name for _, metrics in self.each for name in metrics)
+            self.metrics = {n: mean_of([metrics.get(n) for _, metrics in self.each]) for n in names}
+            why = Undefined("it is undefined in an epoch")
+            numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
+            self.score = Score(tree(numbers), self.score.counts)
+
+    def name_models(self, models: Mapping[str, str]) -> None:
+        """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""
+
+        def named(found: Mapping[Names, Any]) -> dict[Names, Any]:
+            others = {names: found[names] for names in found if names[0] != BY_MODEL}
+            if len({*models.values()}) < 2:
+                return others
+            own = (names for names in found if names[0] == BY_MODEL)
+            return others | {(*n[:2], models[n[2]]): found[n] for n in own}
+
+        self.metrics = named(self.metrics)
+        self.score = replace(self.score, metrics=tree(named(flat(self.score.metrics))))
+
+    @cached_property
+    def answered(self) -> set[Key]:
+        """The keys with a readable answer in each epoch; those of games with a deal."""
+        return set[Key].intersection(*(_answered(*epoch) for epoch in self.epochs))
+
+    def of_answered(self, names: Iterable[Names]) -> set[Names]:
+        """Return those of these metrics that are the same without the rows not answered."""
+        kept = {*names}
+        for (rows, predictions), (_, metrics) in zip(self.epochs, self.each, strict=True):
+            keys = _answered(rows, predictions)
+            if len(keys) not in (0, len(rows.gold)):
+                answered, given = rows.within(keys, predictions, has_folds=True)
+                found = flat(answered.score(given).metrics)
+                known = {n: v for n, v in found.items() if not isinstance(v, Undefined)}
+                both = known.keys() & metrics.keys()
+                kept &= {n for n in both if math.isclose(known[n], metrics[n].value)}
+        return kept
+
+    def within(self, keys: Container[Key]) -> "Measured":
+        """Return it for the rows of these keys alone."""
+        return Measured([rows.within(keys, predictions) for rows, predictions in self.epochs])
+
+
+def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
+    game = rows.task.asking
+    if isinstance(game, Playing):
+        return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
+    width = len(rows.task.gold_key)  # several predictions may have one key of gold
+    return {key[:width] for key, each in predictions.items() if UNREADABLE not in each}
+
+
+def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
+    """Yield the problems of what a task's `score` gives for so many rows."""
+    if not isinstance(score, Score):
+        yield Problem("score", "a Score", type(score).__name__)
+        return
+    for path, value in flat(score.metrics).items():
+        if task.metrics.keys().isdisjoint(path):
+            what = "is not in the `metrics` of the task; declare what it means"
+            yield Problem(f"metrics.{'.'.join(path)}", what=what)
+        if isinstance(value, Undefined):
+            continue
+        if is_values(value):
+            yield from _wrong_values(value, f"metrics.{'.'.join(path)}", rows, task.unit)
+        elif not (is_number(value) and math.isfinite(value)):
+            what = "a finite number, of 64 bits if it is an integer, or Undefined"
+            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
+        elif exceeds(value, task.unit):
+            yield Problem(f"metrics.{'.'.join(path)}", within(task.unit), repr(value))
+    for name, count in score.counts.items():
+        if not (isinstance(count, int) and is_number(count)):
+            yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
+
+
+def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Problem]:
+    """Yield why these are no values of rows."""
+    found = np.asarray(values)
+    if found.shape != (rows,) or found.dtype.kind not in "biuf" or np.isinf(found).any():
+        yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
+    elif found.dtype.kind != "b" and exceeds(float(np.nanmax(abs(found), initial=0)), unit):
+        yield Problem(place, within(unit))

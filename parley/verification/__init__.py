@@ -1,0 +1,1 @@
+"""Checks of a build, and the differences of two."""

@@ -1,0 +1,207 @@
+"""Compares two builds of one dataset, row by row."""
+
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+
+import pyarrow as pa
+
+from parley.base.errors import UsageError, cut
+from parley.base.strict_json import loads
+from parley.declaration.figures import A_SAMPLE, figures
+from parley.rows.digest import changes, same
+from parley.rows.folder import BuiltFolder
+from parley.rows.provenance import QUESTIONS
+from parley.source.pins import hash_file
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row that is in both folders and not the same: key, and path, old and new of each field."""
+
+    key: str
+    fields: list[tuple[str, Any, Any]]
+
+
+@dataclass
+class SplitDifference:
+    """How one split differs. Rows are counted; None where a folder does not have the split."""
+
+    config: str
+    split: str
+    old_rows: int | None = None
+    new_rows: int | None = None
+    schema: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    reordered: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs."""
+        found = (self.schema, self.added, self.removed, self.changed, self.reordered)
+        return any(found) or self.old_rows != self.new_rows
+
+
+@dataclass
+class Difference:
+    """The differences of two builds of a dataset."""
+
+    dataset: str
+    splits: list[SplitDifference]  # every split that either has, of every config
+    provenance: list[tuple[str, Any, Any]]  # (key, old, new) of each difference
+    figures: list[tuple[str, Any, Any]]  # (name, old, new) of each figure with another value
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.figures or self.provenance) or any(s.differs for s in self.splits)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it all for JSON."""
+        return {"differs": self.differs, **asdict(self)}
+
+
+def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
+    """Compare two builds; UsageError if they are of two datasets."""
+    both = (old, new)
+    names = [folder.dataset.name for folder in both]
+    if names[0] != names[1]:
+        said = f"{old.path} holds {names[0]}, {new.path} holds {names[1]}: not the same dataset"
+        raise UsageError(said)
+    splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
+    first, second = map(_measured, both)
+    either = first | second  # one of them may have a category that the other lacks
+    moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
+    left_out = {"configs", "questions", "eval", "dataset", "format"}
+    stated = (folder.provenance.items() for folder in both)
+    before, after = ({k: v for k, v in each if k not in left_out} for each in stated)
+    return Difference(names[0], splits, list(changes(before, after, "")), moved)
+
+
+def _measured(folder: BuiltFolder) -> dict[str, Any]:
+    """Return the measured value of each documented figure."""
+    found = figures(folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else "")
+    return {figure.name: figure.measured for figure in found}
+
+
+def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
+    """Return every split that either folder has, the declared configs first."""
+    configs = dict.fromkeys(both[0].dataset.configs)
+    for folder in both:
+        configs |= dict.fromkeys(sorted(folder.made))
+    return [
+        (config, split)
+        for config in configs
+        for split in dict.fromkeys(split for each in both for split in _splits(each, config))
+    ]
+
+
+def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) -> SplitDifference:
+    result = SplitDifference(config, split)
+    both = (old, new)
+    there = [split in _splits(each, config) for each in both]
+    before = old.rows(config, split) if there[0] else []
+    after = new.rows(config, split) if there[1] else []
+    result.old_rows = len(before) if there[0] else None
+    result.new_rows = len(after) if there[1] else None
+    declared = old.dataset.configs.get(config)  # none of a folder too many
+    columns = declared.keys if declared else (("key",) if config.startswith(QUESTIONS) else ())
+    if all(there):
+        one, other = (next(each.tables(config, split)).schema for each in both)
+        result.schema = list(_schema_changes(one, other))
+        # a column of only one folder is a schema change, not repeated for every row
+        shared = [name for name in other.names if name in one.names]
+        before, after = ([{n: row[n] for n in shared} for row in rows] for rows in (before, after))
+        columns = columns if {*columns} <= {*shared} else ()
+    left, right = _by_key(before, columns), _by_key(after, columns)
+    if not columns:
+        right = _like(left, right)
+    result.added = [_name(key) for key in right if key not in left]
+    result.removed = [_name(key) for key in left if key not in right]
+    result.changed = [
+        Change(_name(key), list(changes(row, right[key], "")))
+        for key, row in left.items()
+        if key in right and not same(row, right[key])
+    ]
+    result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
+    one, other = (each.provenance["built_with"] for each in both)
+    if all(there) and not result.differs and one == other:
+        one, other = ([hash_file(p, "sha256") for p in b.files(config, split)] for b in both)
+        if one != other:
+            result.schema = ["equal rows in files of other bytes, so that readers may differ"]
+    return result
+
+
+def _splits(built: BuiltFolder, config: str) -> list[str]:
+    return built.splits(config) if config in built.made else []
+
+
+Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
+
+
+def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
+    """Name rows without a key after the rows of `left` that they match.
+
+    Rows are aligned by content, as diff(1) aligns lines; equally many replaced rows count as
+    changed rows.
+    """
+    names, rows = list(left), list(right.values())
+    old, new = ([repr(row) for row in side.values()] for side in (left, right))
+    result = {}
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        paired = tag == "equal" or (tag == "replace" and b - a == d - c)
+        for n in range(c, d):
+            result[names[a + n - c] if paired else ((f"new row {n}",), 1)] = rows[n]
+    return result
+
+
+def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, dict[str, Any]]:
+    """Return rows by key, or by number without one. A repeated key is numbered."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    result = {}
+    for number, row in enumerate(rows):
+        key = tuple(str(row.get(column)) for column in columns) or (f"row {number}",)
+        seen[key] += 1
+        result[key, seen[key]] = row
+    return result
+
+
+def _name(key: Key) -> str:
+    values, number = key
+    text = values[0] if len(values) == 1 else shlex.join(values)
+    return text if number == 1 else f"{text} ({number})"
+
+
+def _schema_changes(old: pa.Schema, new: pa.Schema) -> Iterator[str]:
+    types = [
+        {  # a damaged file may have two columns of one name
+            name: ", ".join(str(s.field(at).type) for at in s.get_all_field_indices(name))
+            for name in s.names
+        }
+        for s in (old, new)
+    ]
+    for name in dict.fromkeys((*old.names, *new.names)):
+        one, other = (side.get(name, "absent") for side in types)
+        if one != other:
+            yield f"{name}: {one} -> {other}"
+    shared = [[name for name in one if name in other] for one, other in (types, types[::-1])]
+    if shared[0] != shared[1]:
+        yield f"columns in another order: {', '.join(shared[1])}"
+    alike = {name for name in types[0] if types[0][name] == types[1].get(name)}
+    for path, one, other in changes(_footer(old, alike), _footer(new, alike), "features"):
+        yield cut(f"footer, {path}: {one} -> {other}")
+
+
+def _footer(schema: pa.Schema, names: Collection[str]) -> Any:
+    """Return what the footer says of the features of these columns; its text if it is no JSON."""
+    text = (schema.metadata or {}).get(b"huggingface", b"")
+    try:
+        features = loads(text)["info"]["features"]
+        return {name: feature for name, feature in features.items() if name in names}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return repr(text)

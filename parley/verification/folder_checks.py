@@ -1,0 +1,296 @@
+"""Checks of a build's files and of what they state: each yields a message for each violation.
+
+The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from parley.builds import built_questions
+from parley.builds.card import built_card
+from parley.declaration.figures import A_SAMPLE, Figure, every_count, marked
+from parley.declaration.measured import FILE, measured
+from parley.rows.digest import differences
+from parley.rows.folder import BuiltFolder
+from parley.rows.provenance import (
+    EVAL,
+    MOST_TEXT,
+    PROVENANCE,
+    QUESTIONS,
+    by_config,
+    has_eval,
+    stated_of,
+    text_of,
+    tools,
+)
+from parley.rows.splits import BuiltSplit, SplitPlan, write_batches
+from parley.rows.upstream import Sources, sources_of
+from parley.schema.features import arrow_schema
+from parley.source import pins
+from parley.verification.check import NotChecked
+
+# what huggingface_hub adds to a copy; other files of its folder could hold rows
+_OF_THE_HUB = re.compile(
+    r"\.gitattributes|\.cache/huggingface"
+    r"(/(\.gitignore(\.lock)?|CACHEDIR\.TAG|(down|up)load(/.*\.(lock|metadata))?"
+    r"|trees(/[0-9a-f]{40}\.json)?))?"
+)
+Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
+
+
+class Remeasured:
+    """What a build measures of its rows, computed when a check first asks for it."""
+
+    def __init__(self, built: BuiltFolder) -> None:
+        self._built = built
+
+    @cached_property
+    def splits(self) -> dict[tuple[str, str], BuiltSplit]:
+        """What a build writes of the rows of each split; the files are hashed and not kept."""
+        built = self._built
+        versions = built_questions.versions_of(built) if built.has_questions else {}
+        return {
+            name: write_batches(
+                name,
+                (batch for table in built.tables(*name) for batch in table.to_batches()),
+                arrow_schema(built.columns(name[0])),
+                None,
+                versions.get(name[0], ""),
+            )
+            for name in built.with_questions
+        }
+
+    @property
+    def measured(self) -> dict[str, dict[str, Any]]:
+        """Config -> split -> what a build measures of its rows, with the recorded bytes."""
+
+        def entry(split: BuiltSplit) -> dict[str, Any]:
+            files = self._built.made[split.config][split.name]["files"]
+            return split.measured | {"bytes": sum(file["bytes"] for file in files)}
+
+        return by_config(self.splits.values(), entry)
+
+
+def files(built: BuiltFolder) -> Iterator[str]:
+    """The folder holds the files that its provenance records and its texts, byte for byte.
+
+    Beside them it may hold what huggingface_hub adds to a copy.
+    """
+    stated, found = built.recorded, built.contents()
+    for config, splits in built.provenance["configs"].items():
+        for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
+            yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
+    yield from (f"{name}: missing" for name in sorted({*stated, *built.texts} - found.keys()))
+    for name, path in found.items():
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            yield f"{name}: expected a file, found a link or device"
+        elif _OF_THE_HUB.fullmatch(name):
+            continue
+        elif path.is_dir():
+            yield f"{name}: unknown folder"
+        elif name in stated:
+            if wrong := pins.problem(path, stated[name]):
+                yield f"{name}: {wrong}"
+        elif name not in built.texts:
+            yield f"{name}: unknown file"
+        elif (size := path.stat().st_size) > MOST_TEXT:
+            yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
+
+
+def schema(built: BuiltFolder) -> Iterator[str]:
+    """Every file has the columns and the footer of its config's features."""
+    for config, split in built.with_questions:
+        due = arrow_schema(built.columns(config))
+        for table in built.tables(config, split):
+            if not table.schema.equals(due):
+                said = (
+                    ", ".join(f"{field.name} ({field.type})" for field in each)
+                    for each in (due, table.schema)
+                )
+                yield "{}/{}: expected the columns {}, found {}".format(config, split, *said)
+            elif table.schema.metadata != due.metadata:
+                yield f"{config}/{split}: the footer states other features than the script"
+
+
+def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+    """Each Parquet file has the bytes that a build writes of its rows.
+
+    So nothing else in it, such as statistics, counts, indexes or a second chain of pages, misleads
+    a reader. Where another pyarrow or kind of machine made the build, the footers alone are
+    compared.
+    """
+    made_with, here = built.provenance["built_with"], tools()
+    if other := [name for name in ("pyarrow", "machine") if made_with.get(name) != here[name]]:
+        then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
+        yield NotChecked(
+            f"the footers were compared, but not the bytes: those are of {then}, this is {now}; "
+            f"{built.rebuild} makes files that can be compared"
+        )
+        for name, made in remeasured.splits.items():
+            found = [_stated(pq.read_metadata(path)) for path in built.files(*name)]
+            due = [_stated(shard.footer) for shard in made.files]
+            yield from (f"{'/'.join(name)}: {each}" for each in differences(found, due))
+        return
+    for (config, split), made in remeasured.splits.items():
+        stated, due = built.made[config][split]["files"], made.recorded["files"]
+        wrong = [file["path"] for file in stated if file not in due]
+        if wrong or len(stated) != len(due):
+            names = ", ".join(wrong or [f"{len(stated)} files, expected {len(due)}"])
+            yield f"{config}/{split}: {names}: not the bytes that a build writes; build again"
+
+
+def _stated(footer: pq.FileMetaData) -> dict[str, Any]:
+    """Return what a footer says of rows and values, and whether its columns follow each other."""
+    groups, place, is_one_chain = [], len(b"PAR1"), True
+    for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
+        columns = []
+        for column in (group.column(number) for number in range(group.num_columns)):
+            first, then = column.dictionary_page_offset, column.data_page_offset
+            is_one_chain &= place == then if first is None else place == first < then
+            place += column.total_compressed_size
+            columns.append(
+                {
+                    "path": column.path_in_schema,
+                    "file_path": column.file_path,
+                    "type": column.physical_type,
+                    "values": column.num_values,
+                    "statistics": column.statistics and column.statistics.to_dict(),
+                    "bloom filter": column.bloom_filter_offset,
+                }
+            )
+        sorting = list(map(str, group.sorting_columns))
+        groups.append({"rows": group.num_rows, "sorting": sorting, "columns": columns})
+    schema = str(footer.schema).partition("\n")[2]  # without the object's address
+    return {"rows": footer.num_rows, "schema": schema, "groups": groups, "one chain": is_one_chain}
+
+
+def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
+    """The provenance is the text that a build of its sources writes for these rows."""
+    stated, dataset = built.provenance, built.dataset
+    there = {
+        file: next((pin for pin in pins.places(pin) if pins.alone(pin) == found), pin)
+        for file, pin in dataset.pins.items()
+        if (found := stated["sources"].get(file)) is not None
+    }
+    if built.is_sample:
+        made_of = Sources(dataset, built.path, sample=True)
+    else:
+        made_of = sources_of(dataset, built.path, there)
+    declared = [(config, split) for config in dataset.configs for split in made_of.splits(config)]
+    for config, split in [*declared, *plans]:
+        if split not in built.made.get(config, {}):
+            yield f"{config}/{split}: not built, though its sources are available"
+    said = stated["built_with"]
+    due = stated_of(
+        made_of,
+        {
+            tool: version if _VERSION.fullmatch(version := said.get(tool, "")) else here
+            for tool, here in tools().items()
+        },
+    )
+    due["configs"] = _entries(built, declared, remeasured)
+    if built.has_questions:
+        asked = [(config, built_questions.SPLIT) for config in built_questions.versions_of(built)]
+        due["questions"] = _entries(built, asked, remeasured)
+        due["eval"] = has_eval(stated)
+    found = list(differences(stated, json.loads(text_of(due))))
+    yield from found
+    if not found and built.text(PROVENANCE) != text_of(due):
+        yield "expected the form that builds write, without other spaces or escapes"
+
+
+_VERSION = re.compile(r"\d+(\.\w{1,12}){1,5}(\+[\w.]{1,40})?|[a-z]{3,12}-\w{2,12}", re.ASCII)
+
+
+def _entries(
+    built: BuiltFolder, names: Iterable[tuple[str, str]], remeasured: Remeasured
+) -> dict[str, dict[str, Any]]:
+    """Return what the provenance must say of these splits, but for the files, if anything."""
+    due: dict[str, dict[str, Any]] = {}
+    for config, split in names:
+        if stated := built.made.get(config, {}).get(split):
+            made = remeasured.splits.get((config, split))
+            entry = made.recorded | {"files": stated["files"]} if made else stated
+            due.setdefault(config, {})[split] = entry
+    return due
+
+
+def card(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+    """The card is the one that a build of these rows writes, byte for byte."""
+    due = built_card(built, remeasured.measured, measured(built.dataset)).split("\n")
+    for number, (line, expected) in enumerate(zip_longest(built.card.split("\n"), due), 1):
+        if line != expected:
+            said = f"expected {expected!r:.100}, found {line!r:.100}"
+            yield f"line {number}: {said}, by the script, the rows or {FILE}; build again"
+            return
+
+
+def as_measured(
+    built: BuiltFolder, remeasured: Remeasured, figures: Sequence[Figure]
+) -> Iterator[str]:
+    """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
+    dataset = built.dataset
+    known = measured(dataset)
+    if built.is_sample or known.version != built.version:
+        return
+    for (config, split), made in remeasured.splits.items():
+        due = known.splits.get(config, {}).get(split, {}).get("digest")
+        if due not in (None, made.digest):
+            yield (
+                f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
+                f"{made.digest}), but the version is the same: raise VERSION, and run "
+                "`make measure`"
+            )
+    for figure in figures:
+        stated = known.found.get(figure.name, {}).get("measured")
+        if figure.measured is not None and stated not in (None, figure.measured):
+            yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
+
+
+def counted(built: BuiltFolder) -> Iterator[str]:
+    """Each counted number equals that of the dataset's `measured.json`, if of the same version."""
+    dataset = built.dataset
+    known = measured(dataset)
+    if built.is_sample or known.version != built.version:
+        why = A_SAMPLE if built.is_sample else f"{FILE} is not of {dataset.name} {built.version}"
+        yield from [NotChecked(why)] if marked(dataset.figures, "counted") else []
+        return
+    due = {name: value for name, value in known.counted.items() if value is not None}
+    owners = tuple(f"{each.__name__}." for each in marked(dataset.figures, "counted"))
+    for name in due:
+        if not f"{name}.".startswith(owners):
+            yield f"{name}: {FILE} has it, but no function of figures.py counts it"
+    for count in every_count(dataset.figures, built):
+        own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
+        if count.reason and not count.failed:
+            yield NotChecked(f"{count.name}: {count.reason}")
+        elif count.reason:
+            yield f"{count.name}: {count.reason}"
+        for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
+            found, said = count.numbers.get(name, "nothing"), due.get(name, "nothing")
+            if found != said:
+                yield f"{name}: counted {found}, {FILE} says {said}"
+
+
+def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+    """Questions and `eval.yaml`, if there are any, are those that the rows give."""
+    if not built.has_questions:
+        return
+    questions = dict(built_questions.each_task(built))
+    tasks, split = questions.items(), built_questions.SPLIT
+    due = {(QUESTIONS + task, split): built_questions.digest_of(rows) for task, rows in tasks}
+    made = remeasured.splits.items()
+    found = {name: split.digest for name, split in made if name not in built.declared}
+    compared = sorted({*due, *found})
+    wrong = ["/".join(name) for name in compared if due.get(name) != found.get(name)]
+    text = built_questions.eval_yaml(built, questions)
+    if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
+        wrong.append(EVAL)
+    yield from (f"{name}: differs from what the rows give; build again" for name in wrong)

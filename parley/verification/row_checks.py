@@ -1,0 +1,313 @@
+"""Checks of the rows of a build: each yields a message for each violation of its docstring."""
+
+import json
+import re
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import chain, product, starmap
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parley.base.errors import RowError, few
+from parley.builds.card_parts import columns_of
+from parley.declaration.configs import Config, Unjoin, View
+from parley.rows.arrow import to_batches
+from parley.rows.digest import Digest, differences, row_differences
+from parley.rows.folder import BuiltFolder
+from parley.rows.splits import SplitPlan, fitting, generate
+from parley.schema.composites import KEY
+from parley.verification.check import NotChecked, Note
+from parley.verification.folder_checks import Plans, Remeasured
+
+
+def keys(built: BuiltFolder) -> Iterator[str]:
+    """Keys are unique within a config, or within a split where splits may share keys."""
+    first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
+    configs = built.dataset.configs
+    for config, split in built.declared:
+        declared = configs[config]
+        if not declared.keys:
+            continue
+        whole = configs[getattr(declared, "of", "") or config]
+        shared = declared.splits_share_keys or whole.splits_share_keys
+        found = Counter(zip(*values_of_columns(built, config, split, declared.keys), strict=True))
+        for key, count in found.items():
+            named = ", ".join(map(str, key))
+            if count > 1:
+                yield f"{config}/{split}: {named} occurs {count} times"
+            other = first.setdefault((config, *key), split)
+            if other != split and not shared:
+                yield f"{config}/{split}: {named} is also in {other}"
+
+
+def values_of_columns(
+    built: BuiltFolder, config: str, split: str, names: Iterable[str]
+) -> list[list[Any]]:
+    """Return the values of columns of a split, without the others, which takes less time."""
+    tables = list(built.tables(config, split))
+    return [[each for table in tables for each in table[name].to_pylist()] for name in names]
+
+
+def empty_texts(built: BuiltFolder) -> Iterator[str]:
+    """Missing is null: a text is empty only in a field whose meaning has the word `empty`."""
+    found: Counter[tuple[str, str]] = Counter()
+    for config, split in built.declared:
+        tables = built.tables(config, split)
+        columns = ((table[name], name) for table in tables for name in table.schema.names)
+        for path, values in chain.from_iterable(starmap(_leaves, columns)):
+            if pa.types.is_string(values.type):
+                found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
+    for (config, path), count in (+found).items():
+        declared = columns_of(built.dataset.configs[config])
+        meanings = {column.path: column.meaning for column in declared}
+        meaning = meanings[re.sub(r"(\[\])+$", "", path)]
+        if "empty" not in meaning and meaning not in ("", KEY):
+            what = f"{count:,} empty texts; say in its meaning what empty stands for, or give null"
+            yield f"{config}: {path}: {what}"
+
+
+def _leaves(values: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if pa.types.is_struct(values.type):
+        for number, field in enumerate(values.type):
+            yield from _leaves(pc.struct_field(values, [number]), f"{path}.{field.name}")
+    elif pa.types.is_list(values.type):
+        yield from _leaves(pc.list_flatten(values), f"{path}[]")
+    else:
+        yield path, values
+
+
+def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
+    """Each row has the values that are declared, and a lossless one converts to a record and back.
+
+    Splits whose source is available are left to `source`, which compares upstream's own records.
+    """
+    for config, split in built.declared:
+        declared = built.dataset.configs[config]
+        rows = () if (config, split) in plans else built.rows(config, split)
+        for number, row in enumerate(rows):
+            where = f"{config}/{split}[{number}]"
+            try:
+                record = declared.to_record(row)
+                if not declared.node.fits(record):
+                    found = declared.node.problems(record)
+                    yield from (str(problem.at(where)) for problem in found)
+                elif declared.to_row(record) != row:
+                    yield f"{where}: the record converted from it gives another row"
+            except MemoryError:  # blames no script
+                raise
+            except Exception as error:  # a script may fail on a foreign row
+                yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
+
+
+def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
+    """Every upstream record gives the built row, and the row converts back to the record."""
+    if absent := ["/".join(name) for name in built.declared if name not in plans]:
+        which = f"of {', '.join(absent)} " if plans else ""
+        yield NotChecked(f"the upstream files {which}are not available")
+    for name in built.declared:
+        if name in plans:
+            yield from _against_source(built, plans[name], remeasured.splits[name].digest)
+
+
+def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:
+    """Joined rows give each record of their files back, in order, but for those `left_out`."""
+    for name in built.declared:
+        config = built.dataset.configs[name[0]]
+        if name in plans and isinstance(config, Config) and config.unjoin:
+            yield from _unjoined(built, config, config.unjoin, plans[name])
+
+
+def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPlan) -> Iterator[str]:
+    split = "/".join(plan.name)
+    due: dict[str, dict[str, list[int]]] = {}  # path -> record as text -> its places
+    for file in plan.files:
+        places = due.setdefault(file.path, {})
+        upstream: Iterator[Any] = (record for _, record in plan.reader.read(file))
+        if isinstance(file.shape, dict) and str in file.shape:
+            upstream = ({key: value} for record in upstream for key, value in record.items())
+        for at, record in enumerate(upstream):
+            places.setdefault(_as_text(record), []).append(at)
+    number, last = 0, dict[tuple[int, str], int]()  # the row, and the place before in each file
+
+    def records() -> Iterator[Any]:
+        nonlocal number
+        for number, row in enumerate(built.rows(*plan.name)):  # noqa: B007 - read below
+            yield config.to_record(row)
+
+    try:
+        for path, record in unjoin(records()):
+            text = _as_text(record)
+            for each in [path] if path else due:
+                here = due.get(each, {}).get(text, [])
+                index = bisect(here, last.get((number, each), -1))
+                if index < len(here):
+                    last[number, each] = here.pop(index)
+                    break
+            else:
+                where = f"{split}[{number}]: unjoin gives what {path or 'any file'}"
+                said = "has not, not as often or not in this order; keep what `records` reads"
+                yield f"{where} {said}: {text:.200}"
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # of a script
+        yield f"{split}[{number}]: unjoin fails: {type(error).__name__}: {error}"
+        return
+    for path, left in due.items():
+        count = sum(map(len, left.values()))
+        declared = config.left_out.get(plan.split, {}).get(path, 0)
+        if count != declared and not (declared and built.is_sample):
+            first = next((text for text, places in left.items() if places), "none")
+            said = f"{count:,} records of {path} are not in the rows, declared {declared:,}"
+            yield f"{split}: {said}; keep them, or declare left_out: {first:.200}"
+
+
+def _as_text(record: Any) -> str:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False, default=repr)
+
+
+def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator[str]:
+    place = "/".join(plan.name)
+    lossless = isinstance(plan.config, Config)
+    records: list[Any] = []
+    differing: list[str] = []
+
+    def rows() -> Iterator[Any]:
+        for number, row in enumerate(generate(plan, records if lossless else None)):
+            if isinstance(plan.config, Config):
+                differing.extend(_not_back(plan.config, row, records.pop(), f"{place}[{number}]"))
+            yield row
+
+    digest = Digest(plan.schema)
+    for batch in to_batches(rows(), plan.schema, place):
+        digest.update(batch)
+    if digest.hexdigest() != found:
+        yield from row_differences(place, built.rows(*plan.name), list(generate(plan)))
+    yield from differing
+
+
+def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
+    try:
+        back = config.to_record(row)
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # of a script
+        yield f"{where}: does not convert back: {type(error).__name__}: {error}"
+        return
+    if back != record or not config.node.fits(back):  # as true, which equals 1
+        said = next(differences(back, record), "it is of another type")
+        yield f"{where}: does not convert back to the upstream record: {said}"
+
+
+def views(built: BuiltFolder, plans: Plans) -> Iterator[str]:
+    """Each row of a view is the one that its function gives of the records, in order.
+
+    The records are made again from the rows of other configs. Splits whose source is available are
+    left to `source`.
+    """
+    records = cache(lambda config, split: list(_records(built, config, split)))
+    for name, view in _views(built):
+        for split in built.splits(name):
+            if (name, split) in plans:
+                continue
+            if view.rejoin:
+                found = list(view.rejoin(built, split))
+            else:
+                found = [] if view.splits else records(view.of, split)
+            if found:
+                place = f"{name}/{split}"
+                due = map(view.to_row, fitting(view.node, view.rows(found), RowError, place))
+                yield from row_differences(place, built.rows(name, split), list(due))
+
+
+def _views(built: BuiltFolder) -> Iterator[tuple[str, View]]:
+    found = built.dataset.configs.items()
+    return ((name, config) for name, config in found if isinstance(config, View))
+
+
+def _records(built: BuiltFolder, config: str, split: str) -> Iterator[Any]:
+    if split in built.splits(config):
+        yield from (built.record(config, row) for row in built.rows(config, split))
+
+
+def shown(built: BuiltFolder) -> Iterator[str]:
+    """Each view shows every dialogue, turn and participant, but for those that it declares.
+
+    In a sample, any number may be left out of what the real rows leave out.
+    """
+    for name, view in _views(built):
+        numbers: dict[str, list[int]] = {}  # kind -> shown, and in all
+        for split in built.splits(name):
+            due = _held(built, view, split)
+            for kind, found in _shown(built, view, split).items() if due else ():
+                place, strangers = f"{name}/{split}", found - due[kind]
+                if strangers:
+                    some = few(sorted(map(repr, strangers)))
+                    yield f"{place}: shows {kind} that {view.of} has not: {some}"
+                missing = len(due[kind]) - len(found - strangers)
+                declared = view.left_out.get(split, {}).get(kind, 0)
+                if missing != declared and not (declared and built.is_sample):
+                    yield (
+                        f"{place}: leaves out {missing:,} of {len(due[kind]):,} {kind}, declared "
+                        f"{declared:,}: show them, or declare left_out"
+                    )
+                of_kind = numbers.setdefault(kind, [0, 0])
+                of_kind[0] += len(found)
+                of_kind[1] += len(due[kind])
+        counts = [f"{some:,} of {all:,} {kind}" for kind, (some, all) in numbers.items()]
+        yield Note(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
+
+
+def _held(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
+    """Return what the dialogues of a view hold, by kind; nothing if its config has none."""
+    config = built.dataset.configs.get(view.of)
+    if not isinstance(config, Config) or not config.holds or split not in built.splits(view.of):
+        return {}
+    dialogues, turns, participants = set[Any](), set[Any](), set[Any]()
+    column = config.keys[0] if view.shown.get("dialogues") else ""
+    has_chats = _has_chats(view)
+    for number, row in enumerate(built.rows(view.of, split)):
+        id = row[column] if column else number
+        count, present = config.holds(row)
+        dialogues.add(id)
+        participants.update(product([id], present))
+        turns.update(product([id], present if has_chats else [None], range(count)))
+    return {"dialogues": dialogues, "turns": turns, "participants": participants}
+
+
+def _has_chats(view: View) -> bool:
+    """Tell whether each participant has a chat of its own, with every turn."""
+    return view.shown.get("turns") == "source_turns" and "participants" in view.shown
+
+
+def _shown(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
+    """Return what the rows of a view show, by kind; nothing if no column names dialogues."""
+    if "dialogues" not in (shown := view.shown):
+        return {}
+    count = sum(table.num_rows for table in built.tables(view.name, split))
+    columns = [column for column in shown.values() if column]
+    values = dict(zip(columns, values_of_columns(built, view.name, split, columns), strict=True))
+    found, has_chats = {kind: set[Any]() for kind in shown}, _has_chats(view)
+    for each in zip(*(values.get(column, range(count)) for column in shown.values()), strict=True):
+        row = dict(zip(shown, each, strict=True))
+        ids, sides = _several(row["dialogues"]), _several(row.get("participants"))
+        found["dialogues"].update(ids)
+        if "participants" in row:
+            found["participants"].update(product(ids, sides))
+        if "turns" in row:
+            of_whom = sides if has_chats else [None]
+            found["turns"].update(product(ids, of_whom, _turns(row["turns"])))
+    return found
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _turns(value: Any) -> Iterable[Any]:
+    """Return the places of the turns that a value names."""
+    texts = [each for each in _several(value) if isinstance(each, str)]
+    return range(len(texts)) if texts else chain.from_iterable(map(_several, _several(value)))

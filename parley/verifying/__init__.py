@@ -1,1 +1,0 @@
-"""From a build to verdicts; from two builds to their differences."""
