@@ -1,7 +1,7 @@
 """Lay out the pages of the documentation site in build/pages, which `make site` builds.
 
 The pages keep their places in the repository, so their links hold. The reference is made from the
-code: the public names of each module, and the commands as the program shows them. A public name
+code: the names of the three doors, and the commands as the program shows them. A public name
 without a docstring is an error, and so is a page that zensical.toml does not list.
 """
 
@@ -20,27 +20,7 @@ ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "pages"
 SKILL = ROOT / "parley/.agents/skills/parley/SKILL.md"  # stands for AGENTS.md, which leads to it
 USER = ["list", "load", "open", "fetch", "build", "verify", "score", "connect", "browse"]
-MODULES = {  # page and title -> modules
-    ("tasks", "Tasks"): ["tasks.task", "tasks.formats"],
-    ("questions", "Questions and games"): [
-        "tasks.asking",
-        "tasks.answers",
-        "tasks.games",
-        "tasks.game_scores",
-    ],
-    ("figures", "Figures and checks"): ["building.figures"],
-    ("views", "Transcripts and charts"): ["reading.transcript", "reading.charts"],
-    ("jobs", "Jobs and exports"): [
-        "building.jobs",
-        "base.replace",
-        "base.console",
-        "building.rows.digest",
-        "building.rows.parquet",
-        "schema.features",
-        "reading.export.convokit",
-    ],
-    ("errors", "Errors"): ["base.errors"],
-}
+DOORS = {"tasks": "Words of tasks", "read": "Words of transcripts, charts and exports"}
 
 
 class Doctests(griffe.Extension):
@@ -72,11 +52,10 @@ def lay_out() -> None:
     found = griffe.load("parley")
     functions, scripts = names(found, "", USER), names(found, "", words)
     (reference / "functions.md").write_text("# Functions for programs\n\n" + functions)
-    (reference / "scripts.md").write_text("# Words of a script\n\n" + scripts)
-    for (page, title), modules in MODULES.items():
-        public = {each: importlib.import_module(f"parley.{each}").__all__ for each in modules}
-        listed = "\n".join(names(found, each, some) for each, some in public.items())
-        (reference / f"{page}.md").write_text(f"# {title}\n\n{listed}")
+    (reference / "scripts.md").write_text("# Words of a script, and errors\n\n" + scripts)
+    for door, title in DOORS.items():
+        public = importlib.import_module(f"parley.{door}").__all__
+        (reference / f"{door}.md").write_text(f"# {title}\n\n{names(found, door, public)}")
     command = [sys.executable, "-m", "typer", "parley.cli", "utils", "docs", "--name", "parley"]
     shown = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout  # noqa: S603
     (reference / "commands.md").write_text(shown, encoding="utf-8")
