@@ -8,7 +8,8 @@ from typing import Any
 from parley import Data
 from parley.read import write_corpus
 
-from .views import labelled, numbered
+from .upstream import labelled
+from .views import numbered
 
 CORPUS = {
     "name": "Campsite Negotiation Dialogues",

@@ -17,7 +17,8 @@ from parley import Data, Differs, counted, documented, mean_and_deviation, moses
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
 from .tasks.strategies import ALPHA, COUNT, SEVEN, STRATEGY, bag_of_words, majority, matrix
-from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, potential_of
+from .upstream import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of
+from .views import potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")
 

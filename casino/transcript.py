@@ -5,7 +5,8 @@ from typing import Any
 from parley.read import Facets, Fact, Note, Table, Transcript, Turn
 
 from .scenarios import ISSUES, POINTS
-from .views import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled, potential_of
+from .upstream import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled
+from .views import potential_of
 
 CONFIGS = ("dialogues", "official_split")
 TABLES = {"participants": "dialogue_id", "utterances": "dialogue_id"}

@@ -9,180 +9,60 @@ participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of, view
 
+from . import upstream
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 from .subsets import PUBLISHED_IN, SUBSETS
+from .upstream import PARTNER, Record, counts, items_of, labelled
 
-Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
-PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
 FOLDS = 5
 CONTEXT = 3  # utterances before the labelled one, as in the paper
 
-STRATEGIES = [
-    "small-talk", "showing-empathy", "promote-coordination", "no-need", "elicit-pref",
-    "uv-part", "vouch-fair", "self-need", "other-need", "non-strategic",
-]  # fmt: skip
-SATISFACTION = [
-    "Extremely dissatisfied", "Slightly dissatisfied", "Undecided", "Slightly satisfied",
-    "Extremely satisfied",
-]  # fmt: skip
-LIKENESS = [
-    "Extremely dislike", "Slightly dislike", "Undecided", "Slightly like", "Extremely like",
-]  # fmt: skip
-ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
-
-# Fields that records and rows share -----------------------------------------------
+# Columns that several views have --------------------------------------------------------
 
 
-def _either(names: list[str], meaning: str) -> tuple[Field, Field]:
-    """Return a field of a record, which has a string, and the column of a view, a label."""
-    return Field(set(names), meaning), Field(ClassLabel(names=names), meaning)
+def _label(field: Field, names: list[str]) -> Field:
+    """Return the column of labels for a field that holds one of these names."""
+    return Field(ClassLabel(names=names), field.meaning)
 
 
-def by_level(*levels: str) -> dict[str, Field]:
-    """Return the fields that hold a side's priorities, and its reasons for them."""
-    return {
-        "value2issue": Field(dict.fromkeys(levels, ITEM), "the side's order of the items"),
-        "value2reason": Field(dict.fromkeys(levels, REASON), "the side's reasons for its order"),
-    }
-
-
-DIALOGUE_ID = Field(int, "upstream's number of the dialogue, from 0")
-SPEAKER = Field(set(SIDES), "the side that acts")
-TEXT = Field(str, f"the utterance, or `Submit-Deal`, `{'`, `'.join(ANSWERS.values())}`")
-ITEM = Field(set(ISSUES), "the item of this priority")
-REASON = Field(str, "the reason for this priority, as the participant wrote it before the chat")
-POINTS_SCORED = Field(
-    int,
-    "5, 4 and 3 for each package of the high, medium and low priority, at most 36; 5 for both "
-    "sides after a walk-away",
-)
-SATISFIED, _satisfied = _either(SATISFACTION, "how satisfied the side is with the outcome")
-LIKES, _likes = _either(LIKENESS, "how much the side likes its partner")
-AGE = Field(int, "as the participant typed it (see Known limits in the card)", "years")
-GENDER, _gender = _either(["female", "male", "other"], "gender")
-ETHNICITY = Field(
-    {
-        "white american", "black or african american", "asian american", "hispanic or latino",
-        "multi-racial", "alaska native or native american",
-        "native hawaiian or other specific islander", "other (please specify)",
-    },
-    "ethnicity",
-)  # fmt: skip
-EDUCATION = Field(
-    {
-        "some high school, no diploma", "high school graduate / ged", "trade school",
-        "some 2 year college, no degree", "some 2 year college, associate's degree",
-        "some 4 year college, no degree", "some 4 year college, bachelor's degree",
-        "master's degree", "doctorate degree",
-    },
-    "the highest level of education",
-)  # fmt: skip
-SVO, _svo = _either(["prosocial", "proself", "unclassified"], "social value orientation")
-TRAITS = (
-    "extraversion", "agreeableness", "conscientiousness", "emotional-stability",
-    "openness-to-experiences",
-)  # fmt: skip
-TRAIT = Field(float, "score of the Ten-Item Personality Inventory, 1 to 7 in steps of 0.5")
-
-OUTCOMES = {"points_scored": POINTS_SCORED, "satisfaction": SATISFIED, "opponent_likeness": LIKES}
-DEMOGRAPHICS = {"age": AGE, "gender": GENDER, "ethnicity": ETHNICITY, "education": EDUCATION}
-PERSONALITY = {"svo": SVO, "big-five": Field(dict.fromkeys(TRAITS, TRAIT), "the five traits")}
-
-# Rows ------------------------------------------------------------------
-
-_turn = Field(int, "the place in `chat_logs`, from 0, deal actions counted")
+_dialogue = {"dialogue_id": upstream.DIALOGUE["dialogue_id"]}
+_speaker = upstream.ENTRY["id"]
 _speaker_id = Field(str, "the participant (see What we changed in the card)")
-_strategies = [ClassLabel(names=STRATEGIES)]
+_strategies = [ClassLabel(names=upstream.STRATEGIES)]
 _items = dict.fromkeys(ISSUES, Field(int, "packages of this item"))
 _got = Field((int, None), "packages of this item by the accepted deal; null after a walk-away")
-_entry = {"dialogue_id": DIALOGUE_ID, "turn": _turn, "speaker": SPEAKER, "text": TEXT}
+_turn_key = ("dialogue_id", "turn")
+_entry = {
+    **_dialogue,
+    "turn": Field(int, "the place in `chat_logs`, from 0, deal actions counted"),
+    "speaker": _speaker,
+    "text": upstream.ENTRY["text"],
+}
+_side_key = ("dialogue_id", "speaker")
 _side = {
-    "dialogue_id": DIALOGUE_ID,
+    **_dialogue,
     "speaker": Field(set(SIDES), "the side that the row is about"),
     "speaker_id": _speaker_id,
 }
 _person = {
-    **DEMOGRAPHICS,
-    "gender": _gender,
-    "svo": _svo,
-    **dict.fromkeys((trait.replace("-", "_") for trait in TRAITS), TRAIT),
+    **upstream.DEMOGRAPHICS,
+    "gender": _label(upstream.DEMOGRAPHICS["gender"], upstream.GENDERS),
+    "svo": _label(upstream.PERSONALITY["svo"], upstream.ORIENTATIONS),
+    **{trait.replace("-", "_"): upstream.TRAIT for trait in upstream.TRAITS},
 }
-_own = {**OUTCOMES, "satisfaction": _satisfied, "opponent_likeness": _likes}
+_own = {
+    **upstream.OUTCOMES,
+    "satisfaction": _label(upstream.OUTCOMES["satisfaction"], upstream.SATISFACTION),
+    "opponent_likeness": _label(upstream.OUTCOMES["opponent_likeness"], upstream.LIKENESS),
+}
 _outcomes = {
     "deal": Field(bool, "whether a deal was accepted; otherwise one side walked away"),
     **_own,
     **{f"partner_{n}": Field(own.shape, f"`{n}` of the other side") for n, own in _own.items()},
-}
-FEATURES: dict[str, dict[str, Any]] = {
-    "utterances": {
-        **_entry,
-        "id": Field(str, "`utterance_<n>`, numbered over all dialogues"),
-        "conversation_id": Field(str, "the `id` of the dialogue's first entry"),
-        "reply_to": Field((str, None), "the `id` of the entry before; null for the first"),
-        "speaker_id": _speaker_id,
-        "speaker_internal_id": Field(set(SIDES), "ConvoKit's name for `speaker`, the same value"),
-        "annotations": Field(
-            (_strategies, None),
-            "the strategies (see Annotation in the card); null without annotation",
-        ),
-        "data": Field(
-            (set(ANSWERS), None), "the side's decision; null for utterances and `Submit-Deal`"
-        ),
-        "issue2youget": Field((_items, None), "packages for the speaker; null without a deal"),
-        "issue2theyget": Field((_items, None), "packages for the other; null without a deal"),
-    },
-    "speakers": {
-        "speaker_id": _speaker_id,
-        **_person,
-        "dialogues": Field(int, "the number of the participant's dialogues"),
-    },
-    "participants": {
-        **_side,
-        **{f"priority_{level.lower()}": ITEM for level in POINTS},
-        **{f"reason_{level.lower()}": REASON for level in POINTS},
-        "guess_partner_highest_item": Field(
-            set(ISSUES), "the side's guess, after the chat, of the other's high priority"
-        ),
-        "guess_partner_lowest_item": Field(
-            set(ISSUES), "the side's guess, after the chat, of the other's low priority"
-        ),
-        "integrative_potential": Field(
-            int,
-            "of the dialogue: 1, 2 or 3 if the two orders allow at most 36, 39 or 42 points "
-            "together",
-        ),
-        **{f"{issue.lower()}_got": _got for issue in ISSUES},
-        **_outcomes,
-        **_person,
-    },
-    "strategies": {
-        **_entry,
-        "context": Field(
-            [{"speaker": SPEAKER, "text": Field(str, "its text")}],
-            f"the {CONTEXT} utterances before, without deal actions, the nearest last; fewer at "
-            "the start",
-        ),
-        "labels": Field(_strategies, "the strategies, one or more, as annotated"),
-        "fold": Field(int, "the fold, from 0, that tests on the dialogue"),
-    },
-    "messages": {**_side, **CHAT, **_outcomes},
-    "scenarios": {
-        "dialogue_id": DIALOGUE_ID,
-        **dict.fromkeys(SIDES, Field(by_level(*POINTS), "what this side alone knows")),
-        "packages": Field(_items, "the packages to share out"),
-        "points": Field(
-            dict.fromkeys(POINTS, Field(int, "points for a package of this priority")),
-            "the worth of a package",
-        ),
-        "points_after_walking_away": Field(int, "points of each side if one walks away"),
-        "published_in": Field(
-            [str], "kwon2024 and rlvr-batna2026, if they have the dialogue (see Tasks in the card)"
-        ),
-    },
 }
 
 # Parts of rows -------------------------------------------------------------
@@ -204,23 +84,6 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
         yield record, speakers
 
 
-def labelled(record: Record) -> Iterator[tuple[int, Record, list[str] | None]]:
-    """Yield the turn, the chat entry and its labels, None if it has none.
-
-    Annotations follow the utterances by text, in order, and pass over some of them and over
-    the deal actions. A label may be empty. The record may be a row of `dialogues`.
-    """
-    pending = list(record["annotations"])
-    for turn, entry in enumerate(record["chat_logs"]):
-        said = not any(entry["task_data"].values())
-        found = said and pending and entry["text"] == pending[0][0]
-        yield turn, entry, pending.pop(0)[1].split(",") if found else None
-    if pending:
-        where = f"annotations[{len(record['annotations']) - len(pending)}]"
-        expected = f"the text of a chat entry that follows, found {pending[0][0]!r:.60}"
-        raise ValueError(f"dialogue {record['dialogue_id']}: {where}: expected {expected}")
-
-
 def named(labels: list[str] | None) -> list[str] | None:
     """Return labels without the empty one."""
     return None if labels is None else [name for name in labels if name]
@@ -231,22 +94,6 @@ def said(record: Record, turn: int) -> dict[str, Any]:
     entry = record["chat_logs"][turn]
     place = {"dialogue_id": record["dialogue_id"], "turn": turn}
     return {**place, "speaker": entry["id"], "text": entry["text"]}
-
-
-def counts(items: dict[str, str] | None) -> dict[str, int] | None:
-    """Return upstream's item counts, which are strings, as integers."""
-    return {issue: int(items[issue]) for issue in ISSUES} if items else None
-
-
-def items_of(record: Record) -> dict[str, Any]:
-    """Return each side's packages by the last deal submitted; None after Walk-Away."""
-    if record["chat_logs"][-1]["task_data"].get("data") != "accept_deal":
-        return dict.fromkeys(PARTNER)
-    deal = [each for each in record["chat_logs"] if each["task_data"].get("issue2youget")][-1]
-    return {
-        deal["id"]: counts(deal["task_data"]["issue2youget"]),
-        PARTNER[deal["id"]]: counts(deal["task_data"]["issue2theyget"]),
-    }
 
 
 def outcomes_of(record: Record, side: str) -> dict[str, Any]:
@@ -305,6 +152,30 @@ def spoken(entry: Record) -> str:
 # The views ------------------------------------------------------------------------------
 
 
+@view(
+    "a chat entry, deal actions included, with ConvoKit's ids",
+    {
+        **_entry,
+        "id": Field(str, "`utterance_<n>`, numbered over all dialogues"),
+        "conversation_id": Field(str, "the `id` of the dialogue's first entry"),
+        "reply_to": Field((str, None), "the `id` of the entry before; null for the first"),
+        "speaker_id": _speaker_id,
+        "speaker_internal_id": Field(set(SIDES), "ConvoKit's name for `speaker`, the same value"),
+        "annotations": Field(
+            (_strategies, None),
+            "the strategies (see Annotation in the card); null without annotation",
+        ),
+        "data": Field(
+            (set(upstream.ANSWERS), None),
+            "the side's decision; null for utterances and `Submit-Deal`",
+        ),
+        "issue2youget": Field((_items, None), "packages for the speaker; null without a deal"),
+        "issue2theyget": Field((_items, None), "packages for the other; null without a deal"),
+    },
+    of="dialogues",
+    key=_turn_key,
+    use="study turns and deal actions",
+)
 def utterances(records: Iterable[Record]) -> Rows:
     """Yield each chat entry, deal actions included, with ConvoKit's ids."""
     number = 0
@@ -325,6 +196,18 @@ def utterances(records: Iterable[Record]) -> Rows:
             number += 1
 
 
+@view(
+    "a participant, by first appearance",
+    {
+        "speaker_id": _speaker_id,
+        **_person,
+        "dialogues": Field(int, "the number of the participant's dialogues"),
+    },
+    of="dialogues",
+    key="speaker_id",
+    shows={},
+    use="study participants",
+)
 def speakers(records: Iterable[Record]) -> Rows:
     """Yield each participant once."""
     rows: dict[str, dict[str, Any]] = {}
@@ -336,6 +219,34 @@ def speakers(records: Iterable[Record]) -> Rows:
     yield from rows.values()
 
 
+@view(
+    "one side of a dialogue; the two sides follow each other",
+    {
+        **_side,
+        **{f"priority_{level.lower()}": upstream.ITEM for level in POINTS},
+        **{f"reason_{level.lower()}": upstream.REASON for level in POINTS},
+        "guess_partner_highest_item": Field(
+            set(ISSUES), "the side's guess, after the chat, of the other's high priority"
+        ),
+        "guess_partner_lowest_item": Field(
+            set(ISSUES), "the side's guess, after the chat, of the other's low priority"
+        ),
+        "integrative_potential": Field(
+            int,
+            "of the dialogue: 1, 2 or 3 if the two orders allow at most 36, 39 or 42 points "
+            "together",
+        ),
+        **{f"{issue.lower()}_got": _got for issue in ISSUES},
+        **_outcomes,
+        **_person,
+    },
+    of="dialogues",
+    key=_side_key,
+    splits={"train": [upstream.DATA, upstream.GUESSING]},
+    records=upstream.with_guesses,
+    rejoin=upstream.guesses_again,
+    use="study outcomes, infer the partner's priorities",
+)
 def participants(records: Iterable[Record]) -> Rows:
     """Yield each side of each dialogue as flat columns; a record has `guesses` here."""
     for record, speaker_ids in numbered(records):
@@ -356,6 +267,23 @@ def participants(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "a labelled utterance with those before it, in the authors' 5 folds",
+    {
+        **_entry,
+        "context": Field(
+            [{"speaker": _speaker, "text": Field(str, "its text")}],
+            f"the {CONTEXT} utterances before, without deal actions, the nearest last; fewer at "
+            "the start",
+        ),
+        "labels": Field(_strategies, "the strategies, one or more, as annotated"),
+        "fold": Field(int, "the fold, from 0, that tests on the dialogue"),
+    },
+    of="dialogues",
+    key=_turn_key,
+    left_out={"train": {"dialogues": 634, "turns": 9682}},  # without annotation
+    use="classify utterances",
+)
 def strategies(records: Iterable[Record]) -> Rows:
     """Yield each annotated utterance, with those before it and the fold of its dialogue.
 
@@ -374,6 +302,13 @@ def strategies(records: Iterable[Record]) -> Rows:
                 before.append({"speaker": entry["id"], "text": entry["text"]})
 
 
+@view(
+    "a dialogue as a chat, with one side as the assistant",
+    {**_side, **CHAT, **_outcomes},
+    of="dialogues",
+    key=_side_key,
+    use="train a chat model",
+)
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record, speaker_ids in numbered(records):
@@ -391,6 +326,25 @@ def messages(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "the setting of a dialogue, without the dialogue",
+    {
+        **_dialogue,
+        **dict.fromkeys(SIDES, Field(upstream.by_level(*POINTS), "what this side alone knows")),
+        "packages": Field(_items, "the packages to share out"),
+        "points": Field(
+            dict.fromkeys(POINTS, Field(int, "points for a package of this priority")),
+            "the worth of a package",
+        ),
+        "points_after_walking_away": Field(int, "points of each side if one walks away"),
+        "published_in": Field(
+            [str], "kwon2024 and rlvr-batna2026, if they have the dialogue (see Tasks in the card)"
+        ),
+    },
+    of="dialogues",
+    key="dialogue_id",
+    use="let agents negotiate anew",
+)
 def scenarios(records: Iterable[Record]) -> Rows:
     """Yield the setting of each dialogue, without the dialogue."""
     for record in records:

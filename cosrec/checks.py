@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from parley import Data, check, differing
 
-from .cosrec import PARTS, broken_references, joined_again
+from .upstream import PARTS, broken_references, joined_again
 
 
 @check

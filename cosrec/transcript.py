@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from parley.read import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .rows import TYPES
-from .views import ASPECTS, GRADES, canonical, listed, places_of
+from .upstream import ASPECTS
+from .views import GRADES, canonical, listed, places_of
 
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
 BESIDE = {"queries": "dialogue_id"}

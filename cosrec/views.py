@@ -9,92 +9,16 @@ a reviewed intent, and `query_id` is that of `qrels`.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, chat_of
+from parley import CHAT, Field, chat_of, view
 
-from .rows import TYPES, to_judgment_row, to_turns
+from .rows import to_judgment_row, to_turns
+from .upstream import ASPECTS, PARTS, joined, joined_again, shared, splits
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
-ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
 LABELS = tuple(reversed(GRADES))
-
-# The shape of a row --------------------------------------------------------------------
-
-_STANDALONE = "the intent as a query that stands alone"
-_FIELDS: dict[str, Field] = {  # that several configs have
-    "dialogue_id": Field(str, "upstream's id of the conversation, the same in all configs"),
-    "turn": Field(int, "the place in `turns` of the conversation, from 0"),
-    "utterance": Field(int, "the turn's place among the user's turns, from 0"),
-    "role": Field({"user", "assistant"}, "who speaks"),
-    "text": Field(str, "the text, without the marker and the space after it"),
-    "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation in the card)"),
-    "query": Field(str, _STANDALONE),
-    "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
-    "product": Field(
-        (str, None),
-        "the product that `product_details` asks about; null of other types, and in crowd",
-    ),
-    "query_id": Field(str, "an intent's id; for a recommendation `<intent id>#<user index>`"),
-    "document_id": Field(
-        str, "a passage of MS MARCO v2.1 for a search, a `parent_asin` for a recommendation"
-    ),
-    "relevance": Field(int, "0 not, 1 partially, 2 highly relevant"),
-}
-
-
-def shared(*names: str) -> dict[str, Any]:
-    """Return fields that several configs have, by their names."""
-    return {name: _FIELDS[name] for name in names}
-
-
-FEATURES = {
-    "queries": {
-        **shared("query_id"),
-        "intent_id": Field(str, "the intent's id; several queries of a recommendation share it"),
-        **shared("dialogue_id", "turn", "utterance", "type"),
-        "user_index": Field(
-            (int, None),
-            "the user for whom the products were judged (see Known limits in the card); "
-            "null for a search",
-        ),
-        "text": Field((str, None), "the first longest of `variants`; null without any"),
-        "variants": Field([str], "all formulations, `query_variants` of the intent"),
-        "judgments": Field([shared("document_id", "relevance")], "the judged documents"),
-        **{
-            f"judged_{label}": Field(int, f"the number of documents with relevance {label}")
-            for label in LABELS
-        },
-    },
-    "intent_labels": {
-        **shared("dialogue_id", "turn"),
-        "speaker": Field({"user"}, "who speaks"),
-        **shared("text", "utterance"),
-        "context": Field(
-            [{"speaker": _FIELDS["role"], "text": _FIELDS["text"]}], "all turns before, in order"
-        ),
-        "annotator": Field((int, None), "the place of the annotator's list; null in curated"),
-        "annotators": Field(
-            (int, None), "the number of the utterance's lists, also empty ones; null in curated"
-        ),
-        "index": Field(int, "the intent's place in its list, from 0"),
-        **shared("type"),
-        "formulations": Field([str], "`query` in crowd, `query_variants` in curated"),
-        "intent_id": Field((str, None), "the intent's id; null in crowd"),
-        **shared("product"),
-    },
-    "messages": {
-        **shared("dialogue_id"),
-        **CHAT,
-        # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
-        "raters": Field((float, None), "the number of raters; null in raw"),
-        **{
-            aspect: Field((float, None), f"the mean rating of {aspect}, 1 to 5; null in raw")
-            for aspect in ASPECTS
-        },
-    },
-}
 
 # Parts of the views --------------------------------------------------------------------
 
@@ -130,6 +54,34 @@ def ratings_of(record: Record) -> dict[str, Any]:
 # The views ------------------------------------------------------------------------------
 
 
+@view(
+    "a judged query with its judgments",
+    {
+        **shared("query_id"),
+        "intent_id": Field(str, "the intent's id; several queries of a recommendation share it"),
+        **shared("dialogue_id", "turn", "utterance", "type"),
+        "user_index": Field(
+            (int, None),
+            "the user for whom the products were judged (see Known limits in the card); "
+            "null for a search",
+        ),
+        "text": Field((str, None), "the first longest of `variants`; null without any"),
+        "variants": Field([str], "all formulations, `query_variants` of the intent"),
+        "judgments": Field([shared("document_id", "relevance")], "the judged documents"),
+        **{
+            f"judged_{label}": Field(int, f"the number of documents with relevance {label}")
+            for label in LABELS
+        },
+    },
+    of="dialogues",
+    key="query_id",
+    splits=splits(["curated"], "conversations", "intents", "qrels"),
+    records=joined,
+    rejoin=joined_again,
+    shows={"dialogues": "dialogue_id", "turns": "turn"},
+    left_out={"curated": {"turns": 202}},  # not judged
+    use="search and recommend",
+)
 def queries(records: Iterable[Record]) -> Rows:
     """Yield each judged query, in the order of the qrels, with the documents judged for it."""
     for record in records:
@@ -163,6 +115,33 @@ def queries(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "an intent with its turn and the turns before",
+    {
+        **shared("dialogue_id", "turn"),
+        "speaker": Field({"user"}, "who speaks"),
+        **shared("text", "utterance"),
+        "context": Field(
+            [{"speaker": shared("role")["role"], **shared("text")}], "all turns before, in order"
+        ),
+        "annotator": Field((int, None), "the place of the annotator's list; null in curated"),
+        "annotators": Field(
+            (int, None), "the number of the utterance's lists, also empty ones; null in curated"
+        ),
+        "index": Field(int, "the intent's place in its list, from 0"),
+        **shared("type"),
+        "formulations": Field([str], "`query` in crowd, `query_variants` in curated"),
+        "intent_id": Field((str, None), "the intent's id; null in crowd"),
+        **shared("product"),
+    },
+    of="dialogues",
+    key=("dialogue_id", "utterance", "annotator", "index"),
+    splits=splits(["crowd", "curated"], "conversations", "intent_annotations", "intents"),
+    records=joined,
+    rejoin=joined_again,
+    left_out={"crowd": {"turns": 2554}, "curated": {"turns": 170}},  # without intents
+    use="classify",
+)
 def intent_labels(records: Iterable[Record]) -> Rows:
     """Yield each intent, with the user's turn it belongs to and all turns before that."""
     for record in records:
@@ -191,6 +170,25 @@ def intent_labels(records: Iterable[Record]) -> Rows:
                 }
 
 
+@view(
+    "a conversation as a chat",
+    {
+        **shared("dialogue_id"),
+        **CHAT,
+        # raters too: integers from 4 to 5 alone cost a split its statistics on the Hub
+        "raters": Field((float, None), "the number of raters; null in raw"),
+        **{
+            aspect: Field((float, None), f"the mean rating of {aspect}, 1 to 5; null in raw")
+            for aspect in ASPECTS
+        },
+    },
+    of="dialogues",
+    key="dialogue_id",
+    splits=splits(PARTS, "conversations", "quality"),
+    records=joined,
+    rejoin=joined_again,
+    use="train a chat model",
+)
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each conversation as a chat in which the system is the assistant."""
     for record in records:

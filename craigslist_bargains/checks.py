@@ -5,7 +5,7 @@ from typing import Any
 
 from parley import Data, check, differing
 
-from .views import SIDES
+from .upstream import SIDES
 
 
 def accepted(dialogue: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,32 +9,32 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, Value, chat_of
+from parley import CHAT, ClassLabel, Field, Value, chat_of, view
 
 from .dialogue_acts import acts, is_parsed
 from .subsets import SUBSETS
+from .upstream import (
+    ACTIONS,
+    CATEGORIES,
+    DOLLARS,
+    IMAGES,
+    INTENTS,
+    SIDES,
+    SPLITS,
+    TRACKER,
+    Record,
+    with_word_lists,
+)
 from .word_counts import Contexts
 
-Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
-SIDES = ("buyer", "seller")  # an event's `agent` is an index into these, as into `kbs`
-CATEGORIES = ["bike", "car", "electronics", "furniture", "housing", "phone"]
-ACTIONS = ["message", "offer", "accept", "reject", "quit"]
-
-INTENTS = [
-    "intro", "init-price", "vague-price", "counter-price", "insist", "inquiry", "agree", "inform",
-    "disagree", "unknown", "offer", "accept", "reject", "quit",
-]  # fmt: skip
-
-# Rows ------------------------------------------------------------------
+# Columns that several views have --------------------------------------------------------
 
 _int32, _float32 = Value("int32"), Value("float32")
-_category = ClassLabel(names=CATEGORIES)
-_action = ClassLabel(names=ACTIONS)
-_intent = ClassLabel(names=INTENTS)
 _number = (float, None)
-DOLLARS, SECONDS = "US dollars", "seconds"
+_intent = ClassLabel(names=INTENTS)
+SECONDS = "seconds"
 
 _dialogue = {"dialogue_id": Field(str, "upstream's id of the dialogue, `uuid` of `negotiations`")}
 _turn = {
@@ -43,7 +43,7 @@ _turn = {
     "speaker": Field({*SIDES}, "the side that acts"),
 }
 _message = Field((str, None), "the message; null for other actions")
-_done = Field(_action, "what the side does")
+_action = Field(ClassLabel(names=ACTIONS), "what the side does")
 _scenario = {
     "scenario_id": Field(
         str,
@@ -51,7 +51,7 @@ _scenario = {
         "if you make your own splits",
     )
 }
-_category_of = {"category": Field(_category, "the category of the post")}
+_category_of = {"category": Field(ClassLabel(names=CATEGORIES), "the category of the post")}
 _list_price = {"list_price": Field(_number, "the listing price (null if missing)", DOLLARS)}
 _post = {**_category_of, **_list_price}
 _targets = {
@@ -66,110 +66,11 @@ _deal = {
         _number, "`deal_price` / `list_price`; null without a deal, or if either price is missing"
     ),
 }
-_given_intent = Field(
+_upstream_intent = Field(
     (_intent, None), "the intent of upstream's dialogue act; null without one, as in test"
 )
-_given_price = Field(_number, "the price of upstream's dialogue act (null if none)", DOLLARS)
+_upstream_price = Field(_number, "the price of upstream's dialogue act (null if none)", DOLLARS)
 _lines = "the lines of the description that the {} sees"
-IMAGES = "names of image files, which are not included"
-
-FEATURES = {
-    "dialogues": {
-        "agent_info": Field(
-            {
-                "Bottomline": Field([str], "the text `None` throughout"),
-                "Role": Field([{*SIDES}], "the role"),
-                "Target": Field([_float32], "the price that this side wants to reach", DOLLARS),
-            },
-            "the sides, first the buyer",
-        ),
-        "agent_turn": Field([_int32], "who acts in each event: 0 is the buyer, 1 the seller"),
-        "dialogue_acts": Field(
-            {
-                "intent": Field([str], "the intent (see Annotation in the card); empty if none"),
-                "price": Field([_float32], "the price of the act (-1.0 if none or zero)", DOLLARS),
-            },
-            "upstream's dialogue act of each event",
-        ),
-        "utterance": Field([str], "the message of each event; empty for other actions"),
-        "items": Field(
-            {
-                "Category": Field([{*CATEGORIES}], "the category of the post"),
-                "Images": Field([str], f"{IMAGES}, joined by commas; empty if none"),
-                "Price": Field([_float32], "the listing price (-1.0 if missing)", DOLLARS),
-                "Description": Field([str], "the lines that this side sees, joined by commas"),
-                "Title": Field([str], "the title of the post"),
-            },
-            "the post as each side sees it, first the buyer",
-        ),
-    },
-    "utterances": {
-        **_turn,
-        "text": _message,
-        "action": _done,
-        "offer_price": Field(
-            _number, "the price offered (null for other actions, and in a few offers)", DOLLARS
-        ),
-        "intent": _given_intent,
-        "intent_price": _given_price,
-        "seconds": Field(
-            float, "the time since the dialogue's first event, by `time`, to the hundredth", SECONDS
-        ),
-        **_post,
-        **_target,
-    },
-    "outcomes": {
-        **_dialogue,
-        **_scenario,
-        **_post,
-        **_targets,
-        **_deal,
-        "events": Field(int, "the number of events"),
-        "messages": Field(int, "the number of messages"),
-        "offers": Field(int, "the number of offers"),
-        "seconds": Field(_number, "the time from the first event to the last", SECONDS),
-        "published_in": Field([str], "the published subsets that have this dialogue"),
-    },
-    "scenarios": {
-        **_scenario,
-        "post_id": Field(str, "the number of the Craigslist post"),
-        **_category_of,
-        "title": Field(str, "the title of the post"),
-        **{f"{side}_description": Field([str], _lines.format(side)) for side in SIDES},
-        "images": Field([str], IMAGES),
-        **_list_price,
-        **_targets,
-        "dialogue_ids": Field([str], "the scenario's dialogues in this split, in upstream's order"),
-    },
-    "messages": {
-        **_dialogue,
-        **_scenario,
-        "speaker": Field({*SIDES}, "the side that is the assistant"),
-        **CHAT,
-        **_post,
-        **_target,
-        **_deal,
-    },
-    "dialogue_acts": {
-        **_turn,
-        "action": _done,
-        "text": _message,
-        "intent": Field(_intent, "the intent by the rules (see Annotation in the card)"),
-        "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
-        "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
-        "tags": Field(
-            [str],
-            "the message's tags by the rules; for its words `question`, `greeting`, `negative`, "
-            "`vague-price`, `agree`; for its prices `listing_price`, `my_price` (the reader's "
-            "last), `partner_price` (the speaker's last), `price` (any other), `has_price`",
-        ),
-        "upstream_intent": _given_intent,
-        "upstream_price": _given_price,
-        "parsed_upstream": Field(
-            bool, "whether the dialogue is long enough for upstream's parser, by its own rule"
-        ),
-    },
-}
 
 # Parts of rows -------------------------------------------------------------
 
@@ -224,9 +125,81 @@ def seconds_of(record: Record) -> list[float]:
     return [round(time - times[0], 2) for time in times]
 
 
+def briefing(kb: Record) -> str:
+    """Return this side's knowledge as the system message."""
+    side, item = kb["personal"]["Role"], kb["item"]
+    (other,) = set(SIDES) - {side}
+    lines = [
+        f"You are the {side}, and negotiate with the {other} over the price of what a post on "
+        f"Craigslist, in the category {item['Category']}, offers.",
+        f"The post's title is: {item['Title']}",
+    ]
+    if item["Price"] is not None:
+        lines.append(f"The listing price is {dollars(item['Price'])}.")
+    lines.append(f"You want to reach a price of {dollars(kb['personal']['Target'])}.")
+    if item["Description"]:
+        lines += ["The post's description, as far as you see it, is:", *item["Description"]]
+    return "\n".join(lines)
+
+
+def spoken(event: Record) -> str:
+    """Return an event as text; an action in words."""
+    if event["action"] == "message":
+        return str(event["data"])
+    if event["action"] == "offer":
+        price = event["data"]["price"]
+        return "[I offer no price.]" if price is None else f"[I offer {dollars(price)}.]"
+    return f"[I {event['action']}.]"
+
+
+def dollars(price: float) -> str:
+    """Return a price as text, without a separator of thousands: $1800, $92.5."""
+    return f"${float(price)}".removesuffix(".0")
+
+
+def _to_float32(values: Iterable[float]) -> list[float]:
+    return array("f", values).tolist()  # what a float32 column can hold exactly
+
+
 # The views ------------------------------------------------------------------------------
 
 
+@view(
+    "a dialogue in the Hub's old schema",
+    {
+        "agent_info": Field(
+            {
+                "Bottomline": Field([str], "the text `None` throughout"),
+                "Role": Field([{*SIDES}], "the role"),
+                "Target": Field([_float32], "the price that this side wants to reach", DOLLARS),
+            },
+            "the sides, first the buyer",
+        ),
+        "agent_turn": Field([_int32], "who acts in each event: 0 is the buyer, 1 the seller"),
+        "dialogue_acts": Field(
+            {
+                "intent": Field([str], "the intent (see Annotation in the card); empty if none"),
+                "price": Field([_float32], "the price of the act (-1.0 if none or zero)", DOLLARS),
+            },
+            "upstream's dialogue act of each event",
+        ),
+        "utterance": Field([str], "the message of each event; empty for other actions"),
+        "items": Field(
+            {
+                "Category": Field([{*CATEGORIES}], "the category of the post"),
+                "Images": Field([str], f"{IMAGES}, joined by commas; empty if none"),
+                "Price": Field([_float32], "the listing price (-1.0 if missing)", DOLLARS),
+                "Description": Field([str], "the lines that this side sees, joined by commas"),
+                "Title": Field([str], "the title of the post"),
+            },
+            "the post as each side sees it, first the buyer",
+        ),
+    },
+    of="negotiations",
+    key=(),
+    shows={"dialogues": "", "turns": "utterance"},
+    use="run code for the Hub's old dataset",
+)
 def dialogues(records: Iterable[Record]) -> Rows:
     """Yield each dialogue in the documented schema, value for value what the old Hub script gave.
 
@@ -259,10 +232,27 @@ def dialogues(records: Iterable[Record]) -> Rows:
         }
 
 
-def _to_float32(values: Iterable[float]) -> list[float]:
-    return array("f", values).tolist()  # what a float32 column can hold exactly
-
-
+@view(
+    "an event",
+    {
+        **_turn,
+        "text": _message,
+        "action": _action,
+        "offer_price": Field(
+            _number, "the price offered (null for other actions, and in a few offers)", DOLLARS
+        ),
+        "intent": _upstream_intent,
+        "intent_price": _upstream_price,
+        "seconds": Field(
+            float, "the time since the dialogue's first event, by `time`, to the hundredth", SECONDS
+        ),
+        **_post,
+        **_target,
+    },
+    of="negotiations",
+    key=("dialogue_id", "turn"),
+    use="classify",
+)
 def utterances(records: Iterable[Record]) -> Rows:
     """Yield each event, with the post and the target of the acting side."""
     for record in records:
@@ -280,6 +270,24 @@ def utterances(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "a dialogue, flat",
+    {
+        **_dialogue,
+        **_scenario,
+        **_post,
+        **_targets,
+        **_deal,
+        "events": Field(int, "the number of events"),
+        "messages": Field(int, "the number of messages"),
+        "offers": Field(int, "the number of offers"),
+        "seconds": Field(_number, "the time from the first event to the last", SECONDS),
+        "published_in": Field([str], "the published subsets that have this dialogue"),
+    },
+    of="negotiations",
+    key="dialogue_id",
+    use="study outcomes",
+)
 def outcomes(records: Iterable[Record]) -> Rows:
     """Yield each dialogue as flat columns."""
     for record in records:
@@ -298,6 +306,25 @@ def outcomes(records: Iterable[Record]) -> Rows:
         }
 
 
+@view(
+    "a post with both sides' targets",
+    {
+        **_scenario,
+        "post_id": Field(str, "the number of the Craigslist post"),
+        **_category_of,
+        "title": Field(str, "the title of the post"),
+        **{f"{side}_description": Field([str], _lines.format(side)) for side in SIDES},
+        "images": Field([str], IMAGES),
+        **_list_price,
+        **_targets,
+        "dialogue_ids": Field([str], "the scenario's dialogues in this split, in upstream's order"),
+    },
+    of="negotiations",
+    key=("scenario_id", "post_id"),
+    shows={"dialogues": "dialogue_ids"},
+    splits_share_keys=True,  # train may have other dialogues of the same scenario
+    use="let agents negotiate",
+)
 def scenarios(records: Iterable[Record]) -> Rows:
     """Yield each scenario once, as in its first dialogue, with the ids of its dialogues.
 
@@ -325,6 +352,21 @@ def scenarios(records: Iterable[Record]) -> Rows:
         yield {**row, "dialogue_ids": dialogue_ids}
 
 
+@view(
+    "a chat with one side as assistant",
+    {
+        **_dialogue,
+        **_scenario,
+        "speaker": Field({*SIDES}, "the side that is the assistant"),
+        **CHAT,
+        **_post,
+        **_target,
+        **_deal,
+    },
+    of="negotiations",
+    key=("dialogue_id", "speaker"),
+    use="train a chat model",
+)
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record in records:
@@ -344,6 +386,33 @@ def messages(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "an event with its dialogue act by upstream's rules",
+    {
+        **_turn,
+        "action": _action,
+        "text": _message,
+        "intent": Field(_intent, "the intent by the rules (see Annotation in the card)"),
+        "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
+        "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
+        "tags": Field(
+            [str],
+            "the message's tags by the rules; for its words `question`, `greeting`, `negative`, "
+            "`vague-price`, `agree`; for its prices `listing_price`, `my_price` (the reader's "
+            "last), `partner_price` (the speaker's last), `price` (any other), `has_price`",
+        ),
+        "upstream_intent": _upstream_intent,
+        "upstream_price": _upstream_price,
+        "parsed_upstream": Field(
+            bool, "whether the dialogue is long enough for upstream's parser, by its own rule"
+        ),
+    },
+    of="negotiations",
+    key=("dialogue_id", "turn"),
+    splits={split: [*files, TRACKER] for split, files in SPLITS.items()},
+    records=with_word_lists,
+    use="study acts, in test too",
+)
 def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
     """Yield the dialogue act of each event of (negotiation, word lists)."""
     for record, contexts in records:
@@ -360,35 +429,3 @@ def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
                 "upstream_price": number(stated.get("price")) if stated else None,
                 "parsed_upstream": parsed,
             }
-
-
-def briefing(kb: Record) -> str:
-    """Return this side's knowledge as the system message."""
-    side, item = kb["personal"]["Role"], kb["item"]
-    (other,) = set(SIDES) - {side}
-    lines = [
-        f"You are the {side}, and negotiate with the {other} over the price of what a post on "
-        f"Craigslist, in the category {item['Category']}, offers.",
-        f"The post's title is: {item['Title']}",
-    ]
-    if item["Price"] is not None:
-        lines.append(f"The listing price is {dollars(item['Price'])}.")
-    lines.append(f"You want to reach a price of {dollars(kb['personal']['Target'])}.")
-    if item["Description"]:
-        lines += ["The post's description, as far as you see it, is:", *item["Description"]]
-    return "\n".join(lines)
-
-
-def spoken(event: Record) -> str:
-    """Return an event as text; an action in words."""
-    if event["action"] == "message":
-        return str(event["data"])
-    if event["action"] == "offer":
-        price = event["data"]["price"]
-        return "[I offer no price.]" if price is None else f"[I offer {dollars(price)}.]"
-    return f"[I {event['action']}.]"
-
-
-def dollars(price: float) -> str:
-    """Return a price as text, without a separator of thousands: $1800, $92.5."""
-    return f"${float(price)}".removesuffix(".0")

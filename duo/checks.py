@@ -6,7 +6,7 @@ from typing import Any
 
 from parley import Data, check, differing
 
-from .duo import require_sound
+from .upstream import require_sound
 
 Row = dict[str, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from parley import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
 
-from .views import ASPECTS, ONLY_IN
+from .upstream import ASPECTS, ONLY_IN
 
 Row = dict[str, Any]
 

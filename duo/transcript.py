@@ -4,7 +4,8 @@ from typing import Any
 
 from parley.read import Facets, Table, Transcript, Turn
 
-from .views import ASPECTS, ROLES
+from .upstream import ASPECTS
+from .views import ROLES
 
 CONFIGS = ("dialogues",)
 TABLES = {"ratings": "dialogue_id", "utterances": "dialogue_id"}

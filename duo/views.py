@@ -8,98 +8,22 @@ from 0, a message; `setting` tells each row's licence.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, chat_of
+from parley import CHAT, ClassLabel, Field, chat_of, view
 
-Record = dict[str, Any]
+from .upstream import ASPECTS, MESSAGE, ONLY_IN, OWN, PROMPTS, ROW, SCORE, Record, language_of
+
 Rows = Iterator[dict[str, Any]]
-
-ASPECTS = ["preference", "stylistic_similarity", "consistency", "empathy", "engagingness"]
-ONLY_IN = {"empathy": "ed", "engagingness": "wow"}  # aspect -> the one setting that rates it
-
-# language -> the prompt as published -> as documented
-PROMPTS = {
-    "en": {"aligned": "aligned", "neutral": "neutral", "not_aligned": "not_aligned"},
-    "ja": {"ent": "aligned", "neutral": "neutral", "nonent": "not_aligned"},
-}
 
 ROLES = {"Human": "user", "Bot": "assistant"}
 
-# The shape of a row --------------------------------------------------------------------
+# Columns that several views have --------------------------------------------------------
 
-SCORE = {1.0, 2.0, 3.0, 4.0, 5.0}
-DIALOGUE_ID = Field(str, "upstream's id of the dialogue, four digits")
-LANGUAGE = Field({"en", "ja"}, "the language, upstream's folder of the file")
-IN_SETTING = "the setting, after EmpatheticDialogues or Wizard of Wikipedia"
-MODEL = Field(
-    {"gpt-4o", "Llama-3.1-70B-Instruct"}, "the bot's language model, in Japanese always `gpt-4o`"
-)
-PROMPTED = "the style that the prompt asks of the bot"
-MESSAGE_ID = Field(int, "upstream's number of the message, from 0")
-USER_ID = Field(str, "upstream's id of the person; null for the bot's messages")
-SYSTEM_ID = Field(
-    str,
-    "upstream's id of the bot: one model with one prompt in a language and setting; null for the "
-    "person's messages",
-)
-SPEAKER = Field({*ROLES}, "who wrote the message")
-TEXT = Field(str, "the unchanged message")
-
-
-def for_aspects(shape: Any, meaning: str) -> dict[str, Field]:
-    """Return aspect -> a field of this shape."""
-    only = {aspect: f"in `{setting}`, " for aspect, setting in ONLY_IN.items()}
-    return {aspect: Field(shape, only.get(aspect, "") + meaning) for aspect in ASPECTS}
-
-
-OWN = for_aspects(SCORE, "the person's own score")
-
-_setting = ClassLabel(names=["ed", "wow"])
-_prompt = ClassLabel(names=["aligned", "neutral", "not_aligned"])
-_aspect = ClassLabel(names=ASPECTS)
-_source = ClassLabel(names=["subjective", "objective"])
-_in_setting = Field(_setting, IN_SETTING)
-_prompted = Field(_prompt, PROMPTED)
-_about = {"language": LANGUAGE, "setting": _in_setting, "model": MODEL}
-FEATURES = {
-    "utterances": {
-        "dialogue_id": DIALOGUE_ID,
-        "turn": Field(int, "the message's place in `dialogue`, from 0"),
-        "speaker": SPEAKER,
-        "text": TEXT,
-        "message_id": MESSAGE_ID,
-        "user_id": (USER_ID, None),
-        "system_id": (SYSTEM_ID, None),
-        **_about,
-        "prompt": _prompted,
-    },
-    "ratings": {
-        "dialogue_id": DIALOGUE_ID,
-        "language": LANGUAGE,
-        "setting": _in_setting,
-        "aspect": Field(_aspect, "what is rated, empathy only in `ed`, engagingness only in `wow`"),
-        "source": Field(_source, "who rated, the person in the dialogue or a third party"),
-        "annotator": Field(
-            (int, None),
-            "the score's place among the three objective ones, from 0, not an annotator's id; "
-            "null for subjective scores",
-        ),
-        "score": Field(SCORE, "the score"),
-    },
-    "messages": {
-        "dialogue_id": DIALOGUE_ID,
-        **CHAT,
-        **_about,
-        "prompt_style": _prompted,  # TRL would train on a column `prompt`
-        **{aspect: (own, None) if aspect in ONLY_IN else own for aspect, own in OWN.items()},
-    },
-}
+_dialogue = {"dialogue_id": ROW["dialogue_id"]}
+_setting = Field(ClassLabel(names=["ed", "wow"]), ROW["setting"].meaning)
+_about = {"language": ROW["language"], "setting": _setting, "model": ROW["model"]}
+_prompt = Field(ClassLabel(names=["aligned", "neutral", "not_aligned"]), ROW["prompt"].meaning)
 
 # Parts of the views --------------------------------------------------------------------
-
-
-def language_of(record: Record) -> str:
-    """Return the language of a record: upstream's ids are integers in Japanese alone."""
-    return "ja" if isinstance(record["dialogue_id"], int) else "en"
 
 
 def about(record: Record) -> dict[str, Any]:
@@ -126,6 +50,23 @@ def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:
 # The views ------------------------------------------------------------------------------
 
 
+@view(
+    "a message",
+    {
+        **_dialogue,
+        "turn": Field(int, "the message's place in `dialogue`, from 0"),
+        "speaker": MESSAGE["speaker"],
+        "text": MESSAGE["message"],
+        "message_id": MESSAGE["message_id"],
+        "user_id": (MESSAGE["user_id?"], None),
+        "system_id": (MESSAGE["system_id?"], None),
+        **_about,
+        "prompt": _prompt,
+    },
+    of="dialogues",
+    key=("dialogue_id", "turn"),
+    use="study style, search",
+)
 def utterances(records: Iterable[Record]) -> Rows:
     """Yield each message of the person and of the bot."""
     for record in records:
@@ -144,6 +85,31 @@ def utterances(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "a score that one person gave",
+    {
+        **_dialogue,
+        "language": ROW["language"],
+        "setting": _setting,
+        "aspect": Field(
+            ClassLabel(names=ASPECTS),
+            "what is rated, empathy only in `ed`, engagingness only in `wow`",
+        ),
+        "source": Field(
+            ClassLabel(names=["subjective", "objective"]),
+            "who rated, the person in the dialogue or a third party",
+        ),
+        "annotator": Field(
+            (int, None),
+            "the score's place among the three objective ones, from 0, not an annotator's id; "
+            "null for subjective scores",
+        ),
+        "score": Field(SCORE, "the score"),
+    },
+    of="dialogues",
+    key=("dialogue_id", "source", "aspect", "annotator"),
+    use="study ratings",
+)
 def ratings(records: Iterable[Record]) -> Rows:
     """Yield each score that the person or one of the three annotators gave."""
     for record in records:
@@ -160,6 +126,19 @@ def ratings(records: Iterable[Record]) -> Rows:
             }
 
 
+@view(
+    "a dialogue as a chat, the bot as assistant",
+    {
+        **_dialogue,
+        **CHAT,
+        **_about,
+        "prompt_style": _prompt,  # TRL would train on a column `prompt`
+        **{aspect: (own, None) if aspect in ONLY_IN else own for aspect, own in OWN.items()},
+    },
+    of="dialogues",
+    key="dialogue_id",
+    use="train a chat model",
+)
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each dialogue as a chat in which the bot is the assistant, with the person's scores."""
     for record in records:

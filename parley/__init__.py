@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from parley.base.version import __version__
-    from parley.declaration.configs import Config, View
+    from parley.declaration.configs import Config, view
     from parley.declaration.figures import (
         Data,
         Differs,
@@ -58,7 +58,7 @@ _PLACES = {
     "PublishError RecordError RowError ScriptError SourceError UsageError",
     "parley.base.version": "__version__",
     "parley.rows.builder": "Builder",
-    "parley.declaration.configs": "Config View",
+    "parley.declaration.configs": "Config view",
     "parley.declaration.figures": "Data Differs check counted differing documented "
     "mean_and_deviation moses_tokenizer",
     "parley.declaration.jobs": "Job",
@@ -72,10 +72,10 @@ __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "D
 __all__ += ["Differs", "Digest", "FetchError", "Field", "File", "Folder", "Job"]
 __all__ += ["MissingSplitError", "OutputError", "ParleyError", "Problem", "PublishError"]
 __all__ += ["RecordError", "RowError", "ScriptError", "SourceError", "UsageError", "Value"]
-__all__ += ["View", "__version__", "arrow_schema", "beside", "browse", "build", "chat_of"]
+__all__ += ["__version__", "arrow_schema", "beside", "browse", "build", "chat_of"]
 __all__ += ["check", "connect", "counted", "dataset", "differing", "documented", "fetch"]
 __all__ += ["list", "load", "mean_and_deviation", "moses_tokenizer", "open", "print_message"]
-__all__ += ["problems", "score", "verify", "write_parquet", "write_whole", "writing"]
+__all__ += ["problems", "score", "verify", "view", "write_parquet", "write_whole", "writing"]
 __getattr__ = opened(__name__, _PLACES)
 
 

@@ -9,7 +9,7 @@ import datasets
 import pytest
 from folders import parts_of
 
-from parley import Builder, Config, Field, File, View
+from parley import Builder, Config, Field, File, view
 from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
@@ -155,8 +155,11 @@ def test_fields_are_told_once():
         {"id": id_, "who": {"one": person, "two": person}, "said": Field({str: [str]}, "texts")},
         url="https://example.org/a.json", sha256="0" * 64,
     )  # fmt: skip
-    of = {"of": "dialogues", "rows": lambda records: records, "key": "id"}
-    mood = datasets.ClassLabel(names=["bad", "good"])
+    mood = Field((datasets.ClassLabel(names=["bad", "good"]), None), "it")
+
+    @view("a score", {"id": id_, "n": mood}, of="dialogues", key="id")
+    def more(records):
+        return records
 
     class Talks(Builder):
         """Talks."""
@@ -165,7 +168,7 @@ def test_fields_are_told_once():
         CONFIGS = [
             Config("dialogues", "a dialogue", {"train": [file]}, key="id"),
             Config("same", "the same", {"train": [file]}, key="id"),
-            View("more", "a score", features={"id": id_, "n": Field((mood, None), "it")}, **of),
+            more,
         ]
 
     whole, more = field_tables(Talks.configs())

@@ -35,7 +35,7 @@ def test_commands_import_nothing_heavy(tmp_path, sample_build):
     program = (
         "import sys\n"
         "import parley\n"
-        "from parley import CHAT, Config, File, Folder, View, list, load, open, score\n"
+        "from parley import CHAT, Config, File, Folder, list, load, open, score, view\n"
         f"heavy = {{*{HEAVY}, 'numpy', 'typer', 'rich', 'yaml'}}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "from parley.cli import main\n"

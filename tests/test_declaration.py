@@ -3,7 +3,8 @@
 import datasets
 import pytest
 
-from parley import Builder, ClassLabel, Config, Field, File, Folder, Value, View
+import parley
+from parley import Builder, ClassLabel, Config, Field, File, Folder, Value
 from parley.base.errors import ScriptError
 from parley.declaration.jobs import Job
 from parley.schema.features import datasets_features
@@ -26,8 +27,12 @@ def config(name="dialogues", description="all", splits=None, **fields):
 
 
 def view(name="view", **fields):
-    given = {"of": "dialogues", "rows": iter, "features": {"id": str}, "key": "id"}
-    return View(name, "all", **given | fields)
+    def rows(records):
+        yield from records
+
+    rows.__name__ = name
+    usual = {"of": "dialogues", "columns": {"id": str}, "key": "id"}
+    return parley.view("all", **usual | fields)(rows)
 
 
 def of_shape(shape, **fields):
@@ -55,7 +60,7 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
         CONFIGS=[
             config(splits={"train": [there], "dev.hard": [folder(files=None)]}),
             view(key=(), licence="mit"),
-            view("files", of="", splits={"train": [here]}, features={"label": LABEL}, key="label"),
+            view("files", of="", splits={"train": [here]}, columns={"label": LABEL}, key="label"),
         ]
     )
     assert issubclass(made, datasets.GeneratorBasedBuilder)
@@ -65,8 +70,8 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     assert splits["view"] == splits["dialogues"]
     assert [each.path for each in splits["view"]["dev.hard"]] == ["c"]
     assert [made.licence(name) for name in made.configs()] == ["cc0-1.0", "mit", "cc0-1.0"]
-    ours = view(features={"label": ClassLabel(["a", "b"]), "of": [Value("int8")], "n": int})
-    theirs = view(features={"label": LABEL, "of": [datasets.Value("int8")], "n": int})
+    ours = view(columns={"label": ClassLabel(["a", "b"]), "of": [Value("int8")], "n": int})
+    theirs = view(columns={"label": LABEL, "of": [datasets.Value("int8")], "n": int})
     due = datasets.Features({"label": LABEL, "of": [datasets.Value("int8")], "n": Int})
     assert [datasets_features(each.features) for each in (ours, theirs)] == [due, due]
     both = config(splits={"train": [file(), file("b.json", {"id": int})]}, key=())
@@ -92,7 +97,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "shape": [
         lambda: file(shape={"id": object}), lambda: file(shape={str: int, "a": str}),
         lambda: file(shape={"x?": [[str, int]]}), lambda: config(records=iter),
-        lambda: config(shape={"id": str}), lambda: view(features={"id": object}),
+        lambda: config(shape={"id": str}), lambda: view(columns={"id": object}),
     ],
     "mirrors": [lambda: file(mirrors={"url": URL}), lambda: file(mirrors=[URL])],
     "mirrors[0]": [lambda: file(mirrors=[{"url": URL}])],
@@ -102,7 +107,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "member": [lambda: folder(member="../data"), lambda: folder(member="data/")],
     "files": [lambda: folder(files="3")],
     # configs
-    "name": [lambda: config("all-dialogues")],
+    "name": [lambda: config("all-dialogues"), lambda: view("_messages")],
     "description": [lambda: config(description="")],
     "splits": [lambda: config(splits={})],
     "splits['dev-1']": [lambda: config(splits={"dev-1": [file()]})],
@@ -128,9 +133,10 @@ WRONG = {  # the field or file that an error names -> declarations
     "left_out.train.rows": [lambda: view(left_out={"train": {"rows": 1}})],
     "left_out.train.turns": [lambda: view(left_out={"train": {"turns": "1"}})],
     "repeats.test": [lambda: config(repeats={"test": 1})],
-    "the record": [lambda: of_shape(str), lambda: view(features={})],
+    "the record": [lambda: of_shape(str), lambda: view(columns={})],
     "columns": [
         lambda: of_shape({"id": str, "Split": str}), lambda: of_shape({"id": str, "ID": str}),
+        lambda: view(columns=[str]),
     ],
     ".x": [lambda: of_shape({"id": str, "x?": (str, None)})],
     ".id": [lambda: of_shape({"id": (str, [str])})],
@@ -139,8 +145,7 @@ WRONG = {  # the field or file that an error names -> declarations
         lambda: view(of=""), lambda: builder(CONFIGS=[config(), view(of="x")]),
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
     ],
-    "rows": [lambda: view(rows=[])],
-    "features": [lambda: view(features=[str])],
+    "rejoin": [lambda: view(splits={"train": [file()]}, rejoin="all")],
     # jobs
     "run": [lambda: Job(lambda: None)],
     "x.zip": [

@@ -33,7 +33,8 @@ from ..scenarios import (
     points_of,
 )
 from ..subsets import SUBSETS
-from ..views import PARTNER, briefing
+from ..upstream import PARTNER
+from ..views import briefing
 from .shared import ALLOCATION, EXAMPLE, people
 
 # Game --------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from parley.tasks import (
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
-from ..views import LIKENESS, SATISFACTION
+from ..upstream import LIKENESS, SATISFACTION
 from .shared import SETTING, dialogues, heard, participants
 
 # Question ----------------------------------------------------------------------------------

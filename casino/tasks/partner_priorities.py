@@ -21,7 +21,7 @@ from parley.tasks import (
 
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
-from ..views import PARTNER
+from ..upstream import PARTNER
 from .shared import SETTING, dialogues, heard, participants, regressed, word_pairs
 
 # Question ----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from parley import Checked, Data
 from parley.tasks import Key, Prediction, spoken
 
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
-from ..views import PARTNER
+from ..upstream import PARTNER
 
 # Talks as the prompts show them: without deal actions -----------------------------------------
 

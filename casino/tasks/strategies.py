@@ -22,8 +22,8 @@ from parley.tasks import (
 )
 
 from ..subsets import SUBSETS
-from ..views import PARTNER
-from ..views import STRATEGIES as LABELS
+from ..upstream import PARTNER
+from ..upstream import STRATEGIES as LABELS
 from .shared import SETTING, participants, regressed, word_pairs
 
 # After the paper's section 3, in our own words

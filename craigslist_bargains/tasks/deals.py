@@ -24,7 +24,8 @@ from parley.tasks import (
 )
 
 from ..subsets import SUBSETS
-from ..views import SIDES, dollars
+from ..upstream import SIDES
+from ..views import dollars
 
 Scenario = dict[str, Any]
 

@@ -25,7 +25,7 @@ from parley.tasks import (
     spoken,
 )
 
-from ..views import ASPECTS
+from ..upstream import ASPECTS
 
 Row = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Declarations of a dataset's configs: `Config` and `View`.
+"""Declarations of a dataset's configs: `Config` and `view`.
 
 Each validates itself, and `parley.Builder` validates their combination. A mistake raises a
 ScriptError that names the field.
@@ -23,6 +23,7 @@ _NAME = re.compile(r"[A-Za-z]\w*")
 Records = Callable[[Mapping[str, Opened]], Iterable[Any]]
 Rows = Callable[[Iterable[Any]], Iterable[dict[str, Any]]]
 Unjoin = Callable[[Iterable[Any]], Iterable[tuple[str, Any]]]
+Rejoin = Callable[[Any, str], Iterable[Any]]
 LeftOut = Mapping[str, Mapping[str, int]]
 
 
@@ -53,9 +54,9 @@ class _Config:
         try:
             return self.node.row()
         except ScriptError as error:
-            found = error.problems or [Problem("", what=error.message)]
+            causes = error.problems or [Problem("", what=error.message)]
             what = f"{type(self).__name__}({self.name!r}): its shape"
-            raise ScriptError(what, *found) from None
+            raise ScriptError(what, *causes) from None
 
     def to_row(self, value: Any) -> dict[str, Any]:
         """Return the row of a value of its shape: of a record, or of what a view's `rows` gives."""
@@ -66,6 +67,11 @@ class _Config:
         """Return the value of a row: the inverse of `to_row`."""
         convert = self.conversion.to_record
         return row if convert is None else convert(row)
+
+    @cached_property
+    def features(self) -> dict[str, Any]:
+        """The features of its rows (`parley.schema.features`)."""
+        return dict(self.conversion.feature)
 
     def _problems(self) -> Iterable[Problem]:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
@@ -121,20 +127,21 @@ class Config(_Config):
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        wrong = [*_splits_problems(self.splits)]
-        yield from wrong or self._problems_of_counts()
+        in_splits = list(_splits_problems(self.splits))
+        yield from in_splits or self._problems_of_counts()
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="requires `records`, and `records` requires it")
-        if (self.records is None) != (self.unjoin is None) or not callable(self.unjoin or iter):
+        is_inverse = callable(self.unjoin) if self.records is not None else self.unjoin is None
+        if not is_inverse:
             expected = "with `records`, and only then, a function of (records): their inverse"
             yield Problem("unjoin", expected, repr(self.unjoin))
-        if not callable(self.holds or iter):
+        if self.holds is not None and not callable(self.holds):
             yield Problem("holds", "a function of (row)", repr(self.holds))
 
     def _problems_of_counts(self) -> Iterable[Problem]:
         files = {
-            f"{split}?": {f"{each.path}?": _count for each in some}
-            for split, some in self.splits.items()
+            f"{split}?": {f"{source.path}?": _count for source in sources}
+            for split, sources in self.splits.items()
         }
         yield from problems(self.left_out, files, "left_out")
         yield from problems(self.repeats, dict.fromkeys(files, _count), "repeats")
@@ -144,62 +151,33 @@ class Config(_Config):
         """The parsed shape of its records."""
         if self.shape is not None:
             return parse(self.shape)
-        sources = {id(each.shape): each for some in self.splits.values() for each in some}
-        first, *others = (each.node for each in sources.values())
+        sources = [source for split in self.splits.values() for source in split]
+        by_shape = {id(source.shape): source for source in sources}
+        first, *others = (source.node for source in by_shape.values())
         return Alternatives([first, *others]) if others else first
-
-    @cached_property
-    def features(self) -> dict[str, Any]:
-        """The features of its rows (`parley.schema.features`)."""
-        return dict(self.conversion.feature)
 
 
 @dataclass(frozen=True, eq=False)
 class View(_Config):
-    """A config computed from records or files, without conversion back to records.
+    """A config computed from records, without conversion back to them, as `view` declares it."""
 
-    Args:
-        name: Its name.
-        description: A short description of a row.
-        of: The config whose dialogues it shows, which provides its splits and records, unless it
-            has its own
-        splits: split -> its files, with
-        records: as in `Config`, and
-        rejoin: a function of (build, split) that gives these records again from the rows of
-            configs, or none if these are not built; without it, only the source gives them.
-        rows: Takes the records of a split in order, and yields the rows, values of `features`.
-        features: The shape of a row: {"turn": int, "text": str}; a `ClassLabel`, whose values are
-            names, or a feature of `datasets` may replace a type.
-        key: The column or columns that identify a row across all splits; () for none.
-        shows: What of the dialogues the rows show -> the column that names it:
-            `dialogues` by their ids, or "" if each is a row, in order; `turns` by their places
-            from 0, a text standing for a turn; `participants` as `holds` names them. By default:
-            the first column of the key; `source_turns` or `turn`; `speaker` if it is in the key.
-        left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
-            out on purpose.
-        splits_share_keys: See `Config`.
-        licence: See `Config`.
-        use: See `Config`.
-    """
-
-    splits: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    splits: Mapping[str, Sequence[Source]]
     _: KW_ONLY
+    columns: Any
     rows: Rows
-    features: Any
-    of: str = ""
-    rejoin: Callable[[Any, str], Iterable[Any]] | None = None
-    shows: Mapping[str, str] | None = None
-    left_out: LeftOut = field(default_factory=dict)
+    of: str
+    rejoin: Rejoin | None
+    shows: Mapping[str, str] | None
+    left_out: LeftOut
 
     def __post_init__(self) -> None:
         require(self, self.name, list(self._problems()))
-        # what was declared stays as `node`
-        object.__setattr__(self, "features", self.conversion.feature)
+        _ = self.conversion  # raises a ScriptError for a shape that gives no columns
 
     @cached_property
     def node(self) -> Node:
         """The parsed shape of what `rows` yields."""
-        return parse(self.features)
+        return parse(self.columns)
 
     @property
     def shown(self) -> dict[str, str]:
@@ -208,8 +186,12 @@ class View(_Config):
             return dict(self.shows or {})
         turns = [name for name in ("source_turns", "turn") if name in self.features]
         sides = [name for name in self.keys[1:] if name == "speaker"]
-        found = {"dialogues": [self.keys[0]], "turns": turns, "participants": sides}
-        return {kind: columns[0] for kind, columns in found.items() if columns}
+        usual: dict[str, Sequence[str]] = {
+            "dialogues": [self.keys[0]],
+            "turns": turns,
+            "participants": sides,
+        }
+        return {kind: columns[0] for kind, columns in usual.items() if columns}
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
@@ -220,14 +202,78 @@ class View(_Config):
                 yield Problem(name, what="requires `splits`")
         if self.splits:
             yield from _splits_problems(self.splits)
-        if not callable(self.rows):
-            yield Problem("rows", "a function of (records)", repr(self.rows))
-        if not callable(self.rejoin or iter):
+        if self.rejoin is not None and not callable(self.rejoin):
             yield Problem("rejoin", "a function of (build, split)", repr(self.rejoin))
-        if not isinstance(self.features, dict):
-            yield Problem("features", "a dict of columns", f"{self.features!r:.60}")
+        if not isinstance(self.columns, dict):
+            yield Problem("columns", "a dict of columns", f"{self.columns!r:.60}")
         kinds = {f"{kind}?": _count for kind in ("dialogues", "turns", "participants")}
         yield from problems(self.left_out, {str: kinds}, "left_out")
+
+
+def view(
+    description: str,
+    columns: Any,
+    *,
+    key: str | Sequence[str],
+    of: str = "",
+    splits: Mapping[str, Sequence[Source]] | None = None,
+    records: Records | None = None,
+    rejoin: Rejoin | None = None,
+    shows: Mapping[str, str] | None = None,
+    left_out: LeftOut | None = None,
+    splits_share_keys: bool = False,
+    licence: str = "",
+    use: str = "",
+) -> Callable[[Rows], View]:
+    """Make the function below a view: a config computed from records, without a way back.
+
+    The function takes the records of a split in order and yields the rows, values of the columns.
+    Its name is that of the view.
+
+    Args:
+        description: A short description of a row.
+        columns: The shape of a row, as {"turn": Field(int, "its place"), "text": str}. A
+            `ClassLabel`, whose values are names, or a feature of `datasets` may replace a type.
+        key: The column or columns that identify a row across all splits; () for none.
+        of: The config whose dialogues it shows; without `splits`, also whose records it takes.
+        splits: Split -> its files; by default those of the config that `of` names.
+        records: Takes the opened files of `splits` by path, and yields the records; by default
+            the files' records in order.
+        rejoin: Takes a build and a split; gives the same records as `records` from the rows of
+            configs, or none if these are not built. Without it, only the source gives them.
+        shows: What of the dialogues the rows show -> the column that names it: `dialogues` by
+            their ids, or "" if each is a row, in order; `turns` by their places from 0, a text
+            standing for a turn; `participants` as `holds` names them. By default: the first column
+            of the key; `source_turns` or `turn`; `speaker` if it is in the key.
+        left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
+            out on purpose.
+        splits_share_keys: Whether splits share keys, so that a key is unique only within a split.
+        licence: The Hub's name of its licence, if it differs from the dataset's.
+        use: Its use, in a few words, such as "train a chat model".
+
+    Raises:
+        ScriptError: the declaration has mistakes; names all of them.
+    """
+
+    def declare(rows: Rows) -> View:
+        return View(
+            rows.__name__,
+            description,
+            splits or {},
+            columns=columns,
+            rows=rows,
+            key=key,
+            of=of,
+            records=records,
+            rejoin=rejoin,
+            shows=shows,
+            left_out=left_out or {},
+            splits_share_keys=splits_share_keys,
+            licence=licence,
+            use=use,
+        )
+
+    return declare
 
 
 def _count(number: Any) -> None:
@@ -245,7 +291,7 @@ def _splits_problems(splits: Any) -> Iterable[Problem]:
             yield Problem(place, "letters, digits, _ and dots, but not `all`", repr(split))
         if not isinstance(sources, list | tuple) or not sources:
             yield Problem(place, "a list of Files and Folders", f"{sources!r:.60}")
-        elif wrong := [each for each in sources if not isinstance(each, File | Folder)]:
-            yield Problem(place, "a list of Files and Folders", f"{wrong[0]!r:.60}")
+        elif others := [entry for entry in sources if not isinstance(entry, File | Folder)]:
+            yield Problem(place, "a list of Files and Folders", f"{others[0]!r:.60}")
         elif len(set(sources)) < len(sources):
             yield Problem(place, what="names a file twice")

@@ -18,7 +18,7 @@ from mutations import general, inner, nodes
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
 from parley.builds.card_parts import columns_of
-from parley.declaration.configs import Config, View
+from parley.declaration.configs import Config, view
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.splits import SplitPlan, generate
 from parley.schema.features import arrow_schema
@@ -250,10 +250,14 @@ def test_rows_come_back_from_arrow_as_they_were_or_are_refused(value):
 # What is declared -------------------------------------------------------------------------
 
 FILE = File("a.txt", str, url="https://example.org/1.0/a.txt", sha256="0" * 64)
+
+
+def same(records):
+    return [*records]
+
+
 MADE = {  # ways in which a script makes values of a shape, which become rows
-    "a view": lambda shape, values: View(
-        "v", "all", {"train": [FILE]}, rows=lambda given: [*given], features=shape, key=()
-    ),
+    "a view": lambda shape, values: view("all", shape, splits={"train": [FILE]}, key=())(same),
     "joined records": lambda shape, values: Config(
         "c", "all", {"train": [FILE]}, records=iter, unjoin=iter, shape=shape, key=()
     ),

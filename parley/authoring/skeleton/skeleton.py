@@ -13,7 +13,7 @@ A row is the record, with null for a missing rating.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, Builder, Config, Field, File, View, chat_of
+from parley import CHAT, Builder, Config, Field, File, chat_of, view
 
 from .pins import PINS
 
@@ -40,6 +40,13 @@ def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
     return len(row["turns"]), {turn["speaker"] for turn in row["turns"]}
 
 
+@view(
+    "a chat, the clerk the assistant",
+    {"id": ID, **CHAT},
+    of="dialogues",
+    key="id",
+    use="train a chat model",
+)
 def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each dialogue as a chat; the clerk is the assistant."""
     roles = {"customer": "user", "clerk": "assistant"}
@@ -63,13 +70,5 @@ class Skeleton(Builder):
 }"""
     CONFIGS = [
         Config("dialogues", "a dialogue", {"train": [DATA]}, key="id", holds=holds, use="read"),
-        View(
-            "messages",
-            "a chat, the clerk the assistant",
-            of="dialogues",
-            rows=messages,
-            features={"id": ID, **CHAT},
-            key="id",
-            use="train a chat model",
-        ),
+        messages,
     ]
