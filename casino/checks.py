@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing
+from parley import Data, check, row_differences
 
 
 def rows_of(data: Data, config: str) -> list[dict[str, Any]]:
@@ -18,7 +18,7 @@ def official_split_is_a_partition(data: Data) -> Iterator[str]:
         return  # some were not built
     rows = sorted(rows_of(data, "official_split"), key=lambda row: str(row["dialogue_id"]))
     due = sorted(rows_of(data, "dialogues"), key=lambda row: str(row["dialogue_id"]))
-    yield from differing("official_split, sorted", rows, due)
+    yield from row_differences("official_split, sorted", rows, due)
 
 
 @check
@@ -28,7 +28,7 @@ def priority_folds_are_partitions(data: Data) -> Iterator[str]:
     known = sorted(row["dialogue_id"] for row in rows_of(data, "dialogues"))
     if not rows or not known:
         return  # one of them was not built
-    yield from differing("priority_folds", rows, [{"fold": fold} for fold in range(5)])
+    yield from row_differences("priority_folds", rows, [{"fold": fold} for fold in range(5)])
     for number, row in enumerate(rows):
         if sorted([*row["train"], *row["validation"], *row["test"]]) != known:
             yield f"priority_folds[{number}]: expected each dialogue once in its three parts"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from parley import Data, check, differing
+from parley import Data, check, row_differences
 
 from .upstream import PARTS, broken_references, joined_again
 
@@ -13,7 +13,7 @@ def annotated_conversations_are_those_of_dialogues(data: Data) -> Iterator[str]:
     for part in ("crowd", "curated"):
         for split in data.splits(part):
             rows, whole = data.named(part, split), data.rows("dialogues", split)
-            yield from differing(f"{part}/{split}", rows, whole)
+            yield from row_differences(f"{part}/{split}", rows, whole)
 
 
 @check

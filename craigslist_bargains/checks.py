@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing
+from parley import Data, check, row_differences
 
 from .upstream import SIDES
 
@@ -76,7 +76,7 @@ def dialogue_acts_match_the_events(data: Data) -> Iterator[str]:
         where, rows = f"dialogue_acts/{split}", data.named("dialogue_acts", split)
         events = data.named("utterances", split)
         parsed = {event["dialogue_id"] for event in events if event["intent"] is not None}
-        yield from differing(where, rows, [act_due(event, parsed) for event in events])
+        yield from row_differences(where, rows, [act_due(event, parsed) for event in events])
         for number, row in enumerate(rows):
             if row["action"] == "message" and row["price"] not in (None, *row["prices"]):
                 yield f"{where}[{number}]: the price is not one of the message's"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from parley import Data, check, differing
+from parley import Data, check, row_differences
 
 from .upstream import require_sound
 
@@ -38,7 +38,7 @@ def ed_and_wow_make_up_dialogues(data: Data) -> Iterator[str]:
     for split in data.splits("dialogues"):
         if split in data.splits("ed") and split in data.splits("wow"):
             due = data.rows("ed", split) + data.rows("wow", split)
-            yield from differing(f"dialogues/{split}", data.rows("dialogues", split), due)
+            yield from row_differences(f"dialogues/{split}", data.rows("dialogues", split), due)
 
 
 @check

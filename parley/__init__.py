@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
+    from parley.base.values import row_differences
     from parley.base.version import __version__
     from parley.declaration.configs import Config, view
     from parley.declaration.figures import (
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
         Differs,
         check,
         counted,
-        differing,
         documented,
         mean_and_deviation,
         moses_tokenizer,
@@ -56,10 +56,11 @@ _PLACES = {
     "parley.base.disk": "beside write_whole writing",
     "parley.base.errors": "FetchError MissingSplitError OutputError ParleyError Problem "
     "PublishError RecordError RowError ScriptError SourceError UsageError",
+    "parley.base.values": "row_differences",
     "parley.base.version": "__version__",
     "parley.rows.builder": "Builder",
     "parley.declaration.configs": "Config view",
-    "parley.declaration.figures": "Data Differs check counted differing documented "
+    "parley.declaration.figures": "Data Differs check counted documented "
     "mean_and_deviation moses_tokenizer",
     "parley.declaration.jobs": "Job",
     "parley.rows.digest": "Digest",
@@ -73,9 +74,18 @@ __all__ += ["Differs", "Digest", "FetchError", "Field", "File", "Folder", "Job"]
 __all__ += ["MissingSplitError", "OutputError", "ParleyError", "Problem", "PublishError"]
 __all__ += ["RecordError", "RowError", "ScriptError", "SourceError", "UsageError", "Value"]
 __all__ += ["__version__", "arrow_schema", "beside", "browse", "build", "chat_of"]
-__all__ += ["check", "connect", "counted", "dataset", "differing", "documented", "fetch"]
+__all__ += ["check", "connect", "counted", "dataset", "documented", "fetch"]
 __all__ += ["list", "load", "mean_and_deviation", "moses_tokenizer", "open", "print_message"]
-__all__ += ["problems", "score", "verify", "view", "write_parquet", "write_whole", "writing"]
+__all__ += [
+    "problems",
+    "row_differences",
+    "score",
+    "verify",
+    "view",
+    "write_parquet",
+    "write_whole",
+    "writing",
+]
 __getattr__ = opened(__name__, _PLACES)
 
 

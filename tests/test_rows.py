@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from parley.base.errors import RowError
+from parley.base.values import row_differences, same
 from parley.rows.arrow import to_batch, to_batches
-from parley.rows.digest import Digest, same
+from parley.rows.digest import Digest
 from parley.rows.folder import open_folder
 from parley.rows.splits import write_batches
 from parley.schema.features import arrow_schema
@@ -167,6 +168,17 @@ def test_a_digest_tells_values_apart():
     assert len({digest(batch, schema=schema) for batch in batches}) == len(LIKE)
     for one in LIKE:
         assert [same({"x": [one]}, {"x": [two]}) for two in LIKE].count(True) == 1
+
+
+def test_rows_are_compared_exactly_in_the_columns_that_are_due():
+    rows = [{"a": 1, "b": {"c": [0.0]}, "d": "x"}, {"a": True, "b": None, "d": "y"}]
+    assert not list(row_differences("all", rows, [{"a": 1, "b": {"c": [0.0]}}, {"b": None}]))
+    due = [{"a": 1, "b": {"c": [-0.0]}}, {"a": 1, "e": 2}, {}]
+    assert list(row_differences("all", rows, due)) == [
+        "all: expected 3 rows, found 2",
+        "all[0].b.c[0]: expected -0.0, found 0.0",
+        "all[1].a: expected 1, found True",
+    ]
     pairs = [[["a"], ["", "b"]], [["a", ""], ["b"]], [["a"], None, ["", "b"]]]
     pairs += [[["a"], [], ["", "b"]], [["ab"], ["", ""]], [["a"], [None, "b"]]]
     batches = [to_batch([{**ROW, "pairs": each}], SCHEMA) for each in pairs]

@@ -61,17 +61,6 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
     return function
 
 
-def differing(where: str, rows: list[dict[str, Any]], due: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield each difference between rows and those due: in number, and in the columns due."""
-    if len(rows) != len(due):
-        yield f"{where}: expected {len(due)} rows, found {len(rows)}"
-    for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
-        for column, value in expected.items():
-            if row[column] != value:
-                found, due_value = (f"{each!r:.200}" for each in (row[column], value))
-                yield f"{where}[{number}].{column}: expected {due_value}, found {found}"
-
-
 def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
     """Return the mean and the sample SD, the two figures of a cell "3.47 ± 1.31"."""
     found = list(values)

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
 from parley.base.strict_json import loads
+from parley.base.values import changes, same
 from parley.declaration.figures import A_SAMPLE, figures
-from parley.rows.digest import changes, same
 from parley.rows.folder import BuiltFolder
 from parley.rows.provenance import QUESTIONS
 from parley.source.pins import hash_file

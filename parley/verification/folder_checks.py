@@ -13,11 +13,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from parley.base.values import differences
 from parley.builds import built_questions
 from parley.builds.card import built_card
 from parley.declaration.figures import A_SAMPLE, Figure, every_count, marked
 from parley.declaration.measured import FILE, measured
-from parley.rows.digest import differences
 from parley.rows.folder import BuiltFolder
 from parley.rows.provenance import (
     EVAL,

@@ -16,8 +16,8 @@ from folders import read, reseal, restate
 from mutations import nodes
 
 from parley.base.strict_json import loads
+from parley.base.values import same
 from parley.declaration.registry import discover
-from parley.rows.digest import same
 from parley.rows.folder import open_folder
 from parley.verification.folder_checks import files
 
