@@ -49,24 +49,6 @@ class Casino(Builder):
     LICENSE = "cc-by-4.0"
     LANGUAGES = ("en",)
     SHOWN = "messages"
-    CITATION = """\
-@inproceedings{chawla2021casino,
-  title = {{CaSiNo}: A Corpus of Campsite Negotiation Dialogues for Automatic Negotiation Systems},
-  author = {Chawla, Kushal and Ramirez, Jaysa and Clever, Rene and Lucas, Gale and May, Jonathan \
-and Gratch, Jonathan},
-  booktitle = {Proceedings of the 2021 Conference of the North American Chapter of the \
-Association for Computational Linguistics: Human Language Technologies},
-  pages = {3167--3185},
-  year = {2021},
-  url = {https://aclanthology.org/2021.naacl-main.254/}
-}
-
-@inproceedings{chawla2022opponent,
-  title = {Opponent Modeling in Negotiation Dialogues by Related Data Adaptation},
-  author = {Chawla, Kushal and Lucas, Gale and May, Jonathan and Gratch, Jonathan},
-  booktitle = {Findings of the Association for Computational Linguistics: NAACL 2022},
-  year = {2022}
-}"""
     CONFIGS = [
         Config(
             "dialogues",

@@ -89,17 +89,6 @@ class Cosrec(Builder):
     LICENSE = "unknown"
     LANGUAGES = ("en",)
     SHOWN = "curated"
-    CITATION = """\
-@inproceedings{alessio2025cosrec,
-  title = {{CoSRec}: A Joint Conversational Search and Recommendation Dataset},
-  author = {Alessio, Marco and Merlo, Simone and Di Noia, Tommaso and Faggioli, Guglielmo and \
-Ferrante, Marco and Ferro, Nicola and Muntean, Cristina Ioana and Nardini, Franco Maria and \
-Narducci, Fedelucio and Perego, Raffaele and Santucci, Giuseppe and Viterbo, N.},
-  booktitle = {Proceedings of the 48th International ACM SIGIR Conference on \
-Research and Development in Information Retrieval},
-  year = {2025},
-  url = {https://github.com/CAMEO-22/CoSRec}
-}"""
     CONFIGS = [
         Config(
             "dialogues",

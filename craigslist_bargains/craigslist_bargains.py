@@ -49,16 +49,6 @@ class CraigslistBargains(Builder):
     HOMEPAGE = "https://worksheets.codalab.org/worksheets/0x453913e76b65495d8b9730d41c7e0a0c/"
     LICENSE = "unknown"
     LANGUAGES = ("en",)
-    CITATION = """\
-@inproceedings{he2018decoupling,
-  title = {Decoupling Strategy and Generation in Negotiation Dialogues},
-  author = {He, He and Chen, Derek and Balakrishnan, Anusha and Liang, Percy},
-  booktitle = {Proceedings of the 2018 Conference on Empirical Methods in Natural Language \
-Processing},
-  pages = {2333--2343},
-  year = {2018},
-  url = {https://aclanthology.org/D18-1256/}
-}"""
     CONFIGS = [
         dialogues,
         Config(

@@ -63,27 +63,6 @@ class Duo(Builder):
     HOMEPAGE = "https://github.com/ikuminumaya/duo-dataset"
     LICENSE = "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)"
     LANGUAGES = ("en", "ja")
-    CITATION = """\
-@inproceedings{numaya2025stylesim,
-  title = {How Stylistic Similarity Shapes Preferences in Dialogue Dataset with User and Third \
-Party Evaluations},
-  author = {Numaya, Ikumi and Moriya, Shoji and Sato, Shiki and Akama, Reina and Suzuki, Jun},
-  booktitle = {Proceedings of the 26th Annual Meeting of the Special Interest Group on Discourse \
-and Dialogue},
-  year = {2025},
-  publisher = {Association for Computational Linguistics},
-  url = {https://aclanthology.org/2025.sigdial-1.15/}
-}
-
-@article{numaya2025style,
-  title = {スタイル類似の知覚主体が対話評価に与える影響},
-  author = {沼屋, 征海 and 守屋, 彰二 and 佐藤, 志貴 and 赤間, 怜奈 and 鈴木, 潤},
-  journal = {自然言語処理},
-  volume = {32},
-  number = {4},
-  year = {2025},
-  url = {https://www.jstage.jst.go.jp/article/jnlp/32/4/32_1241/_article/-char/ja}
-}"""
     CONFIGS = [
         _dialogues("dialogues", "a dialogue with its ratings", "read", LICENSE, ED, WOW),
         _dialogues(

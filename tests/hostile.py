@@ -57,7 +57,6 @@ class Hostile(Builder):
     VERSION = "0.1.0"
     HOMEPAGE = "https://" + ATTACK
     LICENSE = ATTACK
-    CITATION = "@" + ATTACK
     CONFIGS = [
         Config("dialogues", ATTACK, {"train": [ATTACKS]}, key="id")
     ]
@@ -179,6 +178,7 @@ def write(folder: Path) -> Path:
     for name, code in files.items():
         code = re.sub(r"\bATTACK\b", lambda _: repr(ATTACKS[2]), code)
         (place / f"{name}.py").write_text(code, encoding="utf-8")
+    (place / "CITATION.bib").write_text(f"@{ATTACKS[2]}", encoding="utf-8")
     front = {
         "license": ATTACKS[0],
         "pretty_name": ATTACKS[2],

@@ -164,7 +164,7 @@ def test_fields_are_told_once():
     class Talks(Builder):
         """Talks."""
 
-        VERSION, LICENSE, HOMEPAGE, CITATION = "1.0.0", "mit", "https://example.org", "@misc{a}"
+        VERSION, LICENSE, HOMEPAGE = "1.0.0", "mit", "https://example.org"
         CONFIGS = [
             Config("dialogues", "a dialogue", {"train": [file]}, key="id"),
             Config("same", "the same", {"train": [file]}, key="id"),

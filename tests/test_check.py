@@ -23,7 +23,7 @@ _numbers = itertools.count()
 # A broken one -------------------------------------------------------------------------------
 
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
-CARD, SAMPLE = "README.md", "sample/dialogues.jsonl"
+CARD, SAMPLE, CITATION = "README.md", "sample/dialogues.jsonl", "CITATION.bib"
 NEW = None  # replace the whole file
 SAID_TURN = '{"speaker": "clerk", "text": "No."}, '
 OWN = '''from parley.declaration.figures import check
@@ -99,6 +99,8 @@ BREAKS = {
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton"),
         ("pins.py", '"size": 423', '"size": "423"'),
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'),
+        (CITATION, "", None),
+        (CITATION, "@inproceedings", "inproceedings"),
         (CHECKS, NEW, "from parley import nothing\n"),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
@@ -190,15 +192,15 @@ BREAKS = {
         (CARD, "language: [en]\n", ""),
         (SCRIPT, '"cc-by-4.0"', '"gpl3"'),
         (SCRIPT, '("en",)', '("jp",)'),
-        (SCRIPT, "year = {2026}\n}", "year = {2026}"),
-        (SCRIPT, "someone2026skeleton,", ""),
-        (SCRIPT, "Someone, Ann},", "Someone, Ann}"),
+        (CITATION, "year = {2026}\n}", "year = {2026}"),
+        (CITATION, "someone2026skeleton,", ""),
+        (CITATION, "Someone, Ann},", "Someone, Ann}"),
     ],
     "card_is_up_to_date": [
         (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"'),
         (CARD, "license: cc-by-4.0", "license: mit"),
         (CARD, "One split or", "3<!-- size.splits --> splits or"),
-        (SCRIPT, "author = {Someone, Ann}", "author = {Else, Ann}"),
+        (CITATION, "author = {Someone, Ann}", "author = {Else, Ann}"),
     ],
 }
 ALL_BREAKS = [(rule, *change) for rule, changes in BREAKS.items() for change in changes]
@@ -266,7 +268,7 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
         (CARD, "Unsuitable uses; known errors.\n", "", 11),
         (CARD, "A missing `rating` is null.", "Dates are parsed.", 11),
         (CARD, "Nothing else is changed; no record is left out.", "Dates are parsed.", 10),
-        ("tea.py", "The Title of the Paper", "Shops", 10),
+        (CITATION, "The Title of the Paper", "Shops", 10),
         ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 10),
         ("tea.py", "https://example.org/", PLACEHOLDER, 12),
     ],

@@ -45,7 +45,6 @@ def builder(**fields):
         "VERSION": "1.0.0",
         "HOMEPAGE": "https://example.org",
         "LICENSE": "cc0-1.0",
-        "CITATION": "@misc{invented}",
         "CONFIGS": [config()],
     }
     declared = {name: value for name, value in (given | fields).items() if value is not ...}
@@ -159,7 +158,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "LICENSE": [lambda: builder(LICENSE="")],
     "LANGUAGES": [lambda: builder(LANGUAGES="en")],
     "meaning": [lambda: Field(int, "a\nb"), lambda: Field(int, 3)],
-    "CITATION": [lambda: builder(CITATION="Ann Someone")],
+    "CITATION": [lambda: builder(CITATION="@misc{invented}")],
     "CONFIGS": [
         lambda: builder(CONFIGS=...), lambda: builder(CONFIGS=config()),
         lambda: builder(CONFIGS={"dialogues": config()}),

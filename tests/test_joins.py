@@ -106,7 +106,7 @@ SHAPE["meetings"] = [{{"place": str}}]
 class Joined(Builder):
     "Talks."
 
-    VERSION, LICENSE, HOMEPAGE, CITATION = "1.0.0", "mit", "https://a.b", "@misc{{a}}"
+    VERSION, LICENSE, HOMEPAGE = "1.0.0", "mit", "https://a.b"
     CONFIGS = [
         Config("dialogues", "a talk", {{"train": FILES}}, key="talk", records=records,
                unjoin=unjoin, shape=SHAPE, left_out={left_out})

@@ -12,6 +12,7 @@ from parley.base.errors import few
 from parley.builds.card import PARTS, renewed_card
 from parley.builds.card_parts import with_parts, without_parts
 from parley.declaration.measured import measured
+from parley.declaration.registry import CITATION
 from parley.source.pins import PLACEHOLDER
 from parley.verification.check import NotChecked
 
@@ -103,14 +104,18 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     """
     dataset, builder = folder.dataset, folder.dataset.builder
     script = f"{dataset.name}.py"
-    about = (sys.modules[builder.__module__].__doc__, builder.__doc__, builder.CITATION)
+    about = (sys.modules[builder.__module__].__doc__, builder.__doc__)
     places = {file: str(pin["url"]) for file, pin in dataset.pins.items()}
     places["HOMEPAGE"] = builder.HOMEPAGE
     left = []
     if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
         left.append(f"{script}, pins.py: {PLACEHOLDER} for {few(none)}")
     _, body = folder.card
-    texts = {"README.md": without_parts(body), script: "\n".join(each or "" for each in about)}
+    texts = {
+        "README.md": without_parts(body),
+        script: "\n".join(text or "" for text in about),
+        CITATION: builder.CITATION,
+    }
     left += [f"{file}: {one}" for file, text in texts.items() for one in TO_REPLACE if one in text]
     own = _sections(body)
     last = {title: GIVEN[title].split(". ")[-1] for title in TO_WRITE}
@@ -143,7 +148,7 @@ def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
     cited = builder.CITATION
     if cited.count("{") != cited.count("}") or _NO_BIBTEX.search(cited):
         said = "expected @KIND{KEY, and a comma after each field, and all braces closed; repair it"
-        yield f"{script}: CITATION: {said}"
+        yield f"{CITATION}: {said}"
     for each in builder.LANGUAGES:
         if not _LANGUAGE.fullmatch(each):
             said = f"{each} is no code of a language; take one of ISO 639, as en"

@@ -34,6 +34,7 @@ _LAYOUT = (
     "To use your own, set PARLEY_DATASETS to a folder of folders NAME, each with its script "
     "NAME.py, in lower case."
 )
+CITATION = "CITATION.bib"
 IN_WHEEL = "collection_data"
 """The folder of parley's own datasets in the installed package."""
 
@@ -125,19 +126,36 @@ class Dataset:
 
     @cached_property
     def builder(self) -> "type[Script]":
-        """The builder class of the script; ScriptError lists every mistake in it."""
+        """The builder class of the script, with its citation.
+
+        ScriptError lists every mistake in the script, or names the file of the citation.
+        """
         from parley.declaration.script import Script
         from parley.source.files import REMEDY
 
         module = load_module(self.name, self.folder, self.name)
         classes = (value for value in vars(module).values() if isinstance(value, type))
         own = (value for value in classes if value.__module__ == module.__name__)
-        found = [value for value in own if issubclass(value, Script)]
-        if len(found) != 1:
+        builders = [value for value in own if issubclass(value, Script)]
+        if len(builders) != 1:
             script = self.folder / f"{self.name}.py"
-            what = f"{script}: expected one class of Builder, found {len(found)}"
+            what = f"{script}: expected one class of Builder, found {len(builders)}"
             raise ScriptError(what, remedy=REMEDY)
-        return found[0]
+        builders[0].CITATION = self._citation()
+        return builders[0]
+
+    def _citation(self) -> str:
+        """Return the BibTeX text beside the script, or raise ScriptError."""
+        path, remedy = self.folder / CITATION, "Write the BibTeX entry of what to cite."
+        try:
+            text = read_regular(path).decode("utf-8").strip()
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ScriptError(f"{path}: no citation to read: {why}", remedy=remedy) from error
+        if not text.startswith("@"):
+            begins = Problem("", "text that begins with @", f"{text!r:.60}")
+            raise ScriptError(str(path), begins, remedy=remedy)
+        return text
 
     @property
     def configs(self) -> "dict[str, Config | View]":

@@ -42,9 +42,11 @@ class Builder(Script, _Base):
         HOMEPAGE  upstream's page
         LICENSE   the Hub's name of the licence, or "unknown"
         LANGUAGES the languages of the texts, as ("en",)
-        CITATION  a BibTeX entry
         CONFIGS   its configs; the first is `dialogues`, the default
         SHOWN     the config of which cards show an invented row; by default the first
+
+    What to cite stands in CITATION.bib beside the script. `datasets` before 4 copies the script
+    away from it, and then knows no citation.
 
     Raises:
         ScriptError: the class definition has mistakes; names all of them.

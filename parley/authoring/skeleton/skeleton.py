@@ -62,12 +62,6 @@ class Skeleton(Builder):
     HOMEPAGE = "https://example.org/skeleton"
     LICENSE = "cc-by-4.0"
     LANGUAGES = ("en",)
-    CITATION = """\
-@inproceedings{someone2026skeleton,
-  title = {The Title of the Paper},
-  author = {Someone, Ann},
-  year = {2026}
-}"""
     CONFIGS = [
         Config("dialogues", "a dialogue", {"train": [DATA]}, key="id", holds=holds, use="read"),
         messages,
