@@ -53,6 +53,25 @@ def test_commands_import_nothing_heavy(tmp_path, sample_build):
     assert re.findall("^heavy:(.*)$", done.stdout, re.MULTILINE) == ["", " pyarrow"]
 
 
+def test_no_command_that_reads_a_build_imports_datasets(tmp_path, sample_build):
+    for package in ("duckdb", "jinja2", "mlcroissant"):
+        pytest.importorskip(package)
+    formats = ("csv", "jsonl", "sharegpt", "convokit", "croissant")
+    commands = [f"export casino {format} {format}" for format in formats]
+    commands += ["show casino", "site casino", "charts casino charts", "sql from(casino.dialogues)"]
+    program = (
+        "import sys\n"
+        "from parley.cli import main\n"
+        "_, build, *commands = sys.argv\n"
+        "for command in commands:\n"
+        "    sys.argv = ['parley', *command.split(), '--build', build]\n"
+        "    try: main()\n"
+        "    except SystemExit as end: assert not end.code, command\n"
+        "    assert 'datasets' not in sys.modules, command\n"
+    )
+    python("-c", program, sample_build, *commands, cwd=tmp_path)
+
+
 def test_help_lists_each_command_once_and_cuts_no_summary(run):
     text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
     listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)

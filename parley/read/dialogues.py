@@ -23,7 +23,7 @@ from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
 from parley.rows.folder import BuiltFolder, frozen
 from parley.rows.upstream import Sources
-from parley.schema.features import item_of, labels_of
+from parley.schema.features import arrow_schema, item_of, labels_of
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
@@ -110,7 +110,7 @@ class Dialogue:
         found = [
             problem.at(f"{config}/{self.split}, rows of {self.id!r:.60}: ")
             for config, rows in {self.config: [self.row], **self.beside}.items()
-            for problem in explain(rows, self.dataset.features(config).arrow_schema)
+            for problem in explain(rows, arrow_schema(self.dataset.configs[config].features))
         ]
         null = ", ".join(key for key, value in self.row.items() if value is None)
         but = f", but {null} is null" if null else ""

@@ -147,7 +147,7 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     configs, builder = built.dataset.configs, built.dataset.builder
     licences = {name: builder.licence(name) for name in configs}
     for config in dict.fromkeys(config for config, _ in built.declared):
-        features = built.dataset.features(config)
+        features = built.columns(config)
         meanings = {each.path: meaning_of(each) for each in columns_of(configs[config])}
         left_out = [name for name, feature in features.items() if not _readable(feature)]
         description = configs[config].description or config
