@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.base.disk import cache_folder
 from parley.base.errors import UsageError
 from parley.declaration.registry import Dataset, discover, get
 
@@ -52,7 +53,6 @@ def fetch(name: str) -> Path:
         UsageError: no dataset has this name.
         FetchError: a file cannot be had, or has not the content that its pin states.
     """
-    from parley.source.fetch import cache_folder
     from parley.source.fetch import fetch as fetch_sources
 
     return fetch_sources(name, get(name).pins, cache_folder())

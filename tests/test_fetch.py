@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 from server import BODY, QUICK, Page, archive, blob, pinned
 
+from parley.base.disk import cache_folder
 from parley.base.errors import FetchError, UsageError
 from parley.source.download import ArchiveError, open_archive
-from parley.source.fetch import cache_folder, fetch
+from parley.source.fetch import fetch
 from parley.source.pins import git_tree, problem, whence
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place

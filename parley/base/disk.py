@@ -1,4 +1,8 @@
-"""Replacement of folders and files as a whole: written beside the target, then moved there."""
+"""Folders and files: replaced as a whole, temporary, read if regular, in part, and the cache.
+
+What replaces a folder or file is written beside it, then moved there. A command locks its temporary
+folders and part files while it runs, so that the next one knows those of a killed command.
+"""
 
 import errno
 import fcntl
@@ -8,14 +12,17 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import orjson
 
-from parley.base.errors import OutputError, few, require_utf8
+from parley.base.errors import OutputError, UsageError, few, require_utf8
 
+MARK = ".parley-temporary"  # a file in each temporary folder
+_CONTENT, _EARLIER = "content", "earlier"  # within it: what a caller fills, what stood in a target
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _MOVE = "Move it away, or choose another folder."
 
 
@@ -39,9 +46,9 @@ def replacing(
         yield new
         while new.exists():
             _require_only(target, files_of)  # a file may have been added meanwhile
-            shutil.rmtree(place / EARLIER, ignore_errors=True)
+            shutil.rmtree(place / _EARLIER, ignore_errors=True)
             with suppress(FileNotFoundError):
-                target.rename(place / EARLIER)
+                target.rename(place / _EARLIER)
             try:
                 new.rename(target)
             except OSError as error:
@@ -81,7 +88,7 @@ def beside(target: Path) -> Iterator[Path]:
     require_utf8(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with folder_beside(target) as place:
+        with _marked(target.parent, f".{target.name}.parley-", target) as place:
             yield place
     except OSError as error:
         raise OutputError(_explain(error, target)) from error
@@ -131,7 +138,7 @@ def _explain(error: OSError, target: Path) -> str:
     stood = f"What stood in {target} is unchanged."
     if not target.exists():
         stood = f"Run the same command again: it puts back what stood in {target}, if anything did."
-    if error.errno in FULL:
+    if error.errno in _FULL:
         return f"{where}: the disk is full. {stood}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{where}: no permission to write. Choose another folder, or grant it."
@@ -153,11 +160,6 @@ def require_outside_builds(path: Path) -> None:
             raise OutputError(f"{path}: {what}", remedy="Choose another folder.")
 
 
-MARK, EARLIER = ".parley-temporary", "earlier"
-FULL = (errno.ENOSPC, errno.EDQUOT)
-_CONTENT = "content"
-
-
 @contextmanager
 def temporary_folder(purpose: str) -> Iterator[Path]:
     """Yield an empty private folder, and remove it at the end; OutputError if its disk is full."""
@@ -166,22 +168,18 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
         with _marked(home, f"parley-{purpose}-") as folder:
             yield folder
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno not in _FULL:
             raise
         what = f"{home}, the folder for temporary files: the disk is full"
         raise OutputError(what, remedy="Make room, or name another in TMPDIR.") from error
 
 
-def folder_beside(target: Path) -> AbstractContextManager[Path]:
-    """Yield an empty private folder beside a file or folder, and remove it at the end.
-
-    What stood in the target, moved to `EARLIER` within, goes back if nothing stands there then.
-    """
-    return _marked(target.parent, f".{target.name}.parley-", target)
-
-
 @contextmanager
 def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[Path]:
+    """Yield an empty private folder, locked and marked, and remove it and those of killed commands.
+
+    What stood in the target, moved to `_EARLIER` within, goes back if nothing stands there then.
+    """
     require_utf8(parent / prefix)
     for left in _folders(parent, prefix):
         with suppress(OSError):  # it is in use, or gone
@@ -246,7 +244,7 @@ def _lock(folder: Path) -> int:
 
 def _remove(folder: Path, target: Path | None) -> None:
     """Put back what stood in the target, and remove the folder, its mark last."""
-    earlier = folder / _CONTENT / EARLIER
+    earlier = folder / _CONTENT / _EARLIER
     if target and earlier.exists() and not target.exists():
         try:
             earlier.rename(target)
@@ -299,3 +297,15 @@ def _is_at(file: BinaryIO, path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
         return False
+
+
+def cache_folder() -> Path:
+    """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache."""
+    if path := os.environ.get("PARLEY_CACHE"):
+        require_outside_builds(Path(path, "NAME"))
+        return Path(path)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")
+    except RuntimeError:
+        what = "no folder for fetched files: this user has no home folder"
+        raise UsageError(what, remedy="Set PARLEY_CACHE to a folder.") from None

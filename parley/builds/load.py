@@ -12,6 +12,7 @@ import datasets
 import pyarrow as pa
 
 from parley.base.console import print_message
+from parley.base.disk import cache_folder
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
 from parley.builds.build import build
 from parley.declaration.registry import Dataset
@@ -20,7 +21,7 @@ from parley.rows.folder import BuiltFolder, open_folder
 from parley.rows.provenance import FORMAT
 from parley.rows.upstream import open_source, source_folder
 from parley.schema.features import arrow_schema
-from parley.source.fetch import cache_folder, fetch
+from parley.source.fetch import fetch
 from parley.source.pins import problem
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"

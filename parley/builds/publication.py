@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from parley.base.disk import open_regular, read_regular, write_whole
+from parley.base.disk import cache_folder, open_regular, read_regular, write_whole
 from parley.base.errors import UsageError
 from parley.base.secret import without_secrets
 from parley.rows.folder import BuiltFolder
@@ -47,6 +47,4 @@ def published(built: BuiltFolder) -> Published | None:
 
 
 def _place(provenance: str) -> Path:
-    from parley.source.fetch import cache_folder  # not at the top: it brings httpx2
-
     return cache_folder() / ".published" / f"{provenance}.json"

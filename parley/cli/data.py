@@ -8,6 +8,7 @@ import typer
 from typer import Argument, Option
 
 import parley.cli.common as common
+from parley.base.disk import cache_folder
 from parley.base.errors import Failures, FetchError, ParleyError, UsageError
 from parley.cli.common import AsJson, Attempts, BuildDir, Names, Sample, SourceDir, app
 from parley.cli.process import as_failure
@@ -39,7 +40,6 @@ def fetch(
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
     from parley.base.console import print_message, progress
-    from parley.source.fetch import cache_folder
     from parley.source.fetch import fetch as fetch_sources
 
     def on_mirror(source: str, mirror: Any, why: Any) -> None:

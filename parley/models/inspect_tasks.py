@@ -30,12 +30,12 @@ from inspect_ai.solver import solver
 from inspect_ai.util import JSONSchema
 from rich.markup import escape
 
+from parley.base.disk import cache_folder
 from parley.base.errors import ParleyError, UsageError
 from parley.base.values import flat
 from parley.declaration.registry import discover, get
 from parley.models.logs import answer_of, answers_of
 from parley.rows.folder import find_folder
-from parley.source.fetch import cache_folder
 from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.base.disk import cache_folder
 from parley.declaration.script import Script
 from parley.schema.features import datasets_features
 from parley.source.files import Source
@@ -89,7 +90,7 @@ class Builder(Script, _Base):
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         folder = self.config.data_dir
         if folder is None:
-            from parley.source.fetch import cache_folder, fetch
+            from parley.source.fetch import fetch
 
             pins = {each.path: each.pin for each in sources}
             folder = fetch(self.dataset_name, pins, cache_folder())

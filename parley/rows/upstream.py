@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parley.base.disk import cache_folder
 from parley.base.errors import Problem, SourceError, UsageError
 from parley.declaration.registry import Dataset
 from parley.source import pins
@@ -80,8 +81,6 @@ def source_folder(given: str | Path | None, option: str = "--source") -> Path | 
 
 def _place(dataset: Dataset, folder: Path | None) -> Path:
     if folder is None:
-        from parley.source.fetch import cache_folder  # not at the top: it brings httpx2
-
         return cache_folder() / dataset.name
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; --source takes a folder of upstream files")

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from parley.base.disk import open_part, part_of, require_outside_builds
-from parley.base.errors import FetchError, Problem, UsageError
+from parley.base.disk import open_part, part_of
+from parley.base.errors import FetchError, Problem
 from parley.source.download import Downloader, Patience, Progress, extract, open_client
 from parley.source.pins import UNREADABLE, Pin, places, problem
 
@@ -29,18 +29,6 @@ OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PATIENCE = Patience()
-
-
-def cache_folder() -> Path:
-    """Return the folder for fetched files: `PARLEY_CACHE`, or `parley` in the user's cache."""
-    if own := os.environ.get("PARLEY_CACHE"):
-        require_outside_builds(Path(own, "NAME"))
-        return Path(own)
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "parley")
-    except RuntimeError:
-        what = "no folder for fetched files: this user has no home folder"
-        raise UsageError(what, remedy="Set PARLEY_CACHE to a folder.") from None
 
 
 def fetch(
