@@ -22,13 +22,10 @@ from parley.base.errors import OutputError, PublishError, UsageError
 from parley.base.secret import without_secrets
 from parley.builds.build import build
 from parley.builds.built_questions import write_questions
-from parley.builds.publication import Published
-from parley.builds.publication import note as keep_note
-from parley.builds.publication import published as where_published
+from parley.builds.publication_note import PublicationNote, read_note, write_note
 from parley.declaration.registry import Dataset, get
 from parley.hub.eval_results import eval_results
-from parley.hub.publish import publish, validate_target, verify_for_upload
-from parley.hub.upload import Change
+from parley.hub.publish import FileChange, publish, validate_target, verify_for_upload
 from parley.rows.folder import BuiltFolder, open_folder
 from parley.rows.provenance import EVAL, PROVENANCE, QUESTIONS
 from parley.rows.upstream import Sources, at_hand
@@ -141,10 +138,10 @@ def test_a_new_version_and_its_dry_run(hub, folder, tea):
     before = published(hub)
     next_version(folder)
     changes = [
-        Change(DIALOGUES, "change", 9),
-        Change(MESSAGES, "remove", len(before[MESSAGES])),
-        Change(NEW, "add", 4),
-        Change("provenance.json", "change", len(contents(folder)["provenance.json"])),
+        FileChange(DIALOGUES, "change", 9),
+        FileChange(MESSAGES, "remove", len(before[MESSAGES])),
+        FileChange(NEW, "add", 4),
+        FileChange("provenance.json", "change", len(contents(folder)["provenance.json"])),
     ]
     hub.log.clear()
     assert put(hub, folder, dry_run=True).changed == changes
@@ -491,7 +488,7 @@ def test_the_command_line(hub, source, tmp_path, run):
     assert found["commit"] == hub.commits("org/duo")[-1]
     assert published(hub, "org/duo") == contents(folder / "duo")
     assert EVAL in published(hub, "org/duo")
-    assert where_published(open_folder(folder / "duo")) == Published("org/duo", found["commit"])
+    assert read_note(open_folder(folder / "duo")) == PublicationNote("org/duo", found["commit"])
 
 
 def test_again_on_the_command_line(hub, folder, run, unverified):
@@ -557,7 +554,7 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
     run(*score, "--baseline", "guesses", "--save-predictions", saved)
     score += [saved, "--eval-results", entry]
     assert run(*score).returncode == 2
-    keep_note(open_folder(tmp_path / "casino").hashes(), Published("org/casino", "a" * 40))
+    write_note(open_folder(tmp_path / "casino").hashes(), PublicationNote("org/casino", "a" * 40))
     assert not entry.exists()
     assert run(*score).returncode == 0
     (found,) = parse_eval_result_entries(yaml.safe_load(entry.read_text()))

@@ -25,7 +25,7 @@ from hub import contents
 
 from parley.base.errors import Interrupted
 from parley.builds.card import is_licensed, parse
-from parley.builds.publication import Published, note, published
+from parley.builds.publication_note import PublicationNote, read_note, write_note
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues
 from parley.read.site.filters import filters
@@ -224,7 +224,7 @@ def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
 def note_published(folder):
     provenance = folder / "provenance.json"
     sha256 = hashlib.sha256(provenance.read_bytes()).hexdigest()
-    note({"provenance.json": sha256}, Published("org/casino", "a" * 40))
+    write_note({"provenance.json": sha256}, PublicationNote("org/casino", "a" * 40))
 
 
 def test_the_snippet_loads_the_published_commit(sample_build, tmp_path, monkeypatch):
@@ -240,7 +240,7 @@ def test_the_snippet_loads_the_published_commit(sample_build, tmp_path, monkeypa
         file.write("\n")  # as another build that took the folder's place
     said = {"repo": "evil/malware", "commit": "a" * 40}  # a build cannot name its repository
     (tmp_path / "casino" / ".published.json").write_text(json.dumps(said))
-    assert published(open_folder(tmp_path / "casino")) is None
+    assert read_note(open_folder(tmp_path / "casino")) is None
     assert "evil" not in Description(open_folder(tmp_path / "casino"), "casino").snippet
 
 
@@ -249,12 +249,12 @@ def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch):
     built = open_folder(sample_build / "casino")
     note_published(sample_build / "casino")
     (noted,) = (tmp_path / "cache").rglob("*.json")
-    assert published(built)
+    assert read_note(built)
     good = {"repo": "org/casino", "commit": "a" * 40}
     bad = ({"commit": "main"}, {"repo": "../../x"}, {"repo": 1, "commit": 2}, {"more": 1})
     for said in ("{}", "[", *(json.dumps(good | each) for each in bad)):
         noted.write_text(said)
-        assert published(built) is None, said
+        assert read_note(built) is None, said
 
 
 # Commands and server ------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def publish(
     the repository at the old version or at the new one; the next run completes the rest.
     """
     from parley.base.console import print_logs, print_message
-    from parley.builds.publication import Published, note
+    from parley.builds.publication_note import PublicationNote, write_note
     from parley.cli.report import publication
     from parley.hub import publish as hub
     from parley.read.dialogues import transcripts
@@ -60,7 +60,7 @@ def publish(
     found = hub.publish(built, files, repo, **given, on_step=step)
     if found.commit:
         try:
-            note(files, Published(repo, found.commit))
+            write_note(files, PublicationNote(repo, found.commit))
         except ParleyError as error:
             step(f"published, but the cache cannot keep a note of that: {error}")
     common.print_result(as_json, found.as_dict(), publication, found)
@@ -111,7 +111,7 @@ def charts(
     folder: BuildDir = Path("build"),
 ) -> None:
     """Write the charts of a build as SVG files, into a new folder."""
-    from parley.read.site.pictures import write_charts
+    from parley.read.site.build_charts import write_charts
     from parley.rows.folder import find_folder
 
     files = write_charts(find_folder(folder, get(name)), target)

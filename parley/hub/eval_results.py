@@ -9,7 +9,7 @@ from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from parley.base.errors import UsageError
 from parley.base.values import flat
-from parley.builds.publication import published
+from parley.builds.publication_note import read_note
 from parley.rows.folder import BuiltFolder
 from parley.tasks.evaluate import WRONG, Result
 from parley.tasks.task import ALL, Undefined, task_id
@@ -26,7 +26,7 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
         if wrong:
             said = f"--eval-results writes no score of {what}"
             raise UsageError(said, remedy="Score all predictions of a model on the whole task.")
-    if not (place := published(built)):
+    if not (note := read_note(built)):
         raise UsageError(
             f"--eval-results: {built.shown} is not published from this machine, so that no "
             "repository can be named",
@@ -40,8 +40,8 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
     notes = [" ".join(path), *asked, f"{result.part}", f"coverage {result.coverage:.4g}"]
     notes += [f"parley {proof['parley']}", f"{result.dataset} {proof['version']}"]
     entry = EvalResultEntry(
-        dataset_id=place.repo,
-        dataset_revision=place.commit,
+        dataset_id=note.repo,
+        dataset_revision=note.commit,
         task_id=task_id(result.name, result.options),
         value=value,
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),

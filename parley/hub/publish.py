@@ -2,25 +2,78 @@
 
 An interruption is harmless. The commit adds all files or none, and fails if the repository has
 changed since its files were compared. The tag comes last. A repository holds the old version or the
-new one, and publishing again completes the upload.
+new one, and publishing again completes the
 """
 
+import glob
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from huggingface_hub.errors import HFValidationError
+import huggingface_hub
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._validators import validate_repo_id
 
-from parley.base.errors import OutputError, PublishError, UsageError
+from parley.base.disk import temporary_folder
+from parley.base.errors import OutputError, ParleyError, Problem, PublishError, UsageError
+from parley.base.secret import keep_secret, without_secrets
 from parley.builds.card import is_licensed, licence_section
 from parley.declaration.registry import Dataset
-from parley.hub import upload
-from parley.hub.upload import Change, LocalFiles, Repository, clear_errors
 from parley.rows.folder import BuiltFolder
+from parley.rows.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
 from parley.rows.upstream import Sources
+from parley.source.pins import hash_file
 from parley.verification.verify import BuildCheck, verify
+
+ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
+
+# Files of records, as listed in docs/publishing.md: readers of all such files would mix them with
+# ours.
+_RECORDS = re.compile(
+    r".*\.(parquet|geoparquet|gpq|arrow|lance|vortex|tsfile|csv|tsv|json|jsonl|ndjson|xml|conll|conllu"
+    r"|h5|hdf5|eval|zip|t(ar|gz|bz2?|xz|zst))(\.(gz|bz2|xz|zst|lz4))?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SETTINGS = ".huggingface.yaml"  # `datasets` lets it overrule the card
+
+LocalFiles = Mapping[str, str]  # name -> sha256 of a file to publish
+
+_NOT_TRUSTED = (
+    "Nothing was written. Name this workflow as a Trusted Publisher in the settings of the "
+    "repository, and give its job `id-token: write`; or unset HF_OIDC_RESOURCE."
+)
+_ADVICE = {
+    401: "The token is missing or unknown to the Hub: run `hf auth login`.",
+    403: "This token may not write there: ask the owner, or choose another --repo.",
+    404: "It does not exist, or this token may not see it.",
+    409: "Somebody else tagged it meanwhile: look at what they did.",
+    412: "Somebody else changed it meanwhile: look at what they did, and publish again if you "
+    "still want to.",
+}
+NOT_BEGUN = "Nothing was written. Fix the cause if it is named; else try again later."
+BEGUN = (
+    "The repository holds the old version or the new one. Fix the cause if it is named, and "
+    "run the same command again: it completes the upload."
+)
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """The change to one file of a repository; `size` is in bytes."""
+
+    path: str
+    action: str
+    size: int
+
+    @property
+    def writes(self) -> bool:
+        """Whether the file changes."""
+        return self.action not in (KEEP, LEAVE)
 
 
 @dataclass(frozen=True)
@@ -30,30 +83,24 @@ class Publication:
     repo: str
     url: str
     revision: str
-    changes: list[Change]
+    changes: list[FileChange]
     is_new: bool
     dry_run: bool
     commit: str | None
 
     @property
-    def changed(self) -> list[Change]:
+    def changed(self) -> list[FileChange]:
         """The changes to files of the repository."""
         return [change for change in self.changes if change.writes]
 
     @property
     def left(self) -> list[str]:
         """Other people's files, left unchanged."""
-        return [change.path for change in self.changes if change.action == upload.LEAVE]
+        return [change.path for change in self.changes if change.action == LEAVE]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it all for JSON."""
         return {**vars(self), "changes": [vars(change) for change in self.changes]}
-
-
-_NOT_TRUSTED = (
-    "Nothing was written. Name this workflow as a Trusted Publisher in the settings of the "
-    "repository, and give its job `id-token: write`; or unset HF_OIDC_RESOURCE."
-)
 
 
 def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> None:
@@ -73,7 +120,7 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
     with clear_errors("no token for the Hub", _NOT_TRUSTED):
-        found = upload.token()
+        found = token()
     if not dry_run and not found:
         raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
@@ -81,7 +128,7 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
 def require_reachable(built: BuiltFolder, repo: str, endpoint: str | None) -> None:
     """Raise PublishError unless the Hub answers about a repository, which may be missing."""
     there = Repository(repo, endpoint, built.path)
-    with clear_errors(f"{repo} at {there.endpoint}", upload.NOT_BEGUN):
+    with clear_errors(f"{repo} at {there.endpoint}", NOT_BEGUN):
         there.state()
 
 
@@ -149,14 +196,14 @@ def publish(
     version = f"v{built.version}"
     there = Repository(repo, endpoint, built.path)
     where = f"{repo} at {there.endpoint}"
-    with clear_errors(where, upload.NOT_BEGUN):
+    with clear_errors(where, NOT_BEGUN):
         on_step("reading the repository")
         head, changes, tagged = _look(there, built, files, private, tag)
         is_new = head is None
         if dry_run:
             on_step("a dry run does not test whether this token may write there")
     if not dry_run:
-        with clear_errors(where, upload.BEGUN):
+        with clear_errors(where, BEGUN):
             if is_new:
                 on_step("creating the repository")
                 there.create(private)
@@ -174,9 +221,137 @@ def publish(
     return Publication(repo, url, revision, changes, is_new, dry_run, None if dry_run else head)
 
 
+class Repository:
+    """A dataset repository on one Hub, and the folder to publish there; raises as its client."""
+
+    def __init__(self, name: str, endpoint: str | None, folder: Path) -> None:
+        self.name = name
+        self._folder = folder
+        self._api = HfApi(endpoint=endpoint and endpoint.rstrip("/"), library_name="parley")
+        self.endpoint = self._api.endpoint
+
+    def state(self) -> tuple[str | None, bool]:
+        """Return the last commit, None if there is no repository, and whether it is private."""
+        try:
+            info = self._api.dataset_info(self.name)
+        except RepositoryNotFoundError as error:
+            if error.response.status_code == 401 and token():
+                self._api.whoami()  # raises if it is the token that the Hub does not know
+            return None, False
+        return _commit_id(info.sha), bool(info.private)
+
+    def create(self, private: bool) -> None:
+        """Create it unless it exists."""
+        self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
+
+    def changes(self, local: LocalFiles, revision: str | None) -> list[FileChange]:
+        """Return the change for every local file and every file of a commit; others' files stay."""
+        remote = self._files(revision)
+        found = []
+        for path in sorted({*local, *remote}):
+            if path not in local:
+                action = REMOVE if self._is_of_data(path) else LEAVE
+                found.append(FileChange(path, action, remote[path].size))
+                continue
+            action, file = ADD, self._folder / path
+            if path in remote:
+                action = KEEP if _same(file, local[path], remote[path]) else CHANGE
+            found.append(FileChange(path, action, file.stat().st_size))
+        return found
+
+    def foreign(self, revision: str | None, dataset: str, local: LocalFiles) -> str:
+        """Describe the data in a commit that is from no build of the dataset, or return "".
+
+        A file that a local one would replace counts as data, but for the card.
+        """
+        files = {
+            path: file
+            for path, file in self._files(revision).items()
+            if path in local or self._is_of_data(path)
+        }
+        there = self._provenance(revision, files.get(PROVENANCE))
+        if there.get("dataset", dataset) != dataset:
+            return f"the dataset {there['dataset']!r}"
+        parts = (split["files"] for splits in made_in(there).values() for split in splits.values())
+        brought = {file["path"] for files in parts for file in files}
+        brought |= {EVAL} if has_eval(there) else set()
+        others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
+        return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
+
+    def _is_of_data(self, path: str) -> bool:
+        """Tell whether a file holds records, or changes how `datasets` or the Hub takes them."""
+        script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
+        return path.lower() in (_SETTINGS, script, EVAL) or bool(_RECORDS.fullmatch(path))
+
+    def tagged(self, version: str) -> str | None:
+        """Return the commit with a tag."""
+        tags = self._api.list_repo_refs(self.name, repo_type="dataset").tags
+        return next((_commit_id(t.target_commit) for t in tags if t.name == version), None)
+
+    def tag(self, tag: str, commit: str | None) -> None:
+        """Tag a commit; an existing tag is an error."""
+        self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
+
+    def upload(self, changes: list[FileChange], parent: str | None, message: str) -> str:
+        """Make the changes in one commit on top of `parent`, or fail with 412; return it."""
+        made = self._api.upload_folder(
+            repo_id=self.name,
+            repo_type="dataset",
+            folder_path=self._folder,
+            allow_patterns=_patterns(changes, ADD, CHANGE),
+            delete_patterns=_patterns(changes, REMOVE),
+            commit_message=message,
+            parent_commit=parent,
+        )
+        return _commit_id(made.oid)
+
+    def read_back(self, local: LocalFiles, commit: str | None) -> None:
+        """Download a commit; PublishError names each file that differs from a local one."""
+        with temporary_folder("publish") as place:
+            self._api.snapshot_download(
+                self.name, repo_type="dataset", revision=commit, local_dir=place
+            )
+            ours = [p for p in self._files(commit) if p in local or self._is_of_data(p)]
+            found = {path: hash_file(place / path, "sha256") for path in ours}
+        if differing := [
+            Problem(path, local.get(path, "no file"), found.get(path, "no file"))
+            for path in sorted({*local, *found})
+            if local.get(path) != found.get(path)
+        ]:
+            raise PublishError(
+                f"{self.name}: the commit {commit}, read back, differs from what was verified",
+                *differing,
+                remedy="It has no tag. Publish again while no other program writes into the build "
+                "or the repository.",
+            )
+
+    def _files(self, revision: str | None) -> dict[str, RepoFile]:
+        if revision is None:
+            return {}
+        tree = self._api.list_repo_tree(
+            self.name, recursive=True, revision=revision, repo_type="dataset"
+        )
+        files = {item.path: item for item in tree if isinstance(item, RepoFile)}
+        files.pop(".gitattributes", None)  # the Hub's
+        return files
+
+    def _provenance(self, revision: str | None, file: RepoFile | None) -> dict[str, Any]:
+        """Return the provenance in a commit, or {} if parley did not write it."""
+        if file is None or file.size > 1_000_000:
+            return {}
+        with temporary_folder("publish") as folder:
+            self._api.hf_hub_download(
+                self.name, PROVENANCE, repo_type="dataset", revision=revision, local_dir=folder
+            )
+            try:
+                return read_provenance(folder)
+            except OutputError:  # another program's provenance.json
+                return {}
+
+
 def _look(
     there: Repository, built: BuiltFolder, files: LocalFiles, private: bool, tag: bool
-) -> tuple[str | None, list[Change], bool]:
+) -> tuple[str | None, list[FileChange], bool]:
     """Return last commit, changes, whether the version is tagged; or refuse to touch other data."""
     repo, version, name = there.name, f"v{built.version}", built.dataset.name
     head, is_private = there.state()
@@ -203,3 +378,46 @@ def _look(
             "changed since. To go back to it, publish with --no-tag."
         )
     return head, changes, bool(tagged)
+
+
+def _patterns(changes: list[FileChange], *actions: str) -> list[str]:
+    return [glob.escape(change.path) for change in changes if change.action in actions]
+
+
+def _same(file: Path, sha256: str, remote: RepoFile) -> bool:
+    if remote.lfs:
+        return bool(remote.lfs.sha256 == sha256)
+    return hash_file(file, "git_blob") == remote.blob_id
+
+
+@contextmanager
+def clear_errors(where: str, advice: str) -> Iterator[None]:
+    """Turn the libraries' errors into a PublishError without tokens; `advice` is a remedy."""
+    try:
+        yield
+    except ParleyError:
+        raise
+    except Exception as error:  # the libraries raise many kinds
+        # a failed upload is a RuntimeError, which names the file, from what went wrong
+        cause = error.__cause__ if isinstance(error, RuntimeError) else None
+        failure = cause or error
+        status = getattr(getattr(failure, "response", None), "status_code", None)
+        said = [str(error)] if cause else []
+        said.append(getattr(failure, "server_message", None) or str(failure))
+        message = " ".join(" ".join(said).split()) or type(failure).__name__
+        what = without_secrets(f"{where}: {message}")
+        raise PublishError(what, remedy=_ADVICE.get(status or 0, advice)) from error
+
+
+def token() -> str | None:
+    """Return the token for the Hub, and hide it from all output."""
+    found = huggingface_hub.get_token()
+    if found:
+        keep_secret(found)
+    return found
+
+
+def _commit_id(found: Any) -> str:
+    if not re.fullmatch("[0-9a-f]{40}", str(found)):
+        raise PublishError(f"the Hub returned an invalid commit id: {str(found)[:100]!r}")
+    return str(found)

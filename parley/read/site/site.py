@@ -17,7 +17,7 @@ from parley.base.disk import files_in, read_regular, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.builds.card import is_licensed, licence_section, parse, prose
-from parley.builds.publication import Published, published
+from parley.builds.publication_note import PublicationNote, read_note
 from parley.read.site.draw import ABOUT, is_broad, svg, table
 from parley.read.site.draw import shown as shorten
 from parley.read.site.markdown import first_paragraph, sections, to_html
@@ -204,9 +204,9 @@ class Description:
         }
 
     @cached_property
-    def published(self) -> Published | None:
+    def published(self) -> PublicationNote | None:
         """The repository that this build was published to, if any."""
-        return published(self.built)
+        return read_note(self.built)
 
     @property
     def load(self) -> dict[str, Any]:

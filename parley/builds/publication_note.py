@@ -20,30 +20,30 @@ _MOST = 1000  # bytes of a note; ours have some 100
 
 
 @dataclass(frozen=True)
-class Published:
-    """A repository and the commit that holds a build."""
+class PublicationNote:
+    """The repository and the commit that hold a build."""
 
     repo: str
     commit: str
 
 
-def note(files: Mapping[str, str], found: Published) -> None:
+def write_note(files: Mapping[str, str], note: PublicationNote) -> None:
     """Note where the verified files of a build, name -> sha256, were published."""
-    text = without_secrets(json.dumps(asdict(found), indent=2))
+    text = without_secrets(json.dumps(asdict(note), indent=2))
     write_whole(_place(files[PROVENANCE]), f"{text}\n")
 
 
-def published(built: BuiltFolder) -> Published | None:
+def read_note(built: BuiltFolder) -> PublicationNote | None:
     """Return where this machine published a build; None without a valid note."""
     try:
         file = _place(hashlib.sha256(read_regular(built.path / PROVENANCE)).hexdigest())
         with open_regular(file) as opened:
-            found = Published(**json.loads(opened.read(_MOST)))
+            note = PublicationNote(**json.loads(opened.read(_MOST)))
     except (OSError, ValueError, TypeError, RecursionError, UsageError):
         return None
     parts = {"repo": r"[\w.-]+/[\w.-]+", "commit": "[0-9a-f]{40}"}
-    sound = all(re.fullmatch(form, str(getattr(found, key))) for key, form in parts.items())
-    return found if sound else None
+    sound = all(re.fullmatch(form, str(getattr(note, key))) for key, form in parts.items())
+    return note if sound else None
 
 
 def _place(provenance: str) -> Path:
