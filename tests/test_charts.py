@@ -14,14 +14,14 @@ from hub import contents
 from parley.base.errors import ScriptError
 from parley.builds.build import build
 from parley.declaration.registry import discover, get
-from parley.read.charts import Bar, Bars, Heatmap, own_charts
+from parley.read.charts import Bar, Bars, Heatmap
 from parley.read.dialogues import dialogues
 from parley.read.transcript import Note, Transcript, Turn
 from parley.rows.folder import open_folder
 from parley.rows.upstream import open_source
 
-pictures = pytest.importorskip(
-    "parley.read.site.pictures", reason="the extra `site` is not installed"
+build_charts = pytest.importorskip(
+    "parley.read.site.build_charts", reason="the extra `site` is not installed"
 )
 from parley.read.site.site import write_site  # noqa: E402 - needs the extra
 
@@ -44,7 +44,7 @@ def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
     monkeypatch.setenv("PARLEY_DATASETS", str(hostile.write(tmp_path)))
     build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
     built = open_folder(tmp_path / "build" / "hostile")
-    names = pictures.write_charts(built, tmp_path / "charts")
+    names = build_charts.write_charts(built, tmp_path / "charts")
     assert len(names) > 8
     for name in names:
         assert re.fullmatch(r"[a-z0-9-]+\.svg|SAMPLE\.txt", name)
@@ -72,13 +72,13 @@ def test_a_chart_that_fails_is_named(sample_build):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(built.dataset), "charts", {"spoilt": broken})
             with pytest.raises(ScriptError, match="spoilt"):
-                list(own_charts(built.dataset.name, built.dataset.charts, built))
+                list(build_charts.dataset_charts(built.dataset.name, built.dataset.charts, built))
 
 
 def test_the_counts_are_those_of_the_parquet(sample_build):
     """Counted from views that the charts do not read."""
     casino = open_folder(sample_build / "casino")
-    charts = pictures.counts_of(casino).charts()
+    charts = build_charts.counts_of(casino).charts()
     sides = casino.named("participants", "train")
     due = Counter((side["points_scored"], side["satisfaction"]) for side in sides)
     assert charts["satisfaction-by-points"].cells == due
@@ -91,7 +91,8 @@ def test_the_counts_are_those_of_the_parquet(sample_build):
     cosrec = open_folder(sample_build / "cosrec")
     qrels = Counter((row["query_id"], row["relevance"]) for row in cosrec.rows("qrels"))
     bars = {
-        bar.label: bar.values for bar in pictures.counts_of(cosrec).charts()["grades-by-query"].bars
+        bar.label: bar.values
+        for bar in build_charts.counts_of(cosrec).charts()["grades-by-query"].bars
     }
     assert bars == {query: tuple(qrels[query, grade] for grade in (2, 1, 0)) for query, _ in qrels}
 
@@ -136,7 +137,7 @@ def test_a_chart_of_many_labels_says_how_many_it_leaves_out(sample_build, monkey
     notes = tuple(Note(f"label {letter}") for letter in string.ascii_letters)
     made = Transcript("a dialogue", turns=[Turn("a", "b", notes)])
     monkeypatch.setattr(built.dataset.transcript, "transcript", lambda row: made)
-    chart = pictures.counts_of(built).charts()["turns-label"]
+    chart = build_charts.counts_of(built).charts()["turns-label"]
     number = len(list(dialogues(built)))
     assert len(chart.bars) == 30
     assert [int(each) for each in re.findall(r"\d+", chart.about)] == [number, 30 * number, 22]
@@ -146,15 +147,15 @@ def test_more_participants_than_the_page_has_bits_for_are_an_error(sample_build,
     built = open_folder(sample_build / "duo")
     facets = {"of all": {str(side): side for side in range(30)}}
     monkeypatch.setattr(built.dataset.transcript, "facets", lambda row: facets)
-    assert max(pictures.counts_of(built).filters["of all"]["sides"][0]) == 29
+    assert max(build_charts.counts_of(built).filters["of all"]["sides"][0]) == 29
     facets["of all"]["31"] = 31
     with pytest.raises(ScriptError):
-        pictures.counts_of(built)
+        build_charts.counts_of(built)
 
 
 @pytest.mark.parametrize("name", ["casino", "duo"])
 def test_every_cell_of_a_heatmap_has_an_address(sample_build, name):
-    counts = pictures.counts_of(open_folder(sample_build / name))
+    counts = build_charts.counts_of(open_folder(sample_build / name))
     heatmaps = [chart for chart in counts.charts().values() if isinstance(chart, Heatmap)]
     assert heatmaps
     for chart in heatmaps:

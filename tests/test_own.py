@@ -11,7 +11,7 @@ from parley.read.export.export import export
 from parley.read.sql import write
 
 pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
-Own = pytest.importorskip("parley.read.site.user_files").Own
+UserFiles = pytest.importorskip("parley.read.site.user_files").UserFiles
 
 DAMAGED = {  # what the error says -> files with ID for dialogue_id and ; for a new line
     "no such": """csv:ID,x;9,a csv:ID,turn,x;2001,0,a;2001,99,b csv:ID,turn,x;9,0,a
@@ -52,7 +52,7 @@ def test_a_damaged_file_is_one_clear_error(sample_build, tmp_path, says, file):
     path = tmp_path / f"mine.{suffix}"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ParleyError) as error:
-        Own(parley.open(sample_build / "casino"), [path])
+        UserFiles(parley.open(sample_build / "casino"), [path])
     assert says in str(error.value)
     assert str(path) in str(error.value)
 
@@ -74,7 +74,7 @@ def test_differences_are_those_of_sql(sample_build, tmp_path):
     with parley.connect(built) as connection:
         for file in files:
             write(connection, MINE[file.name], file)
-        own = Own(built, files)
+        own = UserFiles(built, files)
         ids = [str(row["dialogue_id"]) for row in built.rows("dialogues")]
         for label, query in own.queries.items():
             due = {id for (id,) in connection.execute(query).fetchall()}
@@ -105,7 +105,7 @@ def test_labels_equal_to_gold_do_not_differ_in_any_form(sample_build, tmp_path, 
         for row, cell in zip(rows, cells, strict=True)
     ]
     file.write_text("\n".join(["dialogue_id,turn,id,labels", *lines]))
-    own = Own(built, [file])
+    own = UserFiles(built, [file])
     assert not own.queries
     shown = {note.by for turn in own.beside("2001")[0]["turns"].values() for note in turn}
     assert shown == {"mine: id"}
@@ -115,7 +115,7 @@ def test_labels_equal_to_gold_do_not_differ_in_any_form(sample_build, tmp_path, 
 def test_a_table_of_the_page_comes_back_as_it_went_out(sample_build, tmp_path, config):
     built = parley.open(sample_build / "casino")
     export(built, "csv", tmp_path / "csv")
-    own = Own(built, [tmp_path / "csv" / f"{config}-train.csv"])
+    own = UserFiles(built, [tmp_path / "csv" / f"{config}-train.csv"])
     shown = [own.beside(str(row["dialogue_id"]))[0] for row in built.rows("dialogues")]
     assert not any(each["facts"] or any(each["turns"].values()) for each in shown)
     assert (len(own.notes), own.queries) == (2, {})  # the rows, and the equal columns
@@ -124,7 +124,7 @@ def test_a_table_of_the_page_comes_back_as_it_went_out(sample_build, tmp_path, c
 def test_predictions_are_not_compared_with_the_configs(sample_build, tmp_path):
     built, file = parley.open(sample_build / "casino"), tmp_path / "mine.jsonl"
     file.write_text('{"dialogue_id": 2001, "turn": 2, "labels": []}')
-    own = Own(built, [file, shutil.copy(file, tmp_path / "other.jsonl")])
+    own = UserFiles(built, [file, shutil.copy(file, tmp_path / "other.jsonl")])
     assert [*own.queries] == ["other: labels ≠ mine"]
     assert "strategies" in own.notes[1]
 
@@ -133,7 +133,7 @@ def test_a_value_is_shown_as_the_file_has_it(sample_build, tmp_path):
     values = ["05:00", 9007199254740993, "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]
     file = tmp_path / "mine.jsonl"
     file.write_text(json.dumps({"dialogue_id": 2001} | dict(zip("abc", values, strict=True))))
-    own = Own(parley.open(sample_build / "casino"), [file])
+    own = UserFiles(parley.open(sample_build / "casino"), [file])
     assert [text for _, text in own.beside("2001")[0]["facts"]] == [str(each) for each in values]
 
 

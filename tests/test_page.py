@@ -35,7 +35,7 @@ from parley.rows.upstream import open_source
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
 site = pytest.importorskip("parley.read.site.site", reason="the extra `site` is not installed")
-data = pytest.importorskip("parley.read.site.pages")
+data = pytest.importorskip("parley.read.site.page_data")
 serve = pytest.importorskip("parley.read.site.serve")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -75,7 +75,7 @@ def written(served, build, name, catalogue=None):
     place.parent.mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:  # another test may publish these builds
         patch.setenv("PARLEY_CACHE", str(served[0] / "no cache"))
-        site.write_site(folders, place, asked=data.Asked(catalogue=catalogue))
+        site.write_site(folders, place, selection=data.Selection(catalogue=catalogue))
     address = f"{served[1]}{name}/of%20some/site/"
     return SimpleNamespace(build=build, folder=place, http=address)
 
@@ -828,7 +828,7 @@ def asked_site(served, build, name, asked):
     """Write the pages of CaSiNo, with what is asked for, and return their address."""
     place = served[0] / name
     place.mkdir()
-    made = site.Site([find_folder(build, get("casino"))], asked=asked)
+    made = site.Site([find_folder(build, get("casino"))], selection=asked)
     made.write_assets(place)
     made.write_dataset(place, "casino", lambda *_: None)
     return f"{served[1]}{name}/casino/dialogues.html"
@@ -842,8 +842,8 @@ def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, op
             keys = {key: row[key] for key in ("dialogue_id", "turn")}
             lines.write(keys | {"labels": ["uv-part"], "<b>x</b>": attack})
     folder = find_folder(sample_build, get("casino"))
-    own = pytest.importorskip("parley.read.site.user_files").Own(folder, [file])
-    page = open_page(asked_site(served, sample_build, "own", data.Asked(own=own)))
+    own = pytest.importorskip("parley.read.site.user_files").UserFiles(folder, [file])
+    page = open_page(asked_site(served, sample_build, "own", data.Selection(files=own)))
     (label,) = own.queries
     found, sql = page.evaluate(STATE, f"#{urlencode({'is.differs': label})}")
     assert shown(page, "differs") == {label: len(found)}

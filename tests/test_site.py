@@ -28,9 +28,9 @@ from parley.builds.card import is_licensed, parse
 from parley.builds.publication_note import PublicationNote, read_note, write_note
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues
-from parley.read.site.filters import filters
+from parley.read.filters import filters
 from parley.read.site.markdown import to_html
-from parley.read.site.pages import write_data
+from parley.read.site.page_data import write_data
 from parley.read.site.serve import Parts, serving
 from parley.read.site.site import Description, write_site
 from parley.rows.folder import open_folder

@@ -12,7 +12,7 @@ from parley.cli.common import AsJson, BuildDir, BuildOrOther, Name, Names, Sampl
 from parley.declaration.registry import get
 
 if TYPE_CHECKING:
-    from parley.read.site.pages import Asked
+    from parley.read.site.page_data import Selection
     from parley.rows.folder import BuiltFolder
     from parley.rows.upstream import Sources
 
@@ -90,12 +90,12 @@ def site(
     The page is static files: open its index.html, or put the folder on any host.
     """
     from parley.base.console import progress
-    from parley.read.site.pages import Asked
+    from parley.read.site.page_data import Selection
     from parley.read.site.site import write_site
 
     folders = _folders(names, folder, catalogue)
     with progress("dialogues") as advance:
-        write_site(folders, output, advance, Asked(catalogue=catalogue))
+        write_site(folders, output, advance, Selection(catalogue=catalogue))
     common.print_line(f"{output / 'index.html'}: open it in a browser")
 
 
@@ -107,28 +107,30 @@ def _folders(names: list[str] | None, folder: Path, catalogue: Path | None) -> "
     return [find_folder(folder, dataset) for dataset in common.select_built(names, folder)]
 
 
-def _asked(
+def _selection(
     query: str | None, files: list[Path], place: Path, folders: "list[BuiltFolder]"
-) -> "Asked":
+) -> "Selection":
     """Return a query with the ids that it finds, and files; say how many, and how they differ."""
     from parley.base.console import print_message
     from parley.read.dialogues import require_dialogues
-    from parley.read.site.pages import Asked
-    from parley.read.site.user_files import Own
+    from parley.read.site.page_data import Selection
+    from parley.read.site.user_files import UserFiles
     from parley.read.sql import builds_in, connect, ids, named_in
 
     if len(folders) != 1:
         raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
-    asked = Asked()
+    selection = Selection()
     if query is not None:
         with connect(named_in(query, builds_in(place)), read_only=True) as connection:
-            asked = Asked(query.strip().rstrip(";"), found := ids(connection, query, folders[0]))
+            found = ids(connection, query, folders[0])
+        selection = Selection(query.strip().rstrip(";"), found)
         require_dialogues(folders[0], found)
         print_message(f"{len(found):,} dialogues")
     if files:
-        asked = replace(asked, own=(own := Own(folders[0], files)))
-        print_message("\n".join(own.notes))
-    return asked
+        user_files = UserFiles(folders[0], files)
+        selection = replace(selection, files=user_files)
+        print_message("\n".join(user_files.notes))
+    return selection
 
 
 @app.command()
@@ -146,16 +148,16 @@ def browse(
 
     A dataset is read when its first page is opened.
     """
-    from parley.read.site.pages import Asked
+    from parley.read.site.page_data import Selection
     from parley.read.site.serve import browse as browse_builds
 
     try:
         with common.built_or_samples(folder, sample, names) as place:
             folders = _folders(names, place, catalogue)
-            asked = Asked()
+            selection = Selection()
             if where is not None or files:
-                asked = _asked(where, files or [], place, folders)
-            asked = replace(asked, catalogue=catalogue)
-            browse_builds(folders, asked, port=port, open_browser=open_, is_kept=not sample)
+                selection = _selection(where, files or [], place, folders)
+            selection = replace(selection, catalogue=catalogue)
+            browse_builds(folders, selection, port=port, open_browser=open_, is_kept=not sample)
     except Interrupted:
         return

@@ -1,4 +1,4 @@
-"""The charts that a dataset folder's `charts.py` returns for a build.
+"""The kinds of chart, which a dataset folder's `charts.py` returns for a build.
 
 The page about a dataset shows them and `parley charts` writes them as SVG. Every dataset has
 charts of lengths, labels, filters and documented scores. A dataset folder may hold a `charts.py`:
@@ -7,15 +7,11 @@ charts of lengths, labels, filters and documented scores. A dataset folder may h
     def satisfaction(data: Data) -> Chart               # pure: from the rows of a build
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
-from parley.base.errors import MissingSplitError, ScriptError
-from parley.declaration.figures import Data
 from parley.read.transcript import Value
-from parley.schema.nodes import show
 
 Range = tuple[float, float]  # the least and the greatest number, both included
 Where = Mapping[str, Value | Range]
@@ -81,34 +77,3 @@ class Heatmap:
 
 Chart = Bars | Heatmap
 """A chart, as a function of `CHARTS` in charts.py returns it."""
-
-
-_LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
-
-
-def own_charts(
-    dataset: str, functions: Mapping[str, Callable[[Data], Chart]], data: Data
-) -> Iterator[tuple[str, Chart]]:
-    """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
-
-    ScriptError if charts.py fails on the rows.
-    """
-    for name, function in functions.items():
-        try:
-            found = function(data)
-            if not isinstance(found, Chart):
-                raise TypeError(f"expected a chart, found {found!r:.60}")
-            if isinstance(found, Bars):
-                numbers = [value for bar in found.bars for value in bar.values]
-            else:
-                numbers = [count for (_, _), count in found.cells.items()]
-            for number in numbers:
-                if not isinstance(number, Real) or not abs(number) <= _LARGEST:
-                    raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
-        except MissingSplitError:
-            continue
-        except Exception as error:  # whatever stands in a folder that nobody verified
-            what = f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})"
-            remedy = f"If `parley verify {dataset}` holds for the folder, fix charts.py."
-            raise ScriptError(what, remedy=remedy) from error
-        yield name, found

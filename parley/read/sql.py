@@ -21,7 +21,7 @@ from parley.builds.card_parts import columns_of, meaning_of
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, places
 from parley.read.export.export import cell
-from parley.read.site.filters import pairs_of, sides_of, text_of
+from parley.read.filters import pairs_of, sides_of, text_of
 from parley.read.transcript import Transcript
 from parley.rows.folder import BuiltFolder, find_folder, open_folder
 from parley.rows.provenance import PROVENANCE

@@ -18,14 +18,14 @@ from typing import Any, BinaryIO
 from parley.base.console import plain, print_message, print_output, progress
 from parley.base.disk import temporary_folder
 from parley.base.errors import Interrupted, ParleyError, UsageError
-from parley.read.site.pages import ALL, Asked
+from parley.read.site.page_data import ALL, Selection
 from parley.read.site.site import Site
 from parley.rows.folder import BuiltFolder
 
 
 def browse(
     folders: Sequence[BuiltFolder],
-    asked: Asked = ALL,
+    selection: Selection = ALL,
     *,
     port: int = 0,
     open_browser: bool = True,
@@ -38,7 +38,7 @@ def browse(
     """
     try:
         with temporary_folder("browse") as pages:
-            writer = Site(folders, asked, is_kept)
+            writer = Site(folders, selection, is_kept)
 
             def make(name: str) -> None:
                 with progress("dialogues") as advance:

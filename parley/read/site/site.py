@@ -18,10 +18,10 @@ from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.builds.card import is_licensed, licence_section, parse, prose
 from parley.builds.publication_note import PublicationNote, read_note
-from parley.read.site.draw import ABOUT, is_broad, svg, table
-from parley.read.site.draw import shown as shorten
 from parley.read.site.markdown import first_paragraph, sections, to_html
-from parley.read.site.pages import ALL, Asked, write_data
+from parley.read.site.page_data import ALL, Selection, write_data
+from parley.read.site.svg import ABOUT, is_broad, svg, table
+from parley.read.site.svg import shown as shorten
 from parley.rows.folder import BuiltFolder, typed
 from parley.rows.provenance import CARD
 
@@ -50,7 +50,7 @@ def write_site(
     folders: Sequence[BuiltFolder],
     output: Path,
     on_dialogues: Callable[[str, int], None] = lambda where, done: None,
-    asked: Asked = ALL,
+    selection: Selection = ALL,
 ) -> None:
     """Write the site of these builds, and replace an old site only at the end.
 
@@ -58,7 +58,7 @@ def write_site(
     damaged or lacks a file, or the folder holds files that are of no site; ScriptError if a
     dataset's `transcript.py` fails on a row.
     """
-    site = Site(folders, asked)
+    site = Site(folders, selection)
     with replacing(output, _files_of) as folder:
         site.write_assets(folder)
         for name in site.datasets:
@@ -89,13 +89,13 @@ class Site:
     """
 
     def __init__(
-        self, folders: Sequence[BuiltFolder], asked: Asked = ALL, is_kept: bool = True
+        self, folders: Sequence[BuiltFolder], selection: Selection = ALL, is_kept: bool = True
     ) -> None:
         for built in folders:
             built.require_whole()
         self.datasets = {built.dataset.name: described(built, is_kept) for built in folders}
         self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
-        self._asked, self._pages = asked, _templates()
+        self._selection, self._pages = selection, _templates()
 
     def write_assets(self, site: Path) -> None:
         """Write the files that all pages load."""
@@ -107,13 +107,14 @@ class Site:
         self, site: Path, name: str, on_dialogues: Callable[[str, int], None]
     ) -> None:
         """Write the pages and the data of one dataset."""
-        each, folder = self.datasets[name], site / name
+        described, folder = self.datasets[name], site / name
         folder.mkdir()
-        data = folder / "data"
-        counts = write_data(each.built, data, each.load, on_dialogues, self._asked)
-        self._counts[name] = counts.told
-        notes = self._asked.own.notes if self._asked.own else []
-        about = {"dataset": each, "counts": counts, "root": "../", "own": notes}
+        counts = write_data(
+            described.built, folder / "data", described.load, on_dialogues, self._selection
+        )
+        self._counts[name] = counts.numbers
+        notes = self._selection.files.notes if self._selection.files else []
+        about = {"dataset": described, "counts": counts, "root": "../", "notes": notes}
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(about)
             (folder / page).write_text(text, encoding="utf-8")

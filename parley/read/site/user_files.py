@@ -1,4 +1,4 @@
-"""Files of one's own: rows beside the dialogues, sides and turns whose keys they have."""
+"""Files of the user: rows beside the dialogues, sides and turns whose keys they have."""
 
 import re
 from collections import defaultdict, deque
@@ -19,7 +19,7 @@ from parley.base.errors import (
 from parley.base.values import flat
 from parley.read.dialogues import dialogues
 from parley.read.export.export import cell
-from parley.read.site.filters import DIFFERS, sides_of
+from parley.read.filters import DIFFERS, sides_of
 from parley.read.sql import connect, literal, quoted, until_interrupted
 from parley.read.transcript import Note
 from parley.rows.folder import BuiltFolder
@@ -35,7 +35,7 @@ _WHOLE = r"^\s*([-+]?\d+)(\.0+)?\s*$"
 _NESTED = re.compile(r"STRUCT|MAP|.*\[\]\[\]$", re.DOTALL)
 
 
-class _Rows(NamedTuple):
+class _Relation(NamedTuple):
     """A file or a config, as a table of DuckDB."""
 
     name: str
@@ -49,7 +49,7 @@ class _Rows(NamedTuple):
         return [f"{alias}.{quoted(column)}::varchar" for column in self.keys]
 
 
-class Own:
+class UserFiles:
     """Rows of files beside the dialogues of a build, by their keys.
 
     The key of a file is the id of a dialogue and, for rows of turns or of sides, `turn` or
@@ -110,11 +110,13 @@ class Own:
         ask = self._connection.execute
         return list(until_interrupted(self._connection, lambda: ask(query).fetchall()))
 
-    def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Rows:
+    def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Relation:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
-        return _Rows(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
+        return _Relation(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
 
-    def _described(self, file: Path, name: str, known: dict[Keys, str], whole: set[str]) -> _Rows:
+    def _described(
+        self, file: Path, name: str, known: dict[Keys, str], whole: set[str]
+    ) -> _Relation:
         """Return a file, whose columns tell what its rows are of."""
         require_utf8(file)
         reader = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
@@ -144,7 +146,9 @@ class Own:
         source = f"(select {', '.join(taken)} from {source})"  # noqa: S608
         return self._rows(name, source, known[keys], keys)._replace(is_file=True)
 
-    def _keep(self, rows: _Rows, configs: list[_Rows], known: dict[Keys, str | None]) -> None:
+    def _keep(
+        self, rows: _Relation, configs: list[_Relation], known: dict[Keys, str | None]
+    ) -> None:
         """Keep the values of a file, but its texts, which are compared with ours."""
         is_said = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
         if not rows.kinds:
@@ -194,7 +198,7 @@ class Own:
             raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
         self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
 
-    def _hide_equal(self, mine: _Rows, compared: list[dict[str, bool | None]]) -> None:
+    def _hide_equal(self, mine: _Relation, compared: list[dict[str, bool | None]]) -> None:
         """Show no values of the columns that equal those of the configs in all rows."""
         found = {c: {each[c] for each in compared if c in each} for c in mine.kinds}
         equal = sorted(c for c, each in found.items() if True in each and False not in each)
@@ -207,7 +211,7 @@ class Own:
             for notes in parts.values():
                 notes[:] = [note for note in notes if note.by not in names]
 
-    def _compare(self, mine: _Rows, other: _Rows) -> dict[str, bool | None]:
+    def _compare(self, mine: _Relation, other: _Relation) -> dict[str, bool | None]:
         """Note where a file differs from a config, or from an earlier file.
 
         Return for each column whether it is equal in all rows of the file; None if it is in those
@@ -272,7 +276,7 @@ def _flat(built: BuiltFolder, config: str) -> str:
     return f"(select *{''.join(parts)} from {built.dataset.name}.{quoted(config)})"  # noqa: S608
 
 
-def _task(built: BuiltFolder, file: Path, rows: _Rows) -> str:
+def _task(built: BuiltFolder, file: Path, rows: _Relation) -> str:
     """Return the task whose predictions have the columns of a file, as `score` reads it, or ""."""
     columns = {*rows.keys, *rows.kinds}
     for name, task in built.dataset.tasks.items():

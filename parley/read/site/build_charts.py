@@ -1,28 +1,32 @@
-"""The charts of a build: filters, lengths, labels and scores of any dataset, and its own."""
+"""The charts of a build: of filters, lengths, labels and scores, and those of its `charts.py`."""
 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
 from parley.base.disk import replacing
-from parley.base.errors import ScriptError
+from parley.base.errors import MissingSplitError, ScriptError
 from parley.base.values import flat
-from parley.read.charts import Bar, Bars, Chart, Where, own_charts
+from parley.declaration.figures import Data
+from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
-from parley.read.site.draw import shown, svg
-from parley.read.site.filters import DIFFERS, MOST_SIDES, filters, sides_of
+from parley.read.filters import DIFFERS, MOST_SIDES, filters, sides_of
+from parley.read.site.svg import shown, svg
 from parley.read.transcript import Facets
 from parley.rows.folder import BuiltFolder
+from parley.schema.nodes import show
 from parley.tasks.task import MEASURED, with_references
 
 _MOST_BARS = 30  # in a chart of labels
+_LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
 
 
 class Counts:
@@ -61,7 +65,7 @@ class Counts:
         self._numbers.update({kind: 1, "sides": found})
 
     @property
-    def told(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         """The numbers of dialogues, utterances, rows of other configs and deal actions."""
         kinds = dict.fromkeys(("dialogues", "utterances", *self._kinds), 0)
         kinds |= {"deal actions": 0} if self._numbers["deal actions"] else {}
@@ -79,7 +83,7 @@ class Counts:
         """Return the charts by the names of their files; ScriptError if charts.py fails."""
         found: dict[str, Chart] = {}
         for name, chart in (
-            *own_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
+            *dataset_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
             *self._of_labels(),
             *(each for filter in self.filters.values() for each in self._of_filter(filter)),
             *_scores(self.built),
@@ -159,6 +163,34 @@ class Counts:
             chart = _counted(title, name, counted, (having, self._numbers[counted]), bars)
             widen = " The ranges widen." if scale and scale["widens"] else ""
             yield title, replace(chart, about=chart.about + widen)
+
+
+def dataset_charts(
+    dataset: str, functions: Mapping[str, Callable[[Data], Chart]], data: Data
+) -> Iterator[tuple[str, Chart]]:
+    """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
+
+    ScriptError if charts.py fails on the rows.
+    """
+    for name, function in functions.items():
+        try:
+            chart = function(data)
+            if not isinstance(chart, Chart):
+                raise TypeError(f"expected a chart, found {chart!r:.60}")
+            if isinstance(chart, Bars):
+                numbers = [value for bar in chart.bars for value in bar.values]
+            else:
+                numbers = [count for (_, _), count in chart.cells.items()]
+            for number in numbers:
+                if not isinstance(number, Real) or not abs(number) <= _LARGEST:
+                    raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
+        except MissingSplitError:
+            continue
+        except Exception as error:  # whatever stands in a folder that nobody verified
+            what = f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})"
+            remedy = f"If `parley verify {dataset}` holds for the folder, fix charts.py."
+            raise ScriptError(what, remedy=remedy) from error
+        yield name, chart
 
 
 def _counted(
