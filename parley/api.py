@@ -119,13 +119,12 @@ def verify(
     Raises:
         OutputError: the folder is no build.
     """
-    from parley.read.dialogues import transcripts
     from parley.rows.upstream import at_hand, source_folder
     from parley.verification.verify import verify as verify_build
 
     built = _opened(folder)
     files = at_hand(built.dataset, source_folder(source, "source="))
-    return verify_build(built, files, more=[transcripts])
+    return verify_build(built, files)
 
 
 def load(

@@ -291,8 +291,8 @@ def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, dam
 def test_every_check_is_known_to_fail(sample_build):
     names = {check.name for check in verify(open_folder(sample_build / "casino")).checks}
     own = {c for c in names if hasattr(get("casino").checks, c)}
-    # Of the sample none is counted; tests/test_joins.py damages joins
-    assert names - own - {"counted", "joins"} == DAMAGE.keys()
+    # Of the sample none is counted; tests/test_joins.py and tests/test_check.py damage the others
+    assert names - own - {"counted", "joins", "transcripts"} == DAMAGE.keys()
 
 
 def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):

@@ -92,6 +92,8 @@ def sample_builds(folder: DatasetFolder) -> Iterator[str]:
 def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
     """The checks of `parley verify` and of the dataset pass on the built sample."""
     for check in verify(folder.built).checks:
+        if check.name == transcripts.__name__:  # which has a rule of its own
+            continue
         for problem in check.problems:
             mend = f"fix the rows or the check: {check.definition}"
             yield one_line(f"{check.name}: {problem}; {mend}")

@@ -172,12 +172,11 @@ def verify(
     chosen = common.select_built(names, folder)  # before what is slow to import
     from parley.base.console import progress
     from parley.cli.report import report
-    from parley.read.dialogues import transcripts
     from parley.rows.upstream import source_folder
     from parley.verification.verify import Verification, verify_each
 
     with progress() as advance:
-        outcomes = list(verify_each(chosen, folder, source_folder(source), advance, [transcripts]))
+        outcomes = list(verify_each(chosen, folder, source_folder(source), advance))
     found = [each for each in outcomes if isinstance(each, Verification)]
     named = zip((dataset.name for dataset in chosen), outcomes, strict=True)
     broken = {name: each for name, each in named if isinstance(each, ParleyError)}

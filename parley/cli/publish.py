@@ -35,7 +35,6 @@ def publish(
     from parley.builds.publication_note import PublicationNote, write_note
     from parley.cli.report import publication
     from parley.hub import publish as hub
-    from parley.read.dialogues import transcripts
     from parley.rows.folder import find_folder
     from parley.rows.upstream import at_hand, source_folder
 
@@ -55,7 +54,7 @@ def publish(
         if upstream is None:
             step("not compared with upstream files: none are available")
 
-    hub.verify_for_upload(built, upstream, permitted, on_verify, [transcripts])
+    hub.verify_for_upload(built, upstream, permitted, on_verify)
     given: Any = {"private": private, "tag": tag, "dry_run": dry_run, "endpoint": endpoint}
     found = hub.publish(built, files, repo, **given, on_step=step)
     if found.commit:

@@ -2,13 +2,14 @@
 
 An interruption is harmless. The commit adds all files or none, and fails if the repository has
 changed since its files were compared. The tag comes last. A repository holds the old version or the
-new one, and publishing again completes the
+new one, and publishing again completes the upload.
 """
 
 import glob
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,8 @@ from parley.rows.folder import BuiltFolder
 from parley.rows.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
 from parley.rows.upstream import Sources
 from parley.source.pins import hash_file
-from parley.verification.verify import BuildCheck, verify
+
+from parley.verification.verify import verify
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"
 
@@ -137,12 +139,11 @@ def verify_for_upload(
     source: Sources | None,
     permitted: bool,
     on_verify: Callable[[], None] = lambda: None,
-    more: Sequence[BuildCheck] = (),
 ) -> None:
     """Raise OutputError with the reasons why a build is not published.
 
     `on_verify` is called before the build is verified, which takes long. `permitted` tells that
-    the user has permission to publish, whatever the card says. `more` are checks of later layers.
+    the user has permission to publish, whatever the card says.
     """
     reasons = []
     if built.is_sample:
@@ -156,7 +157,7 @@ def verify_for_upload(
         reasons.append(unlicensed)
     if not reasons:
         on_verify()
-        found = verify(built, source, more=more)
+        found = verify(built, source)
         if found.failed:
             reasons.append(f"{built.command('verify')} fails; read its output")
         reasons += [each.skipped for each in found.checks if each.name == "shards" and each.skipped]

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
@@ -16,8 +17,11 @@ import pyarrow.parquet as pq
 from parley.base.values import differences
 from parley.builds import built_questions
 from parley.builds.card import built_card
+from parley.declaration.configs import Config
 from parley.declaration.figures import A_SAMPLE, Figure, every_count, marked
 from parley.declaration.measured import FILE, measured
+from parley.rows.arrow import to_batches
+
 from parley.rows.folder import BuiltFolder
 from parley.rows.provenance import (
     EVAL,
@@ -30,7 +34,7 @@ from parley.rows.provenance import (
     text_of,
     tools,
 )
-from parley.rows.splits import BuiltSplit, SplitPlan, write_batches
+from parley.rows.splits import BuiltSplit, SplitPlan, generate, write_batches
 from parley.rows.upstream import Sources, sources_of
 from parley.schema.features import arrow_schema
 from parley.source import pins
@@ -45,19 +49,39 @@ _OF_THE_HUB = re.compile(
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
 
 
-class Remeasured:
-    """What a build measures of its rows, computed when a check first asks for it."""
+@dataclass(frozen=True)
+class FromSource:
+    """What a build makes of the source of a split."""
 
-    def __init__(self, built: BuiltFolder) -> None:
+    split: BuiltSplit | Exception  # or what it fails with
+    not_back: list[str]  # a problem for each row that does not convert back to its record
+
+
+class Remeasured:
+    """What a build measures of its rows, computed when a check first asks for it.
+
+    No file is kept. Where the files that a build writes of the source are those of the folder, the
+    rows of the folder are not written once more.
+    """
+
+    def __init__(self, built: BuiltFolder, plans: Plans) -> None:
         self._built = built
+        self._plans = plans
+
+    @cached_property
+    def from_source(self) -> dict[tuple[str, str], FromSource]:
+        """What a build writes of the source of each split, where it is at hand."""
+        names = [name for name in self._built.declared if name in self._plans]
+        return {name: _from_source(self._plans[name]) for name in names}
 
     @cached_property
     def splits(self) -> dict[tuple[str, str], BuiltSplit]:
-        """What a build writes of the rows of each split; the files are hashed and not kept."""
+        """What a build writes of the rows of each split."""
         built = self._built
         versions = built_questions.versions_of(built) if built.has_questions else {}
         return {
-            name: write_batches(
+            name: self._rebuilt(name)
+            or write_batches(
                 name,
                 (batch for table in built.tables(*name) for batch in table.to_batches()),
                 arrow_schema(built.columns(name[0])),
@@ -66,6 +90,16 @@ class Remeasured:
             )
             for name in built.with_questions
         }
+
+    def _rebuilt(self, name: tuple[str, str]) -> BuiltSplit | None:
+        """Return what a build writes of the source, if these are the files of the folder."""
+        if name not in self.from_source:
+            return None
+        split = self.from_source[name].split
+        if isinstance(split, Exception):
+            return None
+        hashes = [pins.hash_file(path, "sha256") for path in self._built.files(*name)]
+        return split if hashes == [file.sha256 for file in split.files] else None
 
     @property
     def measured(self) -> dict[str, dict[str, Any]]:
@@ -76,6 +110,42 @@ class Remeasured:
             return split.measured | {"bytes": sum(file["bytes"] for file in files)}
 
         return by_config(self.splits.values(), entry)
+
+
+def _from_source(plan: SplitPlan) -> FromSource:
+    """Generate and write the rows of a split; convert each row of a lossless config back."""
+    config, place = plan.config, "/".join(plan.name)
+    records: list[Any] = []
+    problems: list[str] = []
+
+    def rows() -> Iterator[Any]:
+        if not isinstance(config, Config):
+            yield from generate(plan)
+            return
+        for number, row in enumerate(generate(plan, records)):
+            problems.extend(_not_back(config, row, records.pop(), f"{place}[{number}]"))
+            yield row
+
+    try:
+        batches = to_batches(rows(), plan.schema, place)
+        return FromSource(write_batches(plan.name, batches, plan.schema, None), problems)
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # which the check `source` reports
+        return FromSource(error, problems)
+
+
+def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
+    try:
+        back = config.to_record(row)
+    except MemoryError:  # blames no script
+        raise
+    except Exception as error:  # of a script
+        yield f"{where}: does not convert back: {type(error).__name__}: {error}"
+        return
+    if back != record or not config.node.fits(back):  # as true, which equals 1
+        said = next(differences(back, record), "it is of another type")
+        yield f"{where}: does not convert back to the upstream record: {said}"
 
 
 def files(built: BuiltFolder) -> Iterator[str]:

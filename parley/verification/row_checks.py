@@ -18,11 +18,12 @@ from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest
+
 from parley.rows.folder import BuiltFolder
 from parley.rows.splits import SplitPlan, fitting, generate
 from parley.schema.composites import KEY
 from parley.verification.check import NotChecked, Note
-from parley.verification.folder_checks import Plans, Remeasured
+from parley.verification.folder_checks import FromSource, Plans, Remeasured
 
 
 def keys(built: BuiltFolder) -> Iterator[str]:
@@ -111,7 +112,8 @@ def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator
         yield NotChecked(f"the upstream files {which}are not available")
     for name in built.declared:
         if name in plans:
-            yield from _against_source(built, plans[name], remeasured.splits[name].digest)
+            made, digest = remeasured.from_source[name], remeasured.splits[name].digest
+            yield from _against_source(built, plans[name], made, digest)
 
 
 def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:
@@ -170,37 +172,15 @@ def _as_text(record: Any) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False, default=repr)
 
 
-def _against_source(built: BuiltFolder, plan: SplitPlan, found: str) -> Iterator[str]:
-    place = "/".join(plan.name)
-    lossless = isinstance(plan.config, Config)
-    records: list[Any] = []
-    differing: list[str] = []
-
-    def rows() -> Iterator[Any]:
-        for number, row in enumerate(generate(plan, records if lossless else None)):
-            if isinstance(plan.config, Config):
-                differing.extend(_not_back(plan.config, row, records.pop(), f"{place}[{number}]"))
-            yield row
-
-    digest = Digest(plan.schema)
-    for batch in to_batches(rows(), plan.schema, place):
-        digest.update(batch)
-    if digest.hexdigest() != found:
-        yield from row_differences(place, built.rows(*plan.name), list(generate(plan)))
-    yield from differing
-
-
-def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
-    try:
-        back = config.to_record(row)
-    except MemoryError:  # blames no script
-        raise
-    except Exception as error:  # of a script
-        yield f"{where}: does not convert back: {type(error).__name__}: {error}"
-        return
-    if back != record or not config.node.fits(back):  # as true, which equals 1
-        said = next(differences(back, record), "it is of another type")
-        yield f"{where}: does not convert back to the upstream record: {said}"
+def _against_source(
+    built: BuiltFolder, plan: SplitPlan, source: FromSource, digest: str
+) -> Iterator[str]:
+    if isinstance(source.split, Exception):
+        raise source.split
+    if source.split.digest != digest:
+        expected = list(generate(plan))
+        yield from row_differences("/".join(plan.name), built.rows(*plan.name), expected)
+    yield from source.not_back
 
 
 def views(built: BuiltFolder, plans: Plans) -> Iterator[str]:

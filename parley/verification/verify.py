@@ -1,6 +1,6 @@
 """Verifies a build: its checks and every documented figure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,12 @@ from typing import Any
 from parley.base.errors import OutputError, ParleyError
 from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, figures, marked
 from parley.declaration.registry import Dataset
+from parley.read.dialogues import transcripts
 from parley.rows.folder import BuiltFolder, find_folder
 from parley.rows.splits import paused_garbage_collection, plan
 from parley.rows.upstream import Sources, at_hand, open_source
 from parley.verification import folder_checks, row_checks
 from parley.verification.check import Check, OnStep, run_check
-
-BuildCheck = Callable[[BuiltFolder], Iterator[str]]
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,14 @@ def verify(
     built: BuiltFolder,
     source: Sources | None = None,
     on_step: OnStep = lambda dataset, step: None,
-    more: Sequence[BuildCheck] = (),
 ) -> Verification:
-    """Verify a build, also against its upstream files, if available, or against the sample.
-
-    `more` are checks of later layers.
-    """
+    """Verify a build, also against its upstream files, if available, or against the sample."""
     dataset = built.dataset
     built = BuiltFolder(built.path, dataset, built.provenance, built.shown)  # reads files anew
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}
-    remeasured = folder_checks.Remeasured(built)
+    remeasured = folder_checks.Remeasured(built, plans)
 
     def test(check: Callable[..., Iterator[str]], *arguments: Any) -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
@@ -95,17 +90,13 @@ def verify(
         test(row_checks.source, plans, remeasured),
         test(row_checks.joins, plans),
         test(folder_checks.counted),
-        *map(test, more),
+        test(transcripts),
     ]
     return Verification(dataset.name, built.is_sample, checks, found)
 
 
 def verify_each(
-    datasets: list[Dataset],
-    build: Path,
-    sources: Path | None,
-    on_step: OnStep,
-    more: Sequence[BuildCheck] = (),
+    datasets: list[Dataset], build: Path, sources: Path | None, on_step: OnStep
 ) -> Iterator[Verification | ParleyError]:
     """Verify the builds of datasets in a folder; yield each result or error."""
     for dataset in datasets:
@@ -113,7 +104,7 @@ def verify_each(
         try:
             with paused_garbage_collection():
                 built = find_folder(build, dataset)
-                outcome = verify(built, at_hand(dataset, sources), on_step, more)
+                outcome = verify(built, at_hand(dataset, sources), on_step)
         except MemoryError:  # which ends the command
             raise
         except ParleyError as error:
