@@ -18,7 +18,7 @@ is read. Names are the same in any case, with spaces, hyphens or underscores.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from parley.base.strict_json import loads
 from parley.tasks.asking import AMBIGUOUS, INVALID, NO_ANSWER, Unreadable, final_text
@@ -42,7 +42,7 @@ _BESIDE = (  # keys that change no value beside them
 )
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _FENCE = re.compile(r"```(?:json5?\b|\w+$)?", re.MULTILINE)
-_FOUND = "\0"  # stands for an object in the rest of a text
+_OBJECT = "\0"  # stands for an object in the rest of a text
 _AROUND = " \t\n*_`\"'「」"  # may stand around an answer
 _BOX = re.compile(r"\\boxed\{([^{}]*)\}|\\boxed\{(?=\s*\\?\{)")
 _CHECK = re.compile(r"^\W{0,9}?\[([ x✓✔]?)\][ \t]*([\w -]+)$", re.IGNORECASE | re.MULTILINE)
@@ -66,7 +66,7 @@ _RANKS = ("high", "medium", "low", "highest", "lowest")
 _ANSWER = r"(?:(?:the |my )?(?:final )?(?:answer|rating|答え|回答|スコア|点数|評価))"
 _CLAUSE = r"(?:^|[.,:;!?]|\b(?:so|that|say|thus|therefore)\b)[ \t*_`>-]*(?:\b(?:the|my|final) )*"
 _MARK = (  # "the score is" may begin any prose, and counts only before a value
-    rf"(?:(?P<due>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
+    rf"(?:(?P<colon>{_ANSWER}[\s*_]*[:=]|^[ \t*_`>-]*(?:my |final )?%s[\s*_`]*[:=])"
     rf"|(?:(?P<whole>{_ANSWER}|^[ \t*_`>-]*{_NAME}|{_CLAUSE}(?<![\w{{,'\"-])%s)"
     r"|(?<![\w{{,'\"-])(?<!own )(?<!our )%s)"
     r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.{0,300}))"
@@ -94,19 +94,19 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str]:
 
     Nothing within a broken object is read, and nothing at all among too many.
     """
-    found, rest, done = list[dict[str, Any]](), "", 0
+    objects, rest, end = list[dict[str, Any]](), "", 0
     for _ in range(_MOST):
-        start = text.find("{", done)
+        start = text.find("{", end)
         if start < 0:
-            return found, rest + text[done:]
+            return objects, rest + text[end:]
+        rest += text[end:start]
         try:
             value, end = _parsed(text, start)
-            found.append(value)
-            rest += text[done:start] + _FOUND
+            objects.append(value)
+            rest += _OBJECT
         except (ValueError, RecursionError):
             end = _closed(text, start)
-            rest += text[done:end]
-        done = end
+            rest += text[start:end]
     return [], ""
 
 
@@ -129,12 +129,12 @@ def _parsed(text: str, start: int) -> tuple[Any, int]:
 
         names = "|".join(_PYTHONS)
         of_python = re.sub(rf"\b(?:{names})\b", lambda name: _PYTHONS[name[0]], text)
-        for each in dict.fromkeys((text, of_python)):
+        for source in dict.fromkeys((text, of_python)):
             value, error, end = json5.parse(
-                each, start=start, consume_trailing=False, allow_duplicate_keys=False
+                source, start=start, consume_trailing=False, allow_duplicate_keys=False
             )
             if not error:
-                if re.search(r"[:\[,]\s*[-+]?0x", each[start:end], re.IGNORECASE):
+                if re.search(r"[:\[,]\s*[-+]?0x", source[start:end], re.IGNORECASE):
                     break  # JSON5 takes 0x4 for 4
                 return loads(json.dumps(value)), end
         raise
@@ -174,124 +174,163 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     Several fields are read in objects, or all of them beside their names. An object may be the
     value of a single field.
     """
-    of_one = next(iter(parsers.values())) if len(parsers) == 1 else None
-    named = [*getattr(of_one, "names", [] if of_one else parsers)]
-    tags = {*map(_plain, ["answer", *parsers, *named])}
-    pair = re.compile(_PAIR % "|".join(map(in_any_form, named)), re.IGNORECASE)
+    return _Reader(parsers).read
 
-    def read(text: str) -> Mapping[str, Any] | Unreadable:
-        text = _END.sub("", final_text(text).replace(_FOUND, " ")).translate(_QUOTES)
-        text = re.sub(r"\\(?:text|math)\w*\{([^{}]*)\}", r"\1", text)
-        text = re.sub(r"&gt;|\\(?:to|gt|succ|rightarrow)\b", ">", text)
-        text = _BOX.sub(lambda box: "" if box[1] is None else f"\nAnswer: {box[1]}\n", text)
-        text = text.replace("\\{", "{").replace("\\}", "}")
-        text = _HEADING.sub(r"\1:\n", text)
-        text = _CHECK.sub(lambda box: f"{box[2]}: {bool(box[1].strip())}", _mended(text))
-        objects, rest = _objects(_TAG.sub(as_line, text))
+
+class _Place(NamedTuple):
+    """A place of a text that holds an answer."""
+
+    start: int
+    fields: Mapping[str, Any] | Unreadable
+    is_alone: bool  # else it stands within a sentence, and only tells that another one differs
+
+
+class _Reader:
+    """The reader of answers with some fields; `parsers` has the parser of each."""
+
+    def __init__(self, parsers: Mapping[str, Parser]) -> None:
+        self._parsers = parsers
+        self._is_single = len(parsers) == 1
+        self._names = [*parsers]  # that may stand beside a value on a line
+        if self._is_single:
+            (parse,) = parsers.values()
+            self._names = [*getattr(parse, "names", ())]
+        self._tags = {*map(_plain, ["answer", *parsers, *self._names])}
+        self._pair = re.compile(_PAIR % "|".join(map(in_any_form, self._names)), re.IGNORECASE)
+
+    def read(self, text: str) -> Mapping[str, Any] | Unreadable:
+        """Return the fields of an answer, or why it is unreadable."""
+        objects, rest = _objects(_TAG.sub(self._line_of_tag, _without_markup(text)))
         rest = _FENCE.sub("", rest)
-        ends = [each.start() for each in re.finditer(_FOUND, rest)]
-        places = [
-            (at, fields, _is_alone(rest, at))
-            for at, given in zip(ends, objects, strict=True)
-            if (fields := fields_of(given)) is not None
-        ]
-        if named and isinstance(fields := fields_of(beside_names(rest)), dict):
-            places.append((pair.search(rest).start(), fields, True))  # type: ignore[union-attr]
-        if of_one:
-            places += marked(rest, *parsers)
-            if "{" not in rest and not any(alone for *_, alone in places):
-                whole = single(_value(rest))
-                places += [] if isinstance(whole, Unreadable) else [(0, whole, True)]
-        answers = [each for _, each, _ in places if not isinstance(each, Unreadable)]
-        if any(each != answers[0] for each in answers):
-            return Unreadable(AMBIGUOUS)
-        if not any(alone for *_, alone in places):
-            return Unreadable(NO_ANSWER)
-        at = min(at for at, *_ in places)
-        near = "\n".join((*rest[:at].rstrip().splitlines()[-1:], rest[at:]))
-        if _DOUBT.search(near):
-            return Unreadable(NO_ANSWER)
-        return answers[0] if len(answers) == len(places) else Unreadable(INVALID)
+        places = [*self._in_objects(objects, rest), *self._beside_names(rest)]
+        if self._is_single:
+            places += self._behind_marks(rest)
+            if "{" not in rest and not any(place.is_alone for place in places):
+                fields = self._single(_value(rest))
+                if not isinstance(fields, Unreadable):
+                    places.append(_Place(0, fields, True))
+        return _agreed(places, rest)
 
-    def as_line(tag: re.Match[str]) -> str:
-        if _plain(tag[2]) not in tags:
+    def _line_of_tag(self, tag: re.Match[str]) -> str:
+        """Return a tag of a field or label as the start or the end of a line "name: value"."""
+        if _plain(tag[2]) not in self._tags:
             return tag[0]
         return "\n" if tag[1] else f"\n{tag[2]}: "
 
-    def beside_names(rest: str) -> Mapping[str, Any]:
-        """Return name -> what stands beside it; {} unless all names have one value."""
-        found: dict[str, set[str]] = {}
-        for each in pair.finditer(rest):
-            found.setdefault(_plain(each[1]), set()).add(_plain(each[2]))
-        is_clear = all(len(values) == 1 for values in found.values())
-        return {name: values.pop() for name, values in found.items()} if is_clear else {}
+    def _in_objects(self, objects: Sequence[Mapping[str, Any]], rest: str) -> Iterator[_Place]:
+        """Yield the objects that hold the fields; `rest` is the text around the objects."""
+        starts = [match.start() for match in re.finditer(_OBJECT, rest)]
+        for start, value in zip(starts, objects, strict=True):
+            fields = self._fields(value)
+            if fields is not None:
+                yield _Place(start, fields, _is_alone(rest, start))
 
-    def marked(rest: str, field: str) -> Iterator[tuple[int, Any, bool]]:
+    def _beside_names(self, rest: str) -> Iterator[_Place]:
+        """Yield the values beside all names, if each name has one value."""
+        values: dict[str, set[str]] = {}
+        pairs = [*self._pair.finditer(rest)] if self._names else []
+        for pair in pairs:
+            values.setdefault(_plain(pair[1]), set()).add(_plain(pair[2]))
+        if pairs and all(len(texts) == 1 for texts in values.values()):
+            fields = self._fields({name: text for name, (text,) in values.items()})
+            if isinstance(fields, Mapping):
+                yield _Place(pairs[0].start(), fields, True)
+
+    def _behind_marks(self, rest: str) -> Iterator[_Place]:
+        """Yield the values of a single field behind "Answer:", "the score is" and their like."""
+        (field,) = self._parsers
         name = re.escape(field)
-        mark = re.compile(_MARK % (name, name, name), re.IGNORECASE | re.MULTILINE)
-        for each in mark.finditer(rest):
-            value = _value(each["value"])
-            before = re.split(r"[.!?;\n]", rest[max(0, each.start() - 300) : each.start()])[-1]
-            if not value or value[0] == _FOUND or mark.match(each["value"]):
+        pattern = re.compile(_MARK % (name, name, name), re.IGNORECASE | re.MULTILINE)
+        for mark in pattern.finditer(rest):
+            value = _value(mark["value"])
+            before = re.split(r"[.!?;\n]", rest[max(0, mark.start() - 300) : mark.start()])[-1]
+            if not value or value[0] == _OBJECT or pattern.match(mark["value"]):
                 continue
             if _DENIED.search(before):  # "I would not say that the score is 4"
                 continue
-            found, alone = single(value), bool(each["due"] or each["whole"])
-            if isinstance(found, Unreadable) and (not each["due"] or "\n" in each[0].lstrip()):
-                found, alone = (
-                    single(_value(re.split(r"[\s,;(。]|\.(?!\d)", each["value"])[0])),
-                    False,
-                )
-                if isinstance(found, Unreadable):
+            fields, is_alone = self._single(value), bool(mark["colon"] or mark["whole"])
+            if isinstance(fields, Unreadable) and (not mark["colon"] or "\n" in mark[0].lstrip()):
+                word = re.split(r"[\s,;(。]|\.(?!\d)", mark["value"])[0]
+                fields, is_alone = self._single(_value(word)), False
+                if isinstance(fields, Unreadable):
                     continue
-            yield each.start(), found, alone
+            yield _Place(mark.start(), fields, is_alone)
 
-    def single(value: Any) -> Mapping[str, Any] | Unreadable:
-        ((field, parse),) = parsers.items()
-        found = parse(value)
-        return found if isinstance(found, Unreadable) else {field: found}
+    def _single(self, value: Any) -> Mapping[str, Any] | Unreadable:
+        """Return the single field with its value."""
+        ((field, parse),) = self._parsers.items()
+        parsed = parse(value)
+        return parsed if isinstance(parsed, Unreadable) else {field: parsed}
 
-    def fields_of(given: Mapping[str, Any]) -> Mapping[str, Any] | Unreadable | None:
-        given = _without_reasons(given, *parsers)
-        if len(given) == 1 and (name := _plain(*given)) not in map(_plain, parsers):
-            (value,) = given.values()  # the fields, or the field, by another name
-            if not re.fullmatch(_NAME, name) or (not of_one and "partner" in name):
+    def _fields(self, value: Mapping[str, Any]) -> Mapping[str, Any] | Unreadable | None:
+        """Return the fields that an object holds, None if it is no answer."""
+        value = _without_reasons(value, *self._parsers)
+        if len(value) == 1 and (name := _plain(*value)) not in map(_plain, self._parsers):
+            (inner,) = value.values()  # the fields, or the field, by another name
+            if not re.fullmatch(_NAME, name) or (not self._is_single and "partner" in name):
                 return None
-            if isinstance(value, Mapping) and (found := fields_of(value)) is not None:
-                return found
-            return single(value) if of_one else None
-        by_name = {_plain(name): value for name, value in given.items()}
-        due = {name: _plain(name) for name in parsers}
-        if len(by_name) == len(given) and by_name.keys() >= {*due.values()}:
-            values = {name: parse(_bare(by_name[due[name]])) for name, parse in parsers.items()}
-            is_wrong = len(by_name) > len(due) or any(
-                isinstance(each, Unreadable) for each in values.values()
+            if isinstance(inner, Mapping) and (fields := self._fields(inner)) is not None:
+                return fields
+            return self._single(inner) if self._is_single else None
+        by_name = {_plain(name): inner for name, inner in value.items()}
+        plain_names = {name: _plain(name) for name in self._parsers}
+        if len(by_name) == len(value) and by_name.keys() >= {*plain_names.values()}:
+            values = {
+                name: parse(_bare(by_name[plain_names[name]]))
+                for name, parse in self._parsers.items()
+            }
+            is_wrong = len(by_name) > len(plain_names) or any(
+                isinstance(parsed, Unreadable) for parsed in values.values()
             )
             return Unreadable() if is_wrong else values
-        whole = single(given) if len(parsers) == 1 else Unreadable()
+        whole = self._single(value) if self._is_single else Unreadable()
         return None if isinstance(whole, Unreadable) else whole
 
-    return read
+
+def _without_markup(text: str) -> str:
+    """Return an answer with marks of LaTeX, headings and boxes as plain text."""
+    text = _END.sub("", final_text(text).replace(_OBJECT, " ")).translate(_QUOTES)
+    text = re.sub(r"\\(?:text|math)\w*\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"&gt;|\\(?:to|gt|succ|rightarrow)\b", ">", text)
+    text = _BOX.sub(lambda box: "" if box[1] is None else f"\nAnswer: {box[1]}\n", text)
+    text = text.replace("\\{", "{").replace("\\}", "}")
+    text = _HEADING.sub(r"\1:\n", text)
+    return _CHECK.sub(lambda box: f"{box[2]}: {bool(box[1].strip())}", _mended(text))
 
 
-def _without_reasons(given: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+def _agreed(places: Sequence[_Place], rest: str) -> Mapping[str, Any] | Unreadable:
+    """Return the answer that all places hold, or why there is none."""
+    answers = [place.fields for place in places if not isinstance(place.fields, Unreadable)]
+    if any(answer != answers[0] for answer in answers):
+        return Unreadable(AMBIGUOUS)
+    if not any(place.is_alone for place in places):
+        return Unreadable(NO_ANSWER)
+    start = min(place.start for place in places)
+    near = "\n".join((*rest[:start].rstrip().splitlines()[-1:], rest[start:]))
+    if _DOUBT.search(near):
+        return Unreadable(NO_ANSWER)
+    return answers[0] if len(answers) == len(places) else Unreadable(INVALID)
+
+
+def _without_reasons(value: Mapping[str, Any], *fields: str) -> dict[str, Any]:
+    """Return an object without the keys that change no value beside them."""
     beside = {*_BESIDE.split()} - {*map(str.casefold, fields)}
-    return {name: value for name, value in given.items() if name.casefold() not in beside}
+    return {name: inner for name, inner in value.items() if name.casefold() not in beside}
 
 
 def _bare(value: Any) -> Any:
     """Return the value of {"value": ..., "reason": ...}; another value as it is."""
-    known = _without_reasons(value) if isinstance(value, Mapping) else {}
-    return known["value"] if [*known] == ["value"] else value
+    fields = _without_reasons(value) if isinstance(value, Mapping) else {}
+    return fields["value"] if [*fields] == ["value"] else value
 
 
 def _is_alone(rest: str, at: int) -> bool:
     """Tell whether nothing stands behind the objects of a line, and no denial before them."""
-    before, *behind = rest[rest.rfind("\n", 0, at) + 1 :].split("\n", 1)[0].split(_FOUND)
+    before, *behind = rest[rest.rfind("\n", 0, at) + 1 :].split("\n", 1)[0].split(_OBJECT)
     if not _DENIED.search(behind[-1]):  # a comment, or another sentence
         behind[-1] = re.sub(r"^[\s*`]*(?://|#|[.。]\s*(?=[^\W\d]))\D*$", "", behind[-1])
     return not _DENIED.search(before) and not any(
-        each.strip(_AROUND + "[]}$.,;。\\-") for each in behind
+        text.strip(_AROUND + "[]}$.,;。\\-") for text in behind
     )
 
 
@@ -309,11 +348,16 @@ def in_any_form(name: str) -> str:
 
 def _named(name: Any, options: Sequence[str]) -> str | None:
     is_text = isinstance(name, str)
-    return next((each for each in options if is_text and _plain(each) == _plain(name)), None)
+    return next((option for option in options if is_text and _plain(option) == _plain(name)), None)
 
 
 _TRUE, _FALSE = "true yes 1 ✅ ✓ ✔ ✔️ ja sí si はい 是", "false no 0 ❌ ✗ ✘ ✖ nein いいえ 否"
 _BOOLEANS = dict.fromkeys(_TRUE.split(), True) | dict.fromkeys(_FALSE.split(), False)
+
+
+def _boolean(value: Any) -> bool | None:
+    """Return the boolean that a value stands for, None for none."""
+    return _BOOLEANS.get(str(_bare(value)).casefold())
 
 
 def one_of(options: Sequence[str]) -> Parser:
@@ -322,32 +366,32 @@ def one_of(options: Sequence[str]) -> Parser:
 
 
 def some_of(labels: Sequence[str]) -> Parser:
-    """Return the parser of none or more labels, given in the order of `labels`.
+    """Return the parser of none or more labels, in the order of `labels`.
 
     They stand in {label: true or false} with all labels, in a JSON list, or between commas;
     "none" stands for none.
     """
 
     def parse(value: Any) -> list[str] | Unreadable:
+        names = value
         if isinstance(value, Mapping):
-            known = [(label, has) for name, has in value.items() if (label := _named(name, labels))]
-            is_whole = sorted(label for label, _ in known) == sorted(labels)
-            known = [(label, _BOOLEANS.get(str(_bare(has)).casefold())) for label, has in known]
-            if not is_whole or len(known) < len(value) or None in dict(known).values():
+            pairs = [(_named(name, labels), _boolean(has)) for name, has in value.items()]
+            known = [label for label, _ in pairs if label is not None]
+            if len(known) < len(pairs) or sorted(known) != sorted(labels):
                 return Unreadable()
-            names = [label for label, has in known if has]
-        else:
-            names = value
-            if isinstance(value, str):
-                names = re.split("[,;\n]", value)
-                if any(re.match(r"\W*no\s", each, re.IGNORECASE) for each in names):
-                    return Unreadable()  # "no need" may deny the label need
+            if any(has is None for _, has in pairs):
+                return Unreadable()
+            names = [label for label, has in pairs if has]
+        elif isinstance(value, str):
+            names = re.split("[,;\n]", value)
+            if any(re.match(r"\W*no\s", name, re.IGNORECASE) for name in names):
+                return Unreadable()  # "no need" may deny the label need
         if not isinstance(names, list):
             return Unreadable()
-        if [_named(each, ["none"]) for each in names] == ["none"]:
+        if [_named(name, ["none"]) for name in names] == ["none"]:
             return []
-        chosen = [_named(each, labels) for each in names]
-        return Unreadable() if None in chosen else [each for each in labels if each in chosen]
+        chosen = [_named(name, labels) for name in names]
+        return Unreadable() if None in chosen else [label for label in labels if label in chosen]
 
     parse.names = labels  # type: ignore[attr-defined]  # each may stand beside true or false
     return parse
@@ -368,14 +412,14 @@ def order_of(items: Sequence[str]) -> Parser:
             names = [by_rank[rank] for rank in _RANKS[:3]] if is_whole else None
         elif isinstance(value, str):  # also a numbered list
             parts = enumerate(re.split("[>,→⇒\n]", value, maxsplit=len(items)), 1)
-            names = [re.sub(rf"^\s*{n}[.)]", "", each) for n, each in parts]
+            names = [re.sub(rf"^\s*{number}[.)]", "", part) for number, part in parts]
         if not isinstance(names, list):
             return Unreadable()
-        found = [_named(each, items) or "" for each in names]
-        return found if sorted(found) == sorted(items) else Unreadable()
+        order = [_named(name, items) or "" for name in names]
+        return order if sorted(order) == sorted(items) else Unreadable()
 
-    named = [f"{rank}{end}" for end in (" priority", "") for rank in _RANKS]
-    parse.names = named  # type: ignore[attr-defined]
+    names_of_ranks = [f"{rank}{end}" for end in (" priority", "") for rank in _RANKS]
+    parse.names = names_of_ranks  # type: ignore[attr-defined]
     return parse
 
 
@@ -389,8 +433,8 @@ def number_from(low: float, high: float) -> Parser:
     number = re.compile(rf"([-+]?(?:\d+(?:\.\d*)?|\.\d+))(?:{scale})?", re.ASCII)
 
     def parse(value: Any) -> float | Unreadable:
-        if isinstance(value, str) and (found := number.fullmatch(value)):
-            value = float(found[1]) / (100 if found["percent"] else 1)
+        if isinstance(value, str) and (match := number.fullmatch(value)):
+            value = float(match[1]) / (100 if match["percent"] else 1)
         is_number = type(value) in (int, float) and low <= value <= high
         return float(value) if is_number else Unreadable()
 
