@@ -7,9 +7,8 @@ new one, and publishing again completes the upload.
 
 import glob
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ from parley.rows.folder import BuiltFolder
 from parley.rows.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
 from parley.rows.upstream import Sources
 from parley.source.pins import hash_file
-
 from parley.verification.verify import verify
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"

@@ -71,8 +71,8 @@ class Asking:
 
     def fields(self, text: str) -> Mapping[str, Any]:
         """Return the fields that an answer gives beside the key, or why it is unreadable."""
-        found = self.read(text) if text.strip() else Unreadable(EMPTY)
-        return {UNREADABLE: found.reason} if isinstance(found, Unreadable) else found
+        answer = self.read(text) if text.strip() else Unreadable(EMPTY)
+        return {UNREADABLE: answer.reason} if isinstance(answer, Unreadable) else answer
 
 
 def chat(system: str, user: str, form: str) -> tuple[Message, ...]:

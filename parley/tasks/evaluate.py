@@ -11,6 +11,7 @@ from typing import Any
 from parley.base.errors import Problem, UsageError, few, require_known
 from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
+from parley.declaration.measured import measured
 from parley.rows.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.intervals import Interval, Metric
@@ -28,7 +29,6 @@ from parley.tasks.task import (
     rows_digest,
     running,
     script_of,
-    with_references,
 )
 
 WRONG, DROP = "wrong", "drop"
@@ -58,9 +58,12 @@ class Result:
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     def __repr__(self) -> str:
-        found = flat(self.score.metrics).items()
-        own = [f"{' '.join(path)} {v:.4g}" for path, v in found if not isinstance(v, Undefined)]
-        return f"<score of {self.dataset} {self.name}, {self.predictions}: {few(own)}>"
+        numbers = [
+            f"{' '.join(path)} {value:.4g}"
+            for path, value in flat(self.score.metrics).items()
+            if not isinstance(value, Undefined)
+        ]
+        return f"<score of {self.dataset} {self.name}, {self.predictions}: {few(numbers)}>"
 
     @property
     def score(self) -> Score:
@@ -75,15 +78,19 @@ class Result:
     @property
     def clusters(self) -> dict[str, int]:
         """The kinds of clusters that the intervals are over, and the number of each."""
-        found = self.measured.rows.clusters.items()
-        return {kind: sum(map(bool, of)) for kind, of in found if kind}
+        of_kinds = self.measured.rows.clusters.items()
+        return {kind: sum(map(bool, clusters)) for kind, clusters in of_kinds if kind}
 
     @property
     def references(self) -> tuple[Reference, ...]:
         """The references, which are on all rows."""
         built, name, options = self.measured.rows.of
-        found = with_references(built.dataset, name).references
-        return tuple(each for each in found if each.options.items() <= options.items())
+        task = self.task.with_measured(measured(built.dataset).scores.get(name, {}))
+        return tuple(
+            reference
+            for reference in task.references
+            if reference.options.items() <= options.items()
+        )
 
     @property
     def coverage(self) -> float:
@@ -93,31 +100,39 @@ class Result:
     @property
     def is_uniform(self) -> bool:
         """Whether one answer stands for nearly all questions, and no right answer does."""
-        due = self.measured.rows.gold.values()
-        right = Counter(repr(self.task.target(each)) for each in due) if self.task.target else {}
-        most = max(right.values(), default=0) / len(due)
-        given = sum(self.answers)
-        return given >= _MANY and self.answers[0] / given >= max(_NEARLY_ALL, most + 1 / _MANY)
+        gold, target = self.measured.rows.gold.values(), self.task.target
+        right = Counter(repr(target(value)) for value in gold) if target else {}
+        most = max(right.values(), default=0) / len(gold)
+        count = sum(self.answers)
+        return count >= _MANY and self.answers[0] / count >= max(_NEARLY_ALL, most + 1 / _MANY)
 
     @property
     def moved(self) -> list[Problem]:
         """Differences of a baseline's score from its own reference, on real data."""
-        own = flat(self.score.metrics)
-        return [
-            Problem(" ".join((each.name, *path)), stated, str(own.get(path)))
-            for each in self.references
-            if each.place == MEASURED and each.name == self.baseline
-            if not self.is_sample and self.part == ALL
-            for path, stated in flat(each.metrics).items()
-            # other options may leave out groups of a reference
-            if path in own or self.options == self.task.chosen(each.options)
-            if isinstance(value := own.get(path), Undefined | None) or not agrees(stated, value)
-        ]
+        problems = []
+        metrics = flat(self.score.metrics)
+        for reference in self.references:
+            if reference.place != MEASURED or reference.name != self.baseline:
+                continue
+            if self.is_sample or self.part != ALL:
+                continue
+            has_its_options = self.options == self.task.chosen(reference.options)
+            for path, number in flat(reference.metrics).items():
+                value = metrics.get(path)
+                if path not in metrics and not has_its_options:
+                    continue  # other options may leave out groups of a reference
+                if isinstance(value, Undefined | None) or not agrees(number, value):
+                    place = " ".join((reference.name, *path))
+                    problems.append(Problem(place, number, str(value)))
+        return problems
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON: an undefined metric is null, and has a reason."""
-        found = flat(self.score.metrics)
-        reasons = {path: each.reason for path, each in found.items() if isinstance(each, Undefined)}
+        metrics = flat(self.score.metrics)
+        reasons = {
+            path: value.reason for path, value in metrics.items() if isinstance(value, Undefined)
+        }
+        numbers = {path: None if path in reasons else metrics[path] for path in metrics}
         return {
             "dataset": self.dataset,
             "task": self.name,
@@ -128,9 +143,9 @@ class Result:
             "ids": sorted(self.part.ids),
             "pilot": self.part.limit,
             "unit": self.task.unit,
-            "metrics": tree({path: None if path in reasons else found[path] for path in found}),
+            "metrics": tree(numbers),
             "undefined": tree(reasons),
-            "intervals": tree({path: vars(each) for path, each in flat(self.intervals).items()}),
+            "intervals": tree({path: vars(of) for path, of in flat(self.intervals).items()}),
             "clusters": self.clusters,
             "epochs": len(self.measured.epochs),
             "counts": dict(self.score.counts),
@@ -140,9 +155,16 @@ class Result:
             "policy": self.policy,
             "moved": list(map(str, self.moved)),
             "references": [
-                {"name": each.name, "unit": self.task.unit, "place": each.place, "note": each.note}
-                | {"metrics": tree({p: float(text) for p, text in flat(each.metrics).items()})}
-                for each in self.references
+                {
+                    "name": reference.name,
+                    "unit": self.task.unit,
+                    "place": reference.place,
+                    "note": reference.note,
+                    "metrics": tree(
+                        {path: float(text) for path, text in flat(reference.metrics).items()}
+                    ),
+                }
+                for reference in self.references
             ],
             "provenance": dict(self.provenance),
             "run": dict(self.run),
@@ -175,8 +197,8 @@ def score(
     if [bool(file), bool(baseline), found is not None].count(True) != 1:
         raise UsageError(f"{name} scores either predictions or a baseline")
     gold, others = load_gold(built, name, options, part)
-    of = f"baseline {baseline}" if baseline else file or "predictions"
-    of = "standard input" if of == "-" else of
+    source = f"baseline {baseline}" if baseline else file or "predictions"
+    source = "standard input" if source == "-" else source
     if found is not None:  # whose errors are the caller's
         epochs = [validate_predictions(found, task, gold, "the predictions", others)]
     elif file:
@@ -186,11 +208,12 @@ def score(
         with running(built):
             arguments = task.subset(part.subset).arguments
             found = task.baselines[baseline](built, **options, **arguments)
-            made = f"the baseline {baseline} of {script_of(built)}"
-            epochs = [validate_predictions(found, task, gold, made, others)]
+            place = f"the baseline {baseline} of {script_of(built)}"
+            epochs = [validate_predictions(found, task, gold, place, others)]
     rows = Rows(built, name, options, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    result = result_of([(rows, each) for each in epochs], of, part, policy, baseline=baseline)
+    of_epochs = [(rows, predictions) for predictions in epochs]
+    result = result_of(of_epochs, source, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, epochs[0].values())
     return result
@@ -201,23 +224,27 @@ def result_of(
     predictions: str,
     part: Part,
     policy: str = WRONG,
-    **more: Any,
+    *,
+    baseline: str = "",
+    run: Mapping[str, Any] | None = None,
 ) -> Result:
-    """Return the result of `predictions`, one or several for each row; `more` are further fields.
+    """Return the result of predictions, one or several for each row.
 
-    UsageError if the policy drops all.
+    `predictions` names them: a baseline, a file, or a log, whose facts are `run`. UsageError if
+    the policy drops all.
     """
-    measured = Measured([_kept(*each, policy, predictions) for each in epochs])
-    rows = measured.rows
+    kept = [_kept(rows, answers, policy, predictions) for rows, answers in epochs]
+    evaluation = Measured(kept)
+    rows = evaluation.rows
     built, name, options = rows.of
-    digest = "".join(_digest(each) for _, each in epochs)
-    unreadable = Counter(e[UNREADABLE] for _, of in epochs for e in of.values() if UNREADABLE in e)
-    given = Counter(
-        repr(rows.task.answer(each))
-        for _, of in epochs
-        for each in of.values()
-        if UNREADABLE not in each
-    )
+    digest = "".join(_digest(of_epoch) for _, of_epoch in epochs)
+    unreadable, answers = Counter[str](), Counter[str]()
+    for _, of_epoch in epochs:
+        for prediction in of_epoch.values():
+            if UNREADABLE in prediction:
+                unreadable[prediction[UNREADABLE]] += 1
+            else:
+                answers[repr(rows.task.answer(prediction))] += 1
     return Result(
         built.dataset.name,
         name,
@@ -225,7 +252,7 @@ def result_of(
         options,
         predictions,
         built.is_sample,
-        measured,
+        evaluation,
         part,
         {
             "parley": __version__,
@@ -233,18 +260,19 @@ def result_of(
             "rows": rows_digest(built, rows.task),
             "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
         },
-        sum(len(of.gold) for of, _ in epochs),
+        sum(len(rows.gold) for rows, _ in epochs),
         dict(sorted(unreadable.items())),
         policy,
-        tuple(count for _, count in given.most_common()),
-        **more,
+        tuple(count for _, count in answers.most_common()),
+        baseline,
+        run or {},
     )
 
 
 def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
     """Return the 95% intervals of the metrics that have one."""
-    found = {names: metric.interval for names, metric in metrics.items()}
-    return {names: each for names, each in found.items() if each}
+    intervals = {names: metric.interval for names, metric in metrics.items()}
+    return {names: interval for names, interval in intervals.items() if interval}
 
 
 def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
@@ -252,21 +280,24 @@ def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
 
     The keys are a task's name, then the baseline's with the options. Raises as `score`.
     """
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    scores: dict[str, dict[str, dict[str, Any]]] = {}
     for name, task in built.dataset.tasks.items():
-        for key, each in task.measured().items():
-            metrics = flat(score(built, name, each.options, baseline=each.name).score.metrics)
-            known = {p: v for p, v in metrics.items() if not isinstance(v, Undefined)}
-            texts = {path: f"{value:.{task.decimals}f}" for path, value in known.items()}
-            found.setdefault(name, {})[key] = tree(texts)
-    return found
+        for key, reference in task.measured().items():
+            result = score(built, name, reference.options, baseline=reference.name)
+            texts = {
+                path: f"{value:.{task.decimals}f}"
+                for path, value in flat(result.score.metrics).items()
+                if not isinstance(value, Undefined)
+            }
+            scores.setdefault(name, {})[key] = tree(texts)
+    return scores
 
 
 def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[Rows, Predictions]:
     """Return the rows and predictions that are scored by a policy; `of` names the predictions."""
-    if policy != DROP or not any(UNREADABLE in each for each in predictions.values()):
+    if policy != DROP or not any(UNREADABLE in fields for fields in predictions.values()):
         return rows, predictions
-    readable = {key for key, each in predictions.items() if UNREADABLE not in each}
+    readable = {key for key, fields in predictions.items() if UNREADABLE not in fields}
     if not readable:
         what = f"{of}: none of {len(rows.gold):,} predictions is readable, so none is left to score"
         raise UsageError(what, remedy="With --unreadable wrong they count as wrong.")
@@ -275,19 +306,19 @@ def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[R
 
 def _digest(predictions: Predictions) -> str:
     """Return the sha256 of predictions as lines of JSON: sorted keys, no spaces, gold's order."""
-    found = sha256()
-    for each in predictions.values():
-        line = json.dumps(each, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        found.update(line.encode() + b"\n")
-    return found.hexdigest()
+    digest = sha256()
+    for prediction in predictions.values():
+        line = json.dumps(prediction, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        digest.update(line.encode() + b"\n")
+    return digest.hexdigest()
 
 
 def _remedy(built: BuiltFolder, task: Task, options: Mapping[str, str]) -> str:
     """Return the remedy for a file of predictions with missing or unknown keys."""
-    told = []
+    sentences = []
     for name, value in options.items():
-        others = " or ".join(each for each in task.options[name] if each != value)
-        told.append(f"`{name}` is {value}; for another value: --set {name}={others}.")
+        others = " or ".join(other for other in task.options[name] if other != value)
+        sentences.append(f"`{name}` is {value}; for another value: --set {name}={others}.")
     if built.is_sample:
-        told.append(f"{built.path} is a build of the sample, not of the dataset.")
-    return " ".join(told)
+        sentences.append(f"{built.path} is a build of the sample, not of the dataset.")
+    return " ".join(sentences)

@@ -62,12 +62,12 @@ def _run_glimpse(line: bytes) -> dict[str, str]:
 
 def _run_lines(predictions: Iterable[Prediction]) -> Iterator[str]:
     queries: dict[str, list[Prediction]] = {}
-    for each in predictions:
-        queries.setdefault(each["query_id"], []).append(each)
-    for query, found in queries.items():
-        found.sort(key=lambda each: (each["score"], each["document_id"]), reverse=True)
-        for rank, each in enumerate(found, 1):
-            yield f"{query} Q0 {each['document_id']} {rank} {each['score']!r} parley"
+    for prediction in predictions:
+        queries.setdefault(prediction["query_id"], []).append(prediction)
+    for query, hits in queries.items():
+        hits.sort(key=lambda hit: (hit["score"], hit["document_id"]), reverse=True)
+        for rank, hit in enumerate(hits, 1):
+            yield f"{query} Q0 {hit['document_id']} {rank} {hit['score']!r} parley"
 
 
 # By the line, not by `jsonlines`: all wrong lines are told, and those of a TREC run alike.

@@ -5,7 +5,7 @@ A side without a deal has the points of walking away, whoever walked away and at
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -20,7 +20,7 @@ __all__ = ["GAME_FIELDS", "GAME_METRICS", "game_shape", "score_games"]
 
 SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
 BY_MODEL = "by_model"  # the group of metrics of each model over both sides
-_TOLD = ("turns", "malformed")  # by predictions, which need not
+_OPTIONAL = ("turns", "malformed")  # fields that a prediction may lack
 
 GAME_FIELDS = {
     "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
@@ -106,30 +106,38 @@ def score_games(
             values[name,].append(value(scenario, deal))
         for name, value in of_deals.items():
             values[name,].append(math.nan if deal is None else value(scenario, deal))
-        gained, without = points(scenario, deal), points(scenario, None)
-        seats = [*gained][::-1] if key[-1] == SWAPPED else [*gained]
-        for role, seat in zip(gained, seats, strict=True):
-            own = {
-                "points": gained[role],
-                "below_walk_away": gained[role] < without[role],
+        with_deal, without_deal = points(scenario, deal), points(scenario, None)
+        seats = [*with_deal][::-1] if key[-1] == SWAPPED else [*with_deal]
+        for role, seat in zip(with_deal, seats, strict=True):
+            of_side = {
+                "points": with_deal[role],
+                "below_walk_away": with_deal[role] < without_deal[role],
                 "walked_away": prediction.get("walked_away") == role,
-                **{name: prediction.get(name, {}).get(role, math.nan) for name in _TOLD},
+                **{name: prediction.get(name, {}).get(role, math.nan) for name in _OPTIONAL},
             }
-            for name, number in own.items():
+            for name, number in of_side.items():
                 values[name, role].append(number)
                 if is_swapped_too:
                     values[BY_MODEL, name, seat].append(number)
-    metrics: dict[tuple[str, ...], Any] = {**values}
-    unread = sum(values["unreadable",])  # they tell nothing, and have no place in a mean
-    for path, each in values.items():
-        if "points" in path:
-            metrics |= {(*path[:-2], "median_points", path[-1]): float(median(each))}
-        lacking = sum(map(math.isnan, each)) if {*path} & {*_TOLD} else 0
-        if lacking > unread or lacking == len(each):
-            metrics[path] = Undefined(f"{lacking:,} of {len(each):,} predictions do not tell it")
+    metrics = _metrics(values)
     deals = int(sum(values["deals",]))
     if not deals:
         metrics |= {(name,): Undefined("no scenario has a deal") for name in of_deals}
     games = {"games": len(gold)} if is_swapped_too else {}
     counts = {"scenarios": scenarios, **games, "deals": deals}
     return Score(tree(metrics), counts, ("median_points",))
+
+
+def _metrics(values: Mapping[tuple[str, ...], Sequence[float]]) -> dict[tuple[str, ...], Any]:
+    """Return the values of each metric, medians of points, and why some are undefined."""
+    metrics: dict[tuple[str, ...], Any] = {**values}
+    unreadable = sum(values["unreadable",])  # they tell nothing, and have no place in a mean
+    for path, of_games in values.items():
+        if "points" in path:
+            medians = (*path[:-2], "median_points", path[-1])
+            metrics[medians] = float(median(of_games))
+        lacking = sum(map(math.isnan, of_games)) if {*path} & {*_OPTIONAL} else 0
+        if lacking > unreadable or lacking == len(of_games):
+            why = f"{lacking:,} of {len(of_games):,} predictions do not tell it"
+            metrics[path] = Undefined(why)
+    return metrics

@@ -115,16 +115,19 @@ class Playing:
         if role == self.roles[0]:
             chat.append({"role": "user", "content": _BEGIN})
         warnings, warning = 0, ""
-        for each in state.turns:
-            if each.role == role:
-                chat.append({"role": "assistant", "content": each.text or _SILENCE})
-                warnings += bool(each.fault)
-                number = f"Warning {warnings} of {WARNINGS}"
-                said = f"(Rules: your last message held no valid action: {each.fault}. {number}.)\n"
-                warning = said if each.fault else ""
+        for turn in state.turns:
+            if turn.role == role:
+                chat.append({"role": "assistant", "content": turn.text or _SILENCE})
+                warning = ""
+                if turn.fault:
+                    warnings += 1
+                    warning = (
+                        f"(Rules: your last message held no valid action: {turn.fault}. "
+                        f"Warning {warnings} of {WARNINGS}.)\n"
+                    )
             else:
-                said = _ACTION.sub("", each.text).strip() if each.fault else each.text
-                chat.append({"role": "user", "content": f"{warning}{said or _SILENCE}"})
+                text = _ACTION.sub("", turn.text).strip() if turn.fault else turn.text
+                chat.append({"role": "user", "content": f"{warning}{text or _SILENCE}"})
         return tuple(chat)
 
     def step(self, state: NegotiationState, text: str, reason: str = "") -> NegotiationState:
@@ -141,7 +144,7 @@ class Playing:
             text = _CUT.sub("", text).strip()
         name, offer, fault = self._action(state, text) if text else ("", None, reason or EMPTY)
         after = replace(state, turns=(*state.turns, PlayedTurn(role, text, fault)))
-        warnings = sum(bool(each.fault) for each in after.turns if each.role == role)
+        warnings = sum(bool(turn.fault) for turn in after.turns if turn.role == role)
         if name == "accept":
             return replace(after, end=DEAL)
         if name == "walk-away" or warnings == WARNINGS:
@@ -154,19 +157,19 @@ class Playing:
 
     def _action(self, state: NegotiationState, text: str) -> tuple[str, Any, str]:
         """Return the action of a text, the offer, and why the turn is malformed."""
-        found = [*_ACTION.finditer(text)]
+        matches = [*_ACTION.finditer(text)]
         lines = [line for line in text.splitlines() if _ACTION.search(line)]
         if any(_ACTION.sub("", line).strip(" \t*_`.!-") for line in lines):
             return "", None, "an action that is not on a line of its own"
-        names = ["walk-away" if match[1][0] in "wW" else match[1].casefold() for match in found]
-        terms_of = [" ".join(match[3].split()) for match in found]
+        names = [_action_name(match[1]) for match in matches]
+        terms_of = [" ".join(match[3].split()) for match in matches]
         actions = {*zip(names, terms_of, strict=True)}
         if len(actions) > 1:
             return "", None, "several actions"
         if not actions:
             return "", None, ""
         ((name, terms),) = actions
-        is_odd = any(not match[4] or match[2] for match in found)
+        is_odd = any(not match[4] or match[2] for match in matches)
         if is_odd or (name != "offer" and terms.casefold().rstrip(".!") not in _IT):
             return "", None, "unreadable action"
         if name in ("accept", "reject") and state.offered_by in ("", self.turn(state)):
@@ -180,12 +183,20 @@ class Playing:
 
     def outcome(self, state: NegotiationState) -> dict[str, Any]:
         """Return the fields of the prediction of a negotiation at its end, beside its key."""
-        told: dict[str, Any] = {self.agreed: state.offer if state.end == DEAL else None}
+        fields: dict[str, Any] = {self.agreed: state.offer if state.end == DEAL else None}
         if state.end == TURN_LIMIT:
-            told["end"] = TURN_LIMIT
+            fields["end"] = TURN_LIMIT
         if state.end == WALK_AWAY:
-            told["walked_away"] = state.turns[-1].role
-        of = {role: [each for each in state.turns if each.role == role] for role in self.roles}
-        told["turns"] = {role: len(turns) for role, turns in of.items()}
-        faults = {role: sum(bool(each.fault) for each in turns) for role, turns in of.items()}
-        return {**told, "malformed": faults}
+            fields["walked_away"] = state.turns[-1].role
+        turns = {role: [turn for turn in state.turns if turn.role == role] for role in self.roles}
+        fields["turns"] = {role: len(turns[role]) for role in self.roles}
+        fields["malformed"] = {
+            role: sum(bool(turn.fault) for turn in turns[role]) for role in self.roles
+        }
+        return fields
+
+
+def _action_name(word: str) -> str:
+    """Return the name of an action: "walk-away" however it is spelled, as "Walk Away"."""
+    name = word.casefold()
+    return "walk-away" if name.startswith("walk") else name

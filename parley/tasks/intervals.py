@@ -57,15 +57,15 @@ class Spread:
     @property
     def variance(self) -> float:
         """The variance by the jackknife; NaN if there are no two clusters, or it is undefined."""
-        moved = self.shifts[self.sizes > 0]
-        return (self.count - 1) * float(moved.var()) if len(moved) > 1 else math.nan
+        shifts = self.shifts[self.sizes > 0]
+        return (self.count - 1) * float(shifts.var()) if len(shifts) > 1 else math.nan
 
     def added(self, value: float) -> Array:
         """Return what each cluster adds to a value: its pseudo-value if that is no mean."""
         if self.sums is not None:
             return self.sums
-        moved = self.shifts[self.sizes > 0]
-        return value - (self.count - 1) * (moved - moved.mean()) if len(moved) else moved
+        shifts = self.shifts[self.sizes > 0]
+        return value - (self.count - 1) * (shifts - shifts.mean()) if len(shifts) else shifts
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Metric:
         Of two kinds of clusters the variance is that of both less that of what is in both, and no
         less than that of the first.
         """
-        found = [each.variance for each in self.spreads] or [math.nan]
-        if len(found) > 1 and not any(map(math.isnan, found)):
-            one, other, both = found
-            found[0] = max(one, one + other - both)
-        return math.sqrt(found[0])
+        variances = [spread.variance for spread in self.spreads] or [math.nan]
+        if len(variances) > 1 and not any(map(math.isnan, variances)):
+            one, other, both = variances
+            return math.sqrt(max(one, one + other - both))
+        return math.sqrt(variances[0])
 
     def minus(self, other: "Metric") -> "Metric":
         """Return the difference from another metric of the same rows."""
@@ -124,9 +124,9 @@ class Metric:
         if kinds[0].sums is None and kinds[0].sizes.sum() < FEW:
             return None
         if self.is_share and self.value in (0, self.largest):
-            far = self.largest * (1 - 0.025 ** (1 / min(each.count for each in kinds)))
+            far = self.largest * (1 - 0.025 ** (1 / min(spread.count for spread in kinds)))
             return Interval(self.value and self.largest - far, self.value or far)
-        wide = float(t.ppf(0.975, min(each.freedom for each in kinds)))
+        wide = float(t.ppf(0.975, min(spread.freedom for spread in kinds)))
         if self.is_share and self.rows is not None:
             return self._wilson(wide, int((self.rows == self.rows).sum()))  # NaN is not itself
         if self.error <= 1e-12 * max(1.0, abs(self.value)):
@@ -159,19 +159,19 @@ class Metric:
 
 def mean_of(metrics: Sequence[Metric | None]) -> Metric:
     """Return the mean of a metric over epochs of the same rows, undefined if one lacks it."""
-    known = [each for each in metrics if each is not None and not math.isnan(each.value)]
-    if len(known) < len(metrics):
+    defined = [metric for metric in metrics if metric and not math.isnan(metric.value)]
+    if len(defined) < len(metrics):
         return Metric(math.nan)
-    of_rows, spreads = [each.rows for each in known if each.rows is not None], []
-    for found in zip(*(each.spreads for each in known), strict=False):
-        sums = [each.sums for each in found if each.sums is not None]
-        mean = np.mean(sums, axis=0) if len(sums) == len(known) else None
-        shifts = np.mean([each.shifts for each in found], axis=0)
-        sizes = np.mean([each.sizes for each in found], axis=0)
+    of_rows, spreads = [metric.rows for metric in defined if metric.rows is not None], []
+    for of_kind in zip(*(metric.spreads for metric in defined), strict=False):
+        sums = [spread.sums for spread in of_kind if spread.sums is not None]
+        mean = np.mean(sums, axis=0) if len(sums) == len(defined) else None
+        shifts = np.mean([spread.shifts for spread in of_kind], axis=0)
+        sizes = np.mean([spread.sizes for spread in of_kind], axis=0)
         spreads.append(Spread(shifts, sizes, mean))
     rows = None
-    if len(of_rows) == len(known) and len({*map(len, of_rows)}) == 1:
+    if len(of_rows) == len(defined) and len({*map(len, of_rows)}) == 1:
         rows = np.mean(of_rows, axis=0)
-    is_share, first = all(each.is_share for each in known), known[0]
-    value = float(np.mean([each.value for each in known]))
+    is_share, first = all(metric.is_share for metric in defined), defined[0]
+    value = float(np.mean([metric.value for metric in defined]))
     return Metric(value, (*spreads,), rows, is_share, first.largest, first.least)

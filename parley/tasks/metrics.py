@@ -1,7 +1,8 @@
-"""Metrics of predictions on the rows of a task, and how far they move without each cluster.
+"""Metrics of predictions, and how far they move without each cluster.
 
-A cluster is rows that depend on each other, as `Task.clusters` has it: those of a dialogue, or of a
-person.
+`Rows` has the right answers of a task or a part of it, and computes metrics; `Measured` has the
+predictions of a model for them, of an epoch or more. A cluster is rows that depend on each other,
+as `Task.clusters` has it: those of a dialogue, or of a person.
 """
 
 import math
@@ -58,9 +59,9 @@ class Rows:
         options: Mapping[str, str],
         gold: Gold,
         is_part: bool = False,
-        of: "Rows | None" = None,
+        whole: "Rows | None" = None,
     ) -> None:
-        self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, of
+        self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, whole
         self.task = task = built.dataset.task(name)
         folds: dict[Any, dict[Key, Any]] = {}
         for key, answer in gold.items():
@@ -87,33 +88,36 @@ class Rows:
         Of two kinds, what is in both is the third, "".
         """
         if self._whole:
-            whole = self._whole.clusters.items()
             return {
-                kind: [[k for k in keys if k in self.gold] for keys in of] for kind, of in whole
+                kind: [[key for key in keys if key in self.gold] for keys in clusters]
+                for kind, clusters in self._whole.clusters.items()
             }
-        task, width = self.task, len(self.task.gold_key)
-        ids: dict[str, dict[Key, Collection[Any]]] = {}
-        found: dict[str, dict[Any, list[Key]]] = {}
         with running(self.of[0]):
-            for kind, of in task.clusters.items():
-                known = of(self.of[0]) if of else {}
-                ids[kind] = {
-                    key: known[key[:width]] if of else [tuple(task.dialogues(key, answer))]
-                    for fold in self._folds
-                    for key, answer in fold.items()
-                }
-                if wrong := [e for e in ids[kind].values() if isinstance(e, str) or not e]:
-                    where = f"{script_of(self.of[0])}: {self.of[1]}: clusters: {kind}"
-                    raise ScriptError(f"{where}: expected a list of ids, found {wrong[0]!r:.60}")
+            ids = {kind: self._cluster_ids(kind) for kind in self.task.clusters}
             if len(ids) > 1:
                 one, other = ids.values()
                 ids[""] = {key: [*product(one[key], other[key])] for key in one}
-            for kind, of_keys in ids.items():
-                found[kind] = {}
-                for key, together in of_keys.items():
-                    for each in together:
-                        found[kind].setdefault(each, []).append(key)
-        return {kind: [*of.values()] for kind, of in found.items()}
+            keys_by_id: dict[str, dict[Any, list[Key]]] = {kind: {} for kind in ids}
+            for kind, ids_by_key in ids.items():
+                for key, ids_of_key in ids_by_key.items():
+                    for id in ids_of_key:
+                        keys_by_id[kind].setdefault(id, []).append(key)
+        return {kind: [*clusters.values()] for kind, clusters in keys_by_id.items()}
+
+    def _cluster_ids(self, kind: str) -> dict[Key, Collection[Any]]:
+        """Return the ids of the clusters of one kind that each row is in."""
+        (built, name, _), task = self.of, self.task
+        clusters = task.clusters[kind]
+        keys = [(key, answer) for fold in self._folds for key, answer in fold.items()]
+        if clusters is None:
+            return {key: [tuple(task.dialogues(key, answer))] for key, answer in keys}
+        of_gold, width = clusters(built), len(task.gold_key)
+        ids = {key: of_gold[key[:width]] for key, _ in keys}
+        for value in ids.values():
+            if isinstance(value, str) or not value:
+                where = f"{script_of(built)}: {name}: clusters: {kind}"
+                raise ScriptError(f"{where}: expected a list of ids, found {value!r:.60}")
+        return ids
 
     def score(self, predictions: Predictions) -> Score:
         """Return the numbers of predictions, one for each row; ScriptError if the task fails."""
@@ -124,40 +128,39 @@ class Rows:
 
         They have the order of the score.
         """
-        given = [self._run(fold, predictions) for fold in self._folds]
-        score, metrics, others = self._numbers(given), dict[Names, Metric](), dict[Names, float]()
+        scores = [self._run(fold, predictions) for fold in self._folds]
+        score = self._numbers(scores)
+        metrics, others = dict[Names, Metric](), dict[Names, float]()
         for names, number in flat(score.metrics).items():
-            values = [flat(each.metrics)[names] for each in given]
+            values = [flat(of_fold.metrics)[names] for of_fold in scores]
             if isinstance(number, Undefined):
                 metrics[names] = Metric(math.nan)
-            elif {*names} & {*given[0].without_interval}:
+            elif {*names} & {*scores[0].without_interval}:
                 metrics[names] = Metric(number)
             elif is_values(values[0]):
-                is_share = all(np.asarray(each).dtype == bool for each in values)
+                is_share = all(np.asarray(of_rows).dtype == bool for of_rows in values)
                 mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
                 metrics[names] = replace(mean, value=number)
             else:
                 others[names] = number
         if others:
-            metrics |= self._left_out(given, predictions, others)
+            metrics |= self._left_out(scores, predictions, others)
         return score, {names: metrics[names] for names in flat(score.metrics)}
 
     def mean(self, row: Array, is_share: bool = False) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
-        known, spreads = ~np.isnan(row), []
-        if not known.any():
+        has_value, spreads = ~np.isnan(row), []
+        if not has_value.any():
             return Metric(math.nan)
-        has_rows = np.bincount(self._fold_of, known) > 0
-        of_folds, totals = (
-            np.bincount(self._fold_of, each)[has_rows] for each in (known, np.where(known, row, 0))
-        )
-        means = totals / of_folds
+        value = np.where(has_value, row, 0)
+        of_folds = np.bincount(self._fold_of, has_value)
+        has_rows = of_folds > 0
+        of_folds = of_folds[has_rows]
+        means = np.bincount(self._fold_of, value)[has_rows] / of_folds
         for count, clusters, rows in self._members:
-            places = clusters * len(self._folds) + self._fold_of[rows]
-            sums, counts = (
-                np.bincount(places, each[rows], count * len(self._folds)).reshape(count, -1)
-                for each in (np.where(known, row, 0), known)
-            )
+            places, size = clusters * len(self._folds) + self._fold_of[rows], len(self._folds)
+            sums = np.bincount(places, value[rows], count * size).reshape(count, -1)
+            counts = np.bincount(places, has_value[rows], count * size).reshape(count, -1)
             sums, counts = sums[:, has_rows], counts[:, has_rows]
             with np.errstate(invalid="ignore", divide="ignore"):  # a fold may have no other rows
                 shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
@@ -173,14 +176,14 @@ class Rows:
     def _members(self) -> list[tuple[int, Array, Array]]:
         """The number of clusters of each kind; and for each row in one, the cluster and the row."""
         rows = {key: number for number, key in enumerate(chain.from_iterable(self._folds))}
-        found = []
-        for of in self.clusters.values():
-            pairs = [(number, rows[key]) for number, keys in enumerate(of) for key in keys]
-            found.append((len(of), *np.array(pairs).T))
-        return found
+        members = []
+        for clusters in self.clusters.values():
+            pairs = [(number, rows[key]) for number, keys in enumerate(clusters) for key in keys]
+            members.append((len(clusters), *np.array(pairs).T))
+        return members
 
     def _left_out(
-        self, given: Sequence[Score], predictions: Predictions, numbers: Mapping[Names, float]
+        self, scores: Sequence[Score], predictions: Predictions, numbers: Mapping[Names, float]
     ) -> dict[Names, Metric]:
         """Return metrics that are no means over rows, computed anew without blocks of clusters."""
         spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
@@ -191,45 +194,56 @@ class Rows:
             sizes = np.array([*map(len, blocks)])
             shifts = {names: np.full(count, math.nan) for names in numbers}
             for number, out in enumerate(blocks):
-                rest = [*given]
+                without = [*scores]
                 for place, fold in enumerate(self._folds):
                     if not out.isdisjoint(fold):
-                        kept = {key: answer for key, answer in fold.items() if key not in out}
-                        rest[place] = self._run(kept, predictions) if kept else Score({})
-                found = flat(self._numbers(rest).metrics)
-                for names, moved in shifts.items():
-                    if not isinstance(value := found.get(names), Undefined | None):
-                        moved[number] = value - numbers[names]
-            for names, moved in shifts.items():
-                spreads[names] += (Spread(moved, sizes * (moved != 0)),)
+                        rest = {key: answer for key, answer in fold.items() if key not in out}
+                        without[place] = self._run(rest, predictions) if rest else Score({})
+                metrics = flat(self._numbers(without).metrics)
+                for names in numbers:
+                    value = metrics.get(names)
+                    if not isinstance(value, Undefined | None):
+                        shifts[names][number] = value - numbers[names]
+            for names, shift in shifts.items():
+                spreads[names] += (Spread(shift, sizes * (shift != 0)),)
         bounds = self._bounds()
-        return {n: Metric(numbers[n], of, None, False, *bounds) for n, of in spreads.items()}
+        return {
+            names: Metric(numbers[names], of_kinds, None, False, *bounds)
+            for names, of_kinds in spreads.items()
+        }
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
-        width, found = len(self.task.gold_key), predictions
+        width = len(self.task.gold_key)
         if len(gold) < len(self.gold):
-            found = {key: each for key, each in predictions.items() if key[:width] in gold}
+            predictions = {k: fields for k, fields in predictions.items() if k[:width] in gold}
         built, name, options = self.of
         with running(built):
-            score: Score = self.task.score(gold, found, **options)
+            score: Score = self.task.score(gold, predictions, **options)
             wrong = [*_wrong_scores(score, self.task, len(gold))]
         if wrong:
             raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
         return score
 
-    def _numbers(self, given: Sequence[Score]) -> Score:
-        """Return what the task gave by fold as numbers: the means over the folds."""
-        parts = [{n: self._number(value) for n, value in flat(s.metrics).items()} for s in given]
+    def _numbers(self, scores: Sequence[Score]) -> Score:
+        """Return the scores of the folds as numbers: the means over the folds."""
+        of_folds = [
+            {names: self._number(value) for names, value in flat(score.metrics).items()}
+            for score in scores
+        ]
         metrics = dict[Names, Any]()
-        for names in dict.fromkeys(chain.from_iterable(parts)):
-            found = [part[names] for part in parts if names in part]
-            known = [each for each in found if not isinstance(each, Undefined)]
-            metrics[names] = statistics.fmean(known) if known[1:] else [*known, *found][0]
+        for names in dict.fromkeys(chain.from_iterable(of_folds)):
+            values = [fold[names] for fold in of_folds if names in fold]
+            defined = [value for value in values if not isinstance(value, Undefined)]
+            if len(defined) > 1:
+                metrics[names] = statistics.fmean(defined)
+            else:  # as it is: the mean of an integer alone would be a float
+                metrics[names] = defined[0] if defined else values[0]
         counts = Counter[str]()
-        for each in given:
-            counts.update(each.counts)
-        counts.update({"folds": len(given)} if self._has_folds else {})
+        for score in scores:
+            counts.update(score.counts)
+        if self._has_folds:
+            counts["folds"] += len(scores)
         return Score(tree(metrics), counts)
 
     def _number(self, value: Any) -> Any:
@@ -237,13 +251,13 @@ class Rows:
         if not is_values(value):
             return value
         row = self._row(value)
-        known = row[row == row]  # NaN is not itself
-        return float(known.mean()) if len(known) else Undefined("no row has a value")
+        values = row[~np.isnan(row)]
+        return float(values.mean()) if len(values) else Undefined("no row has a value")
 
     def _row(self, values: Any) -> Array:
         """Return the values of rows in the unit of the task."""
-        found = np.asarray(values)
-        return found * self._bounds(True)[0] if found.dtype == bool else found.astype(float)
+        row = np.asarray(values)
+        return row * self._bounds(True)[0] if row.dtype == bool else row.astype(float)
 
     def _bounds(self, is_share: bool = False) -> tuple[float, float]:
         """Return the largest and the least number of a metric."""
@@ -261,11 +275,12 @@ class Measured:
 
     def __init__(self, epochs: Sequence[tuple[Rows, Predictions]]) -> None:
         self.epochs, self.rows = epochs, epochs[0][0]
-        self.each = [rows.measure(predictions) for rows, predictions in epochs]
-        self.score, self.metrics = self.each[0]
-        if self.each[1:]:
-            names = dict.fromkeys(name for _, metrics in self.each for name in metrics)
-            self.metrics = {n: mean_of([metrics.get(n) for _, metrics in self.each]) for n in names}
+        self.scores = [rows.measure(predictions) for rows, predictions in epochs]  # of each epoch
+        self.score, self.metrics = self.scores[0]
+        if len(epochs) > 1:
+            by_epoch = [metrics for _, metrics in self.scores]
+            names = dict.fromkeys(chain.from_iterable(by_epoch))
+            self.metrics = {n: mean_of([metrics.get(n) for metrics in by_epoch]) for n in names}
             why = Undefined("it is undefined in an epoch")
             numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
             self.score = Score(tree(numbers), self.score.counts)
@@ -273,12 +288,15 @@ class Measured:
     def name_models(self, models: Mapping[str, str]) -> None:
         """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""
 
-        def named(found: Mapping[Names, Any]) -> dict[Names, Any]:
-            others = {names: found[names] for names in found if names[0] != BY_MODEL}
-            if len({*models.values()}) < 2:
-                return others
-            own = (names for names in found if names[0] == BY_MODEL)
-            return others | {(*n[:2], models[n[2]]): found[n] for n in own}
+        def named(metrics: Mapping[Names, Any]) -> dict[Names, Any]:
+            renamed, by_model = dict[Names, Any](), dict[Names, Any]()
+            for names, value in metrics.items():
+                if names[0] != BY_MODEL:
+                    renamed[names] = value
+                elif len({*models.values()}) > 1:
+                    group, name, side = names
+                    by_model[group, name, models[side]] = value
+            return renamed | by_model
 
         self.metrics = named(self.metrics)
         self.score = replace(self.score, metrics=tree(named(flat(self.score.metrics))))
@@ -290,16 +308,20 @@ class Measured:
 
     def of_answered(self, names: Iterable[Names]) -> set[Names]:
         """Return those of these metrics that are the same without the rows not answered."""
-        kept = {*names}
-        for (rows, predictions), (_, metrics) in zip(self.epochs, self.each, strict=True):
+        same = {*names}
+        for (rows, predictions), (_, metrics) in zip(self.epochs, self.scores, strict=True):
             keys = _answered(rows, predictions)
             if len(keys) not in (0, len(rows.gold)):
-                answered, given = rows.within(keys, predictions, has_folds=True)
-                found = flat(answered.score(given).metrics)
-                known = {n: v for n, v in found.items() if not isinstance(v, Undefined)}
-                both = known.keys() & metrics.keys()
-                kept &= {n for n in both if math.isclose(known[n], metrics[n].value)}
-        return kept
+                answered, answers = rows.within(keys, predictions, has_folds=True)
+                numbers = flat(answered.score(answers).metrics)
+                same &= {
+                    name
+                    for name, number in numbers.items()
+                    if name in metrics
+                    if not isinstance(number, Undefined)
+                    if math.isclose(number, metrics[name].value)
+                }
+        return same
 
     def within(self, keys: Container[Key]) -> "Measured":
         """Return it for the rows of these keys alone."""
@@ -309,9 +331,9 @@ class Measured:
 def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
     game = rows.task.asking
     if isinstance(game, Playing):
-        return {key for key, each in predictions.items() if each.get(game.agreed) is not None}
+        return {key for key, fields in predictions.items() if fields.get(game.agreed) is not None}
     width = len(rows.task.gold_key)  # several predictions may have one key of gold
-    return {key[:width] for key, each in predictions.items() if UNREADABLE not in each}
+    return {key[:width] for key, fields in predictions.items() if UNREADABLE not in fields}
 
 
 def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
@@ -339,8 +361,8 @@ def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
 
 def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Problem]:
     """Yield why these are no values of rows."""
-    found = np.asarray(values)
-    if found.shape != (rows,) or found.dtype.kind not in "biuf" or np.isinf(found).any():
+    array = np.asarray(values)
+    if array.shape != (rows,) or array.dtype.kind not in "biuf" or np.isinf(array).any():
         yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
-    elif found.dtype.kind != "b" and exceeds(float(np.nanmax(abs(found), initial=0)), unit):
+    elif array.dtype.kind != "b" and exceeds(float(np.nanmax(abs(array), initial=0)), unit):
         yield Problem(place, within(unit))

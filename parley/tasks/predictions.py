@@ -65,15 +65,14 @@ def read(
 
 
 def validate_predictions(
-    found: Iterable[Any], task: Task, gold: Gold, name: str, others: Collection[Key] = ()
+    predictions: Iterable[Any], task: Task, gold: Gold, name: str, others: Collection[Key] = ()
 ) -> Mapping[Key, Prediction]:
     """Check and order predictions like those of a file: each is read from its line of one.
 
     Values of numpy become the equal ones of Python.
     """
     checker = _Checker(task, gold, "prediction", others)
-    for number, given in enumerate(found, 1):
-        prediction = plain(given)
+    for number, prediction in enumerate(map(plain, predictions), 1):
         if checker.node(prediction).fits(prediction):
             (line,) = task.format.lines([prediction])
             checker.take(number, line.encode())
@@ -109,16 +108,16 @@ class _Checker:
 
     def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        own = {name: task.shape[name] for name in task.key}
-        self._forms = (
-            {} if task.format is TREC_RUN else {UNREADABLE: parse({**own, UNREADABLE: str})}
-        )
+        key = {name: task.shape[name] for name in task.key}
+        self._forms: dict[str, Node] = {}  # a field in the place of the task's -> the shape with it
+        if task.format is not TREC_RUN:
+            self._forms[UNREADABLE] = parse({**key, UNREADABLE: str})
         if isinstance(task.asking, Asking) and ANSWER not in task.fields:
-            self._forms[ANSWER] = parse({**own, ANSWER: str})
+            self._forms[ANSWER] = parse({**key, ANSWER: str})
         self._width = len(task.gold_key)
         self._epoch = 0  # that of the line, 0 for none
         # by epoch and key, with the number of the line
-        self._found: dict[tuple[int, Key], tuple[int, Prediction]] = {}
+        self._predictions: dict[tuple[int, Key], tuple[int, Prediction]] = {}
         self._first: dict[tuple[int, Key], Key] = {}  # key of gold -> the first key with it
         self._seen: set[tuple[int, Key]] = set()  # keys of gold, of what is wrong too
         self._causes = Causes()
@@ -133,8 +132,11 @@ class _Checker:
 
     def node(self, prediction: Any) -> Node:
         """Return the shape of a prediction: that of the task, of a raw answer, or without one."""
-        given = prediction if isinstance(prediction, dict) else ()
-        return next((self._forms[name] for name in self._forms if name in given), self._task.node)
+        if isinstance(prediction, dict):
+            for name, form in self._forms.items():
+                if name in prediction:
+                    return form
+        return self._task.node
 
     def take(self, number: int, line: bytes) -> None:
         """Parse a line and add its prediction."""
@@ -166,7 +168,7 @@ class _Checker:
                 self._object(number, prediction, [wrong])
                 return
             self._epoch = epoch
-        if self._found and bool(self._epoch) != bool(next(iter(self._found))[0]):
+        if self._predictions and bool(self._epoch) != bool(next(iter(self._predictions))[0]):
             mixed = Problem(EPOCH, "in each line or in none", str(self._epoch or "none"))
             self._object(number, prediction, [mixed])
             return
@@ -175,32 +177,37 @@ class _Checker:
             self._object(number, prediction, node.problems(prediction))
             return
         key = tuple([prediction[name] for name in self._task.key])
-        due = key[: self._width]
-        if due not in self._gold and due in self._others:
+        gold_key = key[: self._width]
+        if gold_key not in self._gold and gold_key in self._others:
             return
-        if clash := self._clash(key, due):
-            self._object(number, prediction, [Problem("", what=clash)])
-        elif isinstance(asking, Playing) and (found := [*wrong_end(prediction, asking.agreed)]):
-            self._object(number, prediction, found)
+        problems: list[Problem] = []
+        if clash := self._clash(key, gold_key):
+            problems = [Problem("", what=clash)]
+        elif isinstance(asking, Playing):
+            problems = [*wrong_end(prediction, asking.agreed)]
+        if problems:
+            self._object(number, prediction, problems)
         else:
             if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
                 prediction |= asking.fields(prediction.pop(ANSWER))
-            self._found[self._epoch, key] = number, prediction
-            self._seen.add((self._epoch, due))
+            self._predictions[self._epoch, key] = number, prediction
+            self._seen.add((self._epoch, gold_key))
 
-    def _clash(self, key: Key, due: Key) -> str:
+    def _clash(self, key: Key, gold_key: Key) -> str:
         """Return why there is no place for a prediction of this key, or ""."""
-        if due not in self._gold:
+        if gold_key not in self._gold:
             return f"no such {' and '.join(self._task.gold_key)} to predict"
-        if there := self._found.get((self._epoch, key)):
-            return f"repeated, first in {self._unit} {there[0]}"
-        first = self._first.setdefault((self._epoch, due), key)
+        if (self._epoch, key) in self._predictions:
+            number, _ = self._predictions[self._epoch, key]
+            return f"repeated, first in {self._unit} {number}"
+        first = self._first.setdefault((self._epoch, gold_key), key)
         if first != key and NO_HIT in (first[-1], key[-1]) and self._task.format is TREC_RUN:
-            beside = f"stands beside {self._unit} {self._found[self._epoch, first][0]}"
+            number, _ = self._predictions[self._epoch, first]
+            beside = f"stands beside {self._unit} {number}"
             return f"{beside}, though {NO_HIT} says that nothing was found"
         return ""
 
-    def _object(self, number: int, prediction: Any, found: Iterable[Problem]) -> None:
+    def _object(self, number: int, prediction: Any, problems: Iterable[Problem]) -> None:
         """Keep problems of a prediction, and do not report its key as missing."""
         place = f"{self._unit} {number}"
         names = self._task.key
@@ -213,7 +220,7 @@ class _Checker:
             place += f" ({_named(names, key)})"
             if all(type(part) in (str, int) for part in key):  # true is no 1
                 self._seen.add((self._epoch, key[: self._width]))
-        for problem in islice(found, MOST_PROBLEMS):
+        for problem in islice(problems, MOST_PROBLEMS):
             inner = problem.place.replace("\n", "\\n")
             self._causes.add(place, replace(problem, place=inner))
         self._wrong += 1
@@ -226,38 +233,47 @@ class _Checker:
         Those with one key of gold are in the order of their keys.
         """
         message = f"{name}: cannot be scored as {self._task.format.name}"
-        epochs = sorted({epoch for epoch, _ in self._found}) or [0]
-        due = [] if self.is_over else [(each, key) for each in epochs for key in self._gold]
-        seen = self._seen | {
-            (each, key) for each in epochs for epoch, key in self._seen if not epoch and self._wrong
-        }
-        missing = [each for each in due if each not in seen]
+        epochs = sorted({epoch for epoch, _ in self._predictions}) or [0]
+        missing = [] if self.is_over else self._missing(epochs)
         if missing:
-            message += f", {len(missing):,} of {len(due):,} predictions are missing"
+            count = len(epochs) * len(self._gold)
+            message += f", {len(missing):,} of {count:,} predictions are missing"
             for epoch, key in missing:
                 of = f"{EPOCH} {epoch}, " if epochs != [0] else ""
                 self._causes.add(of + _named(self._task.key, key), Problem("", what="missing"))
-            own = {key for _, key in self._found}
-            if own == {*in_order_of_pilots(self._gold)[: len(own)]} != set():
-                pilot = f"It has those of a pilot: `parley score` with --limit {len(own)}."
+            keys = {key for _, key in self._predictions}
+            if keys == {*in_order_of_pilots(self._gold)[: len(keys)]} != set():
+                pilot = f"It has those of a pilot: `parley score` with --limit {len(keys)}."
                 remedy = f"{pilot} {remedy}".strip()
-        told = self._causes.told()
+        problems = self._causes.told()
         if self.broken:
-            told.append(Problem("", what=self.broken))
-        if told:
+            problems.append(Problem("", what=self.broken))
+        if problems:
             keys = {key for _, key in self._seen}
-            has_other_keys = missing or keys.difference(self._gold, self._others)
-            raise RecordError(message, *told, remedy=self._advice or remedy * bool(has_other_keys))
+            if not missing and not keys.difference(self._gold, self._others):
+                remedy = ""
+            raise RecordError(message, *problems, remedy=self._advice or remedy)
         keys_of: dict[tuple[int, Key], list[Key]] = {}
-        for epoch, key in self._found:
+        for epoch, key in self._predictions:
             keys_of.setdefault((epoch, key[: self._width]), []).append(key)
         return [
             {
-                key: self._found.pop((each, key))[1]
-                for first in self._gold
-                for key in sorted(keys_of[each, first])
+                key: self._predictions.pop((epoch, key))[1]
+                for gold_key in self._gold
+                for key in sorted(keys_of[epoch, gold_key])
             }
-            for each in epochs
+            for epoch in epochs
+        ]
+
+    def _missing(self, epochs: list[int]) -> list[tuple[int, Key]]:
+        """Return epoch and key of the predictions that no line tried to give."""
+        # a wrong line may have no epoch: then its key is missing in none
+        without_epoch = {key for epoch, key in self._seen if not epoch and self._wrong}
+        return [
+            (epoch, key)
+            for epoch in epochs
+            for key in self._gold
+            if (epoch, key) not in self._seen and key not in without_epoch
         ]
 
 

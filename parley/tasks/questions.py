@@ -73,60 +73,64 @@ class Questions:
         self.task = task = built.dataset.task(name)
         self.asking: Any = task.asking
         self.is_game = isinstance(self.asking, Playing)
-        of = f"{built.dataset.name} {name}"
+        title = f"{built.dataset.name} {name}"
         if task.asking is None:
             why = task.not_asked or "it declares no questions"
-            raise UsageError(f"{of} cannot be asked: {why}")
+            raise UsageError(f"{title} cannot be asked: {why}")
         if (turns or swap) and not self.is_game:
-            raise UsageError(f"{'turns' if turns else 'swap'}: {of} is no game")
+            raise UsageError(f"{'turns' if turns else 'swap'}: {title} is no game")
         if (shots or prompt) and self.is_game:
-            raise UsageError(f"{'shots' if shots else 'prompt'}: {of} is a game")
+            raise UsageError(f"{'shots' if shots else 'prompt'}: {title} is a game")
         if turns == 1:
             raise UsageError("turns 1: a deal takes two turns or more")
         self.turns, self.swap = turns or LIMIT, swap
         self.shots, self.prompt = shots, prompt
         whole, outside = load_gold(built, name, options, Part(part.subset))
-        self.part = replace(part, limit=part.limit * (part.limit < len(whole)))
+        self.part = replace(part, limit=part.limit if part.limit < len(whole) else 0)
         self.gold = pilot(built, name, whole, self.part)
         self.is_part = bool(outside) or len(self.gold) < len(whole)
-        given = {**options, **task.subset(part.subset).arguments}
+        arguments = {**options, **task.subset(part.subset).arguments}
         digest = hashlib.sha256()
         with running(built):
-            found = self._games(given) if self.is_game else self._varied(given)
+            questions = self._games(arguments) if self.is_game else self._varied(arguments)
             for key in whole:
-                shown = self._shown(found[key])
-                text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+                prompt_of_key = self._prompt(questions[key])
+                text = json.dumps(prompt_of_key, ensure_ascii=False, separators=(",", ":"))
                 digest.update(text.encode() + b"\n")
         ends, pilots = _ENDS if swap else _ENDS[:1], in_order_of_pilots(self.gold)
-        self.by_key = {key + end: found[key] for key in pilots for end in ends}
+        self.by_key = {key + end: questions[key] for key in pilots for end in ends}
         self.digest = digest.hexdigest()
 
-    def _games(self, given: Mapping[str, str]) -> dict[Key, Any]:
-        scenarios = self.asking.scenarios(self.built, **given)
-        return {key: NegotiationState(each, self.turns) for key, each in scenarios}
+    def _games(self, arguments: Mapping[str, str]) -> dict[Key, Any]:
+        """Return the state in which each game begins."""
+        scenarios = self.asking.scenarios(self.built, **arguments)
+        return {key: NegotiationState(scenario, self.turns) for key, scenario in scenarios}
 
-    def _varied(self, given: Mapping[str, str]) -> dict[Key, Any]:
+    def _varied(self, arguments: Mapping[str, str]) -> dict[Key, Any]:
         """Return the questions with the system text and the examples that are asked for."""
-        found = {each.key: each for each in self.asking.questions(self.built, **given)}
-        examples = self._examples(given) if self.shots else ()
-        own = ({"role": "system", "content": self.prompt},) if self.prompt else ()
-        for key, each in found.items():
-            system, others = _parts(each)
-            found[key] = replace(each, messages=(*(own or system), *examples, *others))
-        return found
+        examples = self._examples(arguments) if self.shots else ()
+        questions = {}
+        for question in self.asking.questions(self.built, **arguments):
+            system, others = _parts(question)
+            if self.prompt:
+                system = ({"role": "system", "content": self.prompt},)
+            questions[question.key] = replace(question, messages=(*system, *examples, *others))
+        return questions
 
-    def _examples(self, given: Mapping[str, str]) -> tuple[Message, ...]:
+    def _examples(self, arguments: Mapping[str, str]) -> tuple[Message, ...]:
         """Return questions with their right answers: the first in the order of pilots.
 
-        None is of a dialogue that is scored. A task may name other rows that may be seen. `given`
-        are the arguments that the questions were made with. UsageError if there are too few.
+        None is of a dialogue that is scored. A task may name other rows for examples. `arguments`
+        are those of the questions that are asked. UsageError if there are too few.
         """
         task, asking, target = self.task, self.asking, self.task.target
-        seen = {**given, **asking.examples}
-        gold = task.gold(self.built, **seen)
-        asked = {each.key: each for each in asking.questions(self.built, **seen)}
-        used = {each for key, value in self.gold.items() for each in task.dialogues(key, value)}
-        free = [key for key, value in gold.items() if used.isdisjoint(task.dialogues(key, value))]
+        arguments = {**arguments, **asking.examples}
+        gold = task.gold(self.built, **arguments)
+        questions = {
+            question.key: question for question in asking.questions(self.built, **arguments)
+        }
+        scored = {id for key, value in self.gold.items() for id in task.dialogues(key, value)}
+        free = [key for key, value in gold.items() if scored.isdisjoint(task.dialogues(key, value))]
         if target is None or len(free) < self.shots:
             raise UsageError(
                 f"shots {self.shots}: {self.built.dataset.name} {self.name} has "
@@ -142,10 +146,10 @@ class Questions:
                     f"{script_of(self.built)}: {self.name}: its reader reads the example "
                     f"{answer:.200} as another answer"
                 )
-            messages += [*_parts(asked[key])[1], {"role": "assistant", "content": answer}]
+            messages += [*_parts(questions[key])[1], {"role": "assistant", "content": answer}]
         return tuple(messages)
 
-    def _shown(self, question: Any) -> Any:
+    def _prompt(self, question: Any) -> Any:
         """Return the part of a question that a model sees; for a game, both sides' prompts."""
         if isinstance(question, Question):
             return [question.key, question.messages, question.schema]
@@ -155,7 +159,9 @@ class Questions:
     @property
     def facts(self) -> dict[str, Any]:
         """What a log states of them: what they are of, their versions, digests and settings."""
-        varied = {"shots": self.shots, "prompt": self.prompt}
+        settings: dict[str, Any] = {"shots": self.shots, "prompt": self.prompt}
+        if self.is_game:
+            settings = {"turns": self.turns, "swap": self.swap}
         return {
             "parley": __version__,
             "dataset": self.built.dataset.name,
@@ -167,17 +173,17 @@ class Questions:
             "rows": rows_digest(self.built, self.task),
             "asking": self.asking.version,
             "questions": self.digest,
-            **({"turns": self.turns, "swap": self.swap} if self.is_game else varied),
+            **settings,
         }
 
     def cut(self, keys: Collection[Key]) -> Part:
         """Return the part that these keys are: the first N are a pilot of N, others chosen."""
-        own = {key[: len(self.task.key)] for key in keys}
-        if len(own) == len(self.gold):
+        gold_keys = {key[: len(self.task.key)] for key in keys}
+        if len(gold_keys) == len(self.gold):
             return self.part
-        if own == {*in_order_of_pilots(self.gold)[: len(own)]}:
-            return replace(self.part, limit=len(own))
-        return replace(self.part, limit=0, chosen=frozenset(own))
+        if gold_keys == {*in_order_of_pilots(self.gold)[: len(gold_keys)]}:
+            return replace(self.part, limit=len(gold_keys))
+        return replace(self.part, limit=0, chosen=frozenset(gold_keys))
 
     def read(self, key: Key, answers: Sequence[Answer]) -> Prediction:
         """Return the prediction that an answer, or the turns of a game, give for a key.
@@ -210,23 +216,24 @@ class Questions:
 
     def answered(self, predictions: Predictions) -> tuple[Rows, Predictions]:
         """Return the rows of predictions, and those in their order; some answers may be lacking."""
-        gold, found = dict[Key, Any](), dict[Key, Prediction]()
-        known = {key[: len(self.task.key)] for key in predictions}.intersection(self._places)
-        keys = sorted(known, key=self._places.__getitem__)
+        gold, ordered = dict[Key, Any](), dict[Key, Prediction]()
+        keys = {key[: len(self.task.key)] for key in predictions}.intersection(self._places)
+        in_order = sorted(keys, key=self._places.__getitem__)
         for end in _ENDS:
-            own = {key: self.gold[key] for key in keys if key + end in predictions}
-            given = (predictions[key + end] for key in own)
-            read = validate_predictions(given, self.task, own, "the answers")
-            gold |= {key + end: value for key, value in own.items()}
-            found |= {key + end: each for key, each in read.items()}
+            of_end = {key: self.gold[key] for key in in_order if key + end in predictions}
+            answers = (predictions[key + end] for key in of_end)
+            valid = validate_predictions(answers, self.task, of_end, "the answers")
+            gold |= {key + end: value for key, value in of_end.items()}
+            ordered |= {key + end: prediction for key, prediction in valid.items()}
         is_part = self.is_part or len(keys) < len(self.gold)
-        return Rows(self.built, self.name, self.options, gold, is_part), found
+        return Rows(self.built, self.name, self.options, gold, is_part), ordered
 
 
 def _parts(question: Question) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Return the system's messages, and the others."""
-    system = tuple(each for each in question.messages if each["role"] == "system")
-    return system, tuple(each for each in question.messages if each["role"] != "system")
+    messages = question.messages
+    system = tuple(message for message in messages if message["role"] == "system")
+    return system, tuple(message for message in messages if message["role"] != "system")
 
 
 def _reason(stop: str) -> str:

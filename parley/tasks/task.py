@@ -1,11 +1,13 @@
-"""The tasks of a dataset, as its folder declares them.
+"""The tasks of a dataset, as its folder declares them, and their right answers in a build.
 
 A dataset folder may hold a `tasks.py`, or a `tasks/` with a file for each task, that defines
 
     TASKS = {"sentiment": Task(...)}   # name -> task
 
 One command checks and scores the files of every task: `parley score NAME TASK FILE`. Functions of
-a task import packages of the extra `tasks` when they run, not before.
+a task import packages of the extra `tasks` when they run, not before; `running` names the script
+in their errors. `load_gold` gives the right answers of a `Part`: all, a subset, some dialogues or
+a pilot.
 """
 
 import hashlib
@@ -30,8 +32,7 @@ from parley.base.errors import (
 )
 from parley.base.extras import extra_of
 from parley.base.values import flat, plain, tree
-from parley.declaration.measured import measured
-from parley.declaration.registry import Dataset, module_path
+from parley.declaration.registry import module_path
 from parley.rows.folder import BuiltFolder
 from parley.schema.nodes import Node
 from parley.schema.shapes import parse, problems
@@ -201,25 +202,30 @@ class Task:
     unit: str = "fraction"
     decimals: int = 3
 
-    def chosen(self, given: Mapping[str, str | None]) -> dict[str, str]:
-        """Return a value for each option, given or default; UsageError if there is no such one."""
-        for name, value in given.items():
+    def chosen(self, options: Mapping[str, str | None]) -> dict[str, str]:
+        """Return a value for each option, the default for None; UsageError for an unknown one."""
+        for name, value in options.items():
             require_known("the task", "option", name, self.options)
             if value is not None:
                 require_known("the task", name, value, self.options[name])
-        return {name: given.get(name) or values[0] for name, values in self.options.items()}
+        return {name: options.get(name) or values[0] for name, values in self.options.items()}
 
     def measured(self) -> dict[str, Reference]:
         """Return the references to baselines, by name and options as `measured.json` has them."""
-        found = (each for each in self.references if each.place == MEASURED)
-        return {" ".join((each.name, *each.options.values())): each for each in found}
+        return {
+            " ".join((reference.name, *reference.options.values())): reference
+            for reference in self.references
+            if reference.place == MEASURED
+        }
 
     def with_measured(self, scores: Mapping[str, Any]) -> "Task":
-        """Return the task whose references to baselines have their measured scores."""
-        of_papers = [each for each in self.references if each.place != MEASURED]
-        known = self.measured().items()
-        of_baselines = [replace(each, metrics=scores.get(name, {})) for name, each in known]
-        return replace(self, references=(*of_papers, *of_baselines))
+        """Return the task whose references to baselines have their scores of `measured.json`."""
+        documented = [reference for reference in self.references if reference.place != MEASURED]
+        baselines = [
+            replace(reference, metrics=scores.get(name, {}))
+            for name, reference in self.measured().items()
+        ]
+        return replace(self, references=(*documented, *baselines))
 
     def subset(self, name: str) -> Subset:
         """Return the published subset of this name, an empty one for ""; else raise UsageError."""
@@ -243,9 +249,11 @@ class Task:
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id on the Hub."""
-        every = product(*self.options.values())
-        chosen = (dict(zip(self.options, each, strict=True)) for each in every)
-        return {task_id(name, options): options for options in chosen}
+        choices = [
+            dict(zip(self.options, values, strict=True))
+            for values in product(*self.options.values())
+        ]
+        return {task_id(name, options): options for options in choices}
 
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
@@ -261,12 +269,14 @@ class Task:
             if not getattr(self, name):
                 yield Problem(f"{where}.{name}", what="is empty")
         yield from self.node.problems(self.example, f"{where}.example")
-        for what, due, known in (
-            *(("example", "fields", self.fields), ("key", "fields", self.fields)),
-            *(("upper", "names", self.baselines), ("per_prediction", "names", self.metrics)),
+        for attribute, kind, known in (
+            ("example", "fields", self.fields),
+            ("key", "fields", self.fields),
+            ("upper", "names", self.baselines),
+            ("per_prediction", "names", self.metrics),
         ):
-            if unknown := [each for each in getattr(self, what) if each not in known]:
-                yield Problem(f"{where}.{what}", f"{due} of {list(known)}", str(unknown))
+            if unknown := [name for name in getattr(self, attribute) if name not in known]:
+                yield Problem(f"{where}.{attribute}", f"{kind} of {list(known)}", str(unknown))
         for option, values in self.options.items():
             if not option.isidentifier() or not values:
                 yield Problem(f"{where}.options", what=f"{option!r} is no name with values")
@@ -316,10 +326,7 @@ def is_values(value: Any) -> bool:
     return isinstance(value, list | tuple) or bool(getattr(value, "ndim", 0))
 
 
-def with_references(dataset: Dataset, name: str) -> Task:
-    """Return a task whose references to baselines have the scores that `measured.json` records."""
-    task: Task = dataset.task(name)
-    return task.with_measured(measured(dataset).scores.get(name, {}))
+# Right answers in a build ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -333,10 +340,10 @@ class Part:
 
     def __str__(self) -> str:
         subset = f"subset {self.subset}" if self.subset else ""
-        named = f"the dialogues of {len(self.ids):,} ids" if self.ids else ""
+        ids = f"the dialogues of {len(self.ids):,} ids" if self.ids else ""
         pilot = f"a pilot of {self.limit:,}" if self.limit else ""
-        own = f"{len(self.chosen):,} chosen" if self.chosen else ""
-        return ", ".join(filter(None, (subset, named, pilot, own))) or "all dialogues"
+        chosen = f"{len(self.chosen):,} chosen" if self.chosen else ""
+        return ", ".join(filter(None, (subset, ids, pilot, chosen))) or "all dialogues"
 
 
 ALL = Part()
@@ -351,8 +358,8 @@ def load_gold(
     """
     task = built.dataset.task(name)
     if absent := [config for config in task.configs if not built.splits(config)]:
-        said = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
-        raise OutputError(said, remedy=f"Run {built.rebuild} again.")
+        what = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
+        raise OutputError(what, remedy=f"Run {built.rebuild} again.")
     subset = task.subset(part.subset)
     with running(built):
         gold = whole = task.gold(built, **options, **subset.arguments)
@@ -364,34 +371,43 @@ def load_gold(
                     f"keys, found {key!r:.60}"
                 )
         if part.subset or part.ids:
-            of = {key: {*map(str, task.dialogues(key, gold[key]))} for key in gold}
-            published = {*map(str, subset.ids)}
-            there = published.difference(*of.values())
-            if there and not built.is_sample:  # dialogues that are there, though not scored
-                splits = ((each, split) for each in task.configs for split in built.splits(each))
-                there = {str(id) for each in splits for id in built.ids(*each)}
-            if part.subset:
-                of = {key: ids for key, ids in of.items() if not published.isdisjoint(ids)}
-            for what, due, known in (
-                (f"subset {part.subset}", published, there),
-                ("ids", part.ids, ()),
-            ):
-                if unknown := sorted(due.difference(known, *of.values())):
-                    raise UsageError(
-                        f"{what}: {len(unknown):,} of {len(due):,} name no scored "
-                        f"dialogue: {few(unknown)}",
-                        remedy=f"Scored are: {task.evaluated_on}.",
-                    )
-            gold = {k: gold[k] for k in of if not part.ids or not part.ids.isdisjoint(of[k])}
+            gold = _of_dialogues(built, task, gold, part)
     gold = pilot(built, name, gold, part)
     return gold, whole.keys() - gold.keys()
+
+
+def _of_dialogues(built: BuiltFolder, task: Task, gold: Gold, part: Part) -> Gold:
+    """Return the gold of a part's subset and ids; UsageError for unknown ones."""
+    ids_of = {key: {*map(str, task.dialogues(key, gold[key]))} for key in gold}
+    if part.subset:
+        ids = {*map(str, task.subset(part.subset).ids)}
+        if ids.difference(*ids_of.values()) and not built.is_sample:
+            # dialogues of the build may be in a subset, though not scored
+            splits = [(config, split) for config in task.configs for split in built.splits(config)]
+            in_build = {str(id) for place in splits for id in built.ids(*place)}
+            if unknown := ids.difference(in_build, *ids_of.values()):
+                raise _unknown(f"subset {part.subset}", unknown, len(ids), task)
+        ids_of = {key: of_key for key, of_key in ids_of.items() if not ids.isdisjoint(of_key)}
+    if part.ids:
+        if unknown := {*part.ids}.difference(*ids_of.values()):
+            raise _unknown("ids", unknown, len(part.ids), task)
+        ids_of = {key: of_key for key, of_key in ids_of.items() if not part.ids.isdisjoint(of_key)}
+    return {key: gold[key] for key in ids_of}
+
+
+def _unknown(what: str, ids: Collection[str], count: int, task: Task) -> UsageError:
+    """Return the error for ids of no scored dialogue, among so many that were named."""
+    return UsageError(
+        f"{what}: {len(ids):,} of {count:,} name no scored dialogue: {few(sorted(ids))}",
+        remedy=f"Scored are: {task.evaluated_on}.",
+    )
 
 
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
     """Return the gold of a part's pilot, all if it has none; OutputError if the part is empty."""
     if part.limit or part.chosen:
-        kept = part.chosen or {*in_order_of_pilots(gold)[: part.limit]}
-        gold = {key: value for key, value in gold.items() if key in kept}
+        keys = part.chosen or {*in_order_of_pilots(gold)[: part.limit]}
+        gold = {key: value for key, value in gold.items() if key in keys}
     if part != ALL and not gold:
         raise OutputError(f"{built.shown}: {name} has nothing to score in {part}")
     return gold
@@ -409,9 +425,9 @@ def rows_digest(built: BuiltFolder, task: Task) -> str:
     """
     configs = built.provenance["configs"]
     lines = [
-        f"{config} {split} {made['digest']}\n"
+        f"{config} {split} {record['digest']}\n"
         for config in sorted(task.configs)
-        for split, made in sorted(configs.get(config, {}).items())
+        for split, record in sorted(configs.get(config, {}).items())
     ]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

@@ -21,7 +21,6 @@ from parley.declaration.configs import Config
 from parley.declaration.figures import A_SAMPLE, Figure, every_count, marked
 from parley.declaration.measured import FILE, measured
 from parley.rows.arrow import to_batches
-
 from parley.rows.folder import BuiltFolder
 from parley.rows.provenance import (
     EVAL,

@@ -13,12 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import RowError, few
-from parley.base.values import differences, row_differences
+from parley.base.values import row_differences
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
-from parley.rows.arrow import to_batches
-from parley.rows.digest import Digest
-
 from parley.rows.folder import BuiltFolder
 from parley.rows.splits import SplitPlan, fitting, generate
 from parley.schema.composites import KEY

@@ -15,6 +15,7 @@ from parley.base.disk import replacing
 from parley.base.errors import MissingSplitError, ScriptError
 from parley.base.values import flat
 from parley.declaration.figures import Data
+from parley.declaration.measured import measured
 from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
@@ -23,7 +24,7 @@ from parley.read.site.svg import shown, svg
 from parley.read.transcript import Facets
 from parley.rows.folder import BuiltFolder
 from parley.schema.nodes import show
-from parley.tasks.task import MEASURED, with_references
+from parley.tasks.task import MEASURED
 
 _MOST_BARS = 30  # in a chart of labels
 _LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
@@ -237,11 +238,12 @@ def _ranges(
 
 def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     """Yield a chart of each metric that several references of a task state."""
+    scores = measured(built.dataset).scores
     for name, task in built.dataset.tasks.items():
         for metric, meaning in task.metrics.items():
             bars = tuple(
                 Bar(" ".join((each.name, *each.options.values())) + of, (float(value),))
-                for each in with_references(built.dataset, name).references
+                for each in task.with_measured(scores.get(name, {})).references
                 for of in ["" if each.place == MEASURED else "*"]
                 if (value := flat(each.metrics).get((metric,))) is not None
             )
