@@ -14,11 +14,11 @@ import numpy as np
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.declaration.registry import get
 from parley.models.logs import is_log, read_log, score_file
-from parley.rows.folder import find_folder
+from parley.rows.folder import BuiltFolder, find_folder
 from parley.tasks.evaluate import POLICIES, WRONG, Result
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.games import Playing
-from parley.tasks.intervals import Interval, Metric
+from parley.tasks.intervals import Array, Interval, Metric
 from parley.tasks.metrics import Measured, Names
 from parley.tasks.task import ALL, Task, rows_digest
 
@@ -73,7 +73,7 @@ class Table:
     @property
     def first(self) -> Compared | None:
         """The one that the others are compared with: the first with metrics."""
-        return next((each for each in self.logs if each.metrics), None)
+        return next((log for log in self.logs if log.metrics), None)
 
 
 def compare(
@@ -102,87 +102,114 @@ def compare(
             that it answers, and two are compared on those that both answer.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
-    given: dict[Path, Mapping[str, Any]] = {}  # what a log states, nothing of a file
+    statements: dict[Path, Mapping[str, Any]] = {}  # what a log states, nothing of a file
     left_out = []
     for path in _files(paths):
         try:
             log = is_log(str(path))
-            given[path] = read_log(path, header_only=True).eval.metadata if log else {}
+            statements[path] = read_log(path, header_only=True).eval.metadata if log else {}
         except (UsageError, RecordError) as error:
             if path in paths:
                 raise
             left_out.append(error.message)
     tables = []
-    for (dataset, name, *options), of in _by_task(given, task).items():
+    for (dataset, name, *options), of_task in _by_task(statements, task).items():
         built = find_folder(folder, get(dataset))
-        due, part = rows_digest(built, built.dataset.task(name)), ALL
-        rows = {path: Compared(path, path.stem) for path in of}
-        for path in sorted(of, key=lambda path: not given[path]):  # the logs, and then the files
-            rows_of = given[path].get("rows", due)
-            if rows_of != due:
-                what = f"of other rows than {built.path}"
-                rows[path].differs = (Problem("rows", due, rows_of, what),)
-                continue
-            if given[path].get("swap"):
-                what = "sides are swapped, so its own score compares its models: `parley score`"
-                rows[path].differs = (Problem("swap", what=what),)
-                continue
-            advance("scoring", str(path))
-            try:
-                own = ALL if given[path] else part
-                result = score_file(built, name, dict(options), str(path), own, policy)
-            except (UsageError, RecordError) as error:
-                if path in paths:
-                    raise
-                rows[path].differs = error.problems or (Problem("", what=error.message),)
-            else:
-                part = part if any(row.result for row in rows.values()) else result.part
-                rows[path] = Compared(path, _label(result) or path.stem, result)
-        shown = [*rows.values()]
-        _against_first(shown, metrics)
-        labels = Counter(row.label for row in shown)
-        for row in shown:
-            row.label += f" ({row.path})" if labels[row.label] > 1 else ""
-        task_of = built.dataset.task(name)
-        tables.append(Table(dataset, name, task_of, dict(options), (*shown,), policy))
-    every = {way for each in tables for log in each.logs for n in log.metrics for way in _ways(n)}
-    if unknown := [each for each in metrics if each not in every]:
+        rows = _rows(
+            built,
+            name,
+            dict(options),
+            {path: statements[path] for path in of_task},
+            paths,
+            advance,
+            policy,
+        )
+        _against_first(rows, metrics)
+        labels = Counter(row.label for row in rows)
+        for row in rows:
+            if labels[row.label] > 1:
+                row.label += f" ({row.path})"
+        of = built.dataset.task(name)
+        tables.append(Table(dataset, name, of, dict(options), (*rows,), policy))
+    names = {name for table in tables for log in table.logs for name in log.metrics}
+    ways = {way for name in names for way in _ways(name)}
+    if unknown := [metric for metric in metrics if metric not in ways]:
         raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
     return tables, left_out
 
 
+def _rows(
+    built: BuiltFolder,
+    name: str,
+    options: Mapping[str, str],
+    statements: Mapping[Path, Mapping[str, Any]],
+    paths: Collection[Path],
+    advance: Callable[[str, str], None],
+    policy: str,
+) -> list[Compared]:
+    """Return the logs and files of a table with their results, or why they have none.
+
+    An error of one that is no path given, but found in a folder, is no reason to stop.
+    """
+    digest, part = rows_digest(built, built.dataset.task(name)), ALL
+    rows = {path: Compared(path, path.stem) for path in statements}
+    for path in sorted(statements, key=lambda path: not statements[path]):  # logs, and then files
+        stated = statements[path]
+        if stated.get("rows", digest) != digest:
+            what = f"of other rows than {built.path}"
+            rows[path].differs = (Problem("rows", digest, stated["rows"], what),)
+            continue
+        if stated.get("swap"):
+            what = "sides are swapped, so its own score compares its models: `parley score`"
+            rows[path].differs = (Problem("swap", what=what),)
+            continue
+        advance("scoring", str(path))
+        try:
+            part_of_file = ALL if stated else part
+            result = score_file(built, name, options, str(path), part_of_file, policy)
+        except (UsageError, RecordError) as error:
+            if path in paths:
+                raise
+            rows[path].differs = error.problems or (Problem("", what=error.message),)
+        else:
+            if not any(row.result for row in rows.values()):
+                part = result.part
+            rows[path] = Compared(path, _label(result) or path.stem, result)
+    return [*rows.values()]
+
+
 def _files(paths: Sequence[Path]) -> list[Path]:
     """Return files, and the logs of folders by name, each once."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in paths:
-        files = [path]
+        of_path = [path]
         if path.is_dir():
-            files = [each for each in sorted(path.iterdir()) if is_log(str(each))]
-            if not files:
+            of_path = [file for file in sorted(path.iterdir()) if is_log(str(file))]
+            if not of_path:
                 raise UsageError(f"{path}: has no logs of inspect; they end in .eval or .json")
-        found |= dict.fromkeys(files)
-    return [*found]
+        files |= dict.fromkeys(of_path)
+    return [*files]
 
 
 def _by_task(
-    given: Mapping[Path, Mapping[str, Any]], task: str
+    statements: Mapping[Path, Mapping[str, Any]], task: str
 ) -> dict[tuple[Any, ...], list[Path]]:
     """Return paths by dataset, task and options; `task` is that of files."""
     tasks = {
         path: (stated["dataset"], stated["task"], *sorted(stated["options"].items()))
-        for path, stated in given.items()
+        for path, stated in statements.items()
         if stated
     }
     of_files = _named_task(task) if task else next(iter(tasks.values()), None)
-    files = [path for path in given if path not in tasks]
+    files = [path for path in statements if path not in tasks]
     if files and (of_files is None or (not task and len({*tasks.values()}) > 1)):
         what = f"{files[0]}: a file of predictions does not state its task"
         remedy = "Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option."
         raise UsageError(what, remedy=remedy)
-    found: dict[tuple[Any, ...], list[Path]] = {}
-    for path in given:
-        found.setdefault(tasks.get(path, of_files or ()), []).append(path)
-    return found
+    by_task: dict[tuple[Any, ...], list[Path]] = {}
+    for path in statements:
+        by_task.setdefault(tasks.get(path, of_files or ()), []).append(path)
+    return by_task
 
 
 def _named_task(named: str) -> tuple[Any, ...]:
@@ -199,14 +226,15 @@ def _named_task(named: str) -> tuple[Any, ...]:
 
 def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
     """Return the metrics that are shown."""
-    found = result.measured.metrics
+    of_result = result.measured.metrics
     if metrics:
-        return {n: each for n, each in found.items() if {*metrics} & {*_ways(n)}}
-    of_game = ("points",) if isinstance(result.task.asking, Playing) else ()
-    shown = {n: each for n, each in found.items() if len(n) == 1 or n[0] in of_game}
-    if of_game:
-        shown.pop((UNREADABLE,), None)
-    return shown or found
+        return {n: metric for n, metric in of_result.items() if {*metrics} & {*_ways(n)}}
+    is_game = isinstance(result.task.asking, Playing)
+    groups = ("points",) if is_game else ()
+    main = {n: metric for n, metric in of_result.items() if len(n) == 1 or n[0] in groups}
+    if is_game:
+        main.pop((UNREADABLE,), None)
+    return main or of_result
 
 
 def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
@@ -214,23 +242,26 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
     base: Result | None = None
     tested: list[tuple[Compared, Names, float]] = []
     for row in rows:
-        if not (own := row.result) or not (chosen := _chosen(own, metrics)):
+        result = row.result
+        if result is None:
             continue
-        row.metrics = chosen
+        row.metrics = _chosen(result, metrics)
+        if not row.metrics:
+            continue
         if base is None:
-            base, first = own, row.path
+            base, first = result, row.path
             continue
         # examples and another system text stand in the labels
-        asked, due = _asked(own), _asked(base)
-        row.differs = _unlike({**due, **asked}, {**asked, **due}, first)
-        row.settings = _unlike(_calls(own.run), _calls(base.run), first)
+        of_row, of_base = _asked(result), _asked(base)
+        row.differs = _unlike({**of_base, **of_row}, {**of_row, **of_base}, first)
+        row.settings = _unlike(_calls(result.run), _calls(base.run), first)
         if not row.differs:
-            row.differences = paired_differences(own.measured, base.measured, chosen)
+            row.differences = paired_differences(result.measured, base.measured, row.metrics)
             tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
     adjusted = holm([p for *_, p in tested])
     for (row, names, _), p in zip(tested, adjusted, strict=True):
-        by = replace(row.differences[names], p_holm=p)
-        row.differences = {**row.differences, names: by}
+        difference = replace(row.differences[names], p_holm=p)
+        row.differences = {**row.differences, names: difference}
 
 
 def _asked(result: Result) -> dict[str, Any]:
@@ -244,13 +275,13 @@ def _calls(run: Mapping[str, Any]) -> Mapping[str, Any]:
     return run and {**run["settings"], "schema": run.get("schema"), "epochs": run["epochs"]}
 
 
-def _unlike(own: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
+def _unlike(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """Return where settings differ from those of the one at `path`, as far as both state any."""
-    names = {**own, **other} if own and other else ()
+    names = {**one, **other} if one and other else ()
     return tuple(
-        Problem(name, what=f"{own.get(name)}, but {other.get(name)} in {path}")
+        Problem(name, what=f"{one.get(name)}, but {other.get(name)} in {path}")
         for name in names
-        if own.get(name) != other.get(name)
+        if one.get(name) != other.get(name)
     )
 
 
@@ -281,21 +312,22 @@ def paired_differences(
     """
     names = [name for name in names if name in one.metrics and name in other.metrics]
     apart: set[Names] = set()
-    sizes = {len(rows.gold) for each in (one, other) for rows, _ in each.epochs}
+    sizes = {len(rows.gold) for rows, _ in (*one.epochs, *other.epochs)}
     if len(sizes) > 1:  # some are dropped
         apart = {*names}
     elif one.answered != other.answered:
         computed = [name for name in names if one.metrics[name].rows is None]
         apart = one.of_answered(computed) & other.of_answered(computed)
-    found = {name: _difference(one, other, name) for name in names if name not in apart}
+    differences = {name: _difference(one, other, name) for name in names if name not in apart}
     common = one.answered & other.answered
     if apart and common:
         ours, theirs = one.within(common), other.within(common)
-        of_both = {name: _difference(ours, theirs, name) for name in apart}
-        found |= {name: replace(each, rows=len(common)) for name, each in of_both.items()}
+        for name in apart:
+            of_both = _difference(ours, theirs, name)
+            differences[name] = replace(of_both, rows=len(common))
     elif apart:
-        found |= dict.fromkeys(apart, Difference(None, rows=0))
-    return {name: found[name] for name in names}
+        differences |= dict.fromkeys(apart, Difference(None, rows=0))
+    return {name: differences[name] for name in names}
 
 
 def _difference(one: Measured, other: Measured, name: Names) -> Difference:
@@ -304,11 +336,14 @@ def _difference(one: Measured, other: Measured, name: Names) -> Difference:
     if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
         return Difference(None)
     by, rows = ours.minus(theirs), None
-    if ours.rows is not None and theirs.rows is not None:
-        known, of_both = ~np.isnan(ours.rows), ~np.isnan(ours.rows - theirs.rows)
-        if not np.array_equal(known, ~np.isnan(theirs.rows)):
-            mean = one.rows.mean(ours.rows - theirs.rows)
-            by, rows = Metric(mean.value, mean.spreads), int(of_both.sum())  # it has no bounds
+    if (
+        ours.rows is not None
+        and theirs.rows is not None
+        and not np.array_equal(np.isnan(ours.rows), np.isnan(theirs.rows))
+    ):
+        of_both = ours.rows - theirs.rows
+        mean, rows = one.rows.mean(of_both), int((~np.isnan(of_both)).sum())
+        by = Metric(mean.value, mean.spreads)  # it has no bounds
     if math.isnan(by.value):
         return Difference(None, rows=rows)
     return Difference(by.value, by.interval, p_value(by), rows=rows)
@@ -323,14 +358,15 @@ def p_value(difference: Metric) -> float | None:
     None if the difference is undefined without a cluster.
     """
     spreads = difference.spreads[:2]  # the third is of both
-    found = [each.added(difference.value) for each in spreads if len(each.shifts)]
-    if math.isnan(difference.value) or any(np.isnan(each).any() for each in found):
+    added = [spread.added(difference.value) for spread in spreads if len(spread.shifts)]
+    if math.isnan(difference.value) or any(np.isnan(of_kind).any() for of_kind in added):
         return None
-    return max(map(_p_of, found), default=None)
+    return max(map(_p_of, added), default=None)
 
 
-def _p_of(found: "np.ndarray[Any, Any]") -> float:
-    added = found[abs(found) > 1e-12 * abs(found).max(initial=0)]  # another sign of 0 changes none
+def _p_of(added: Array) -> float:
+    """Return the p-value for what each cluster adds to a difference."""
+    added = added[abs(added) > 1e-12 * abs(added).max(initial=0)]  # another sign of 0 changes none
     least = abs(added.sum()) - 1e-9 * abs(added).sum()  # a sum in another order is the same number
     signs = _signs(len(added))
     as_large = int((abs(signs @ added) >= least).sum())
@@ -339,7 +375,7 @@ def _p_of(found: "np.ndarray[Any, Any]") -> float:
 
 
 @lru_cache(maxsize=2)
-def _signs(clusters: int) -> "np.ndarray[Any, Any]":
+def _signs(clusters: int) -> Array:
     """Return the signs of each way to swap clusters, all ways or random ones: [ways, clusters]."""
     if 2**clusters <= SWAPS:
         return np.array([*product((1.0, -1.0), repeat=clusters)])

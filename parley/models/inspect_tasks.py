@@ -47,12 +47,29 @@ from parley.tasks.task import Part, Undefined
 
 @lru_cache(maxsize=1)
 def _questions(
-    dataset: str, name: str, options: str, build: str, subset: str, limit: int, **how: Any
+    dataset: str,
+    name: str,
+    options: str,
+    build: str,
+    subset: str,
+    limit: int,
+    turns: int,
+    swap: bool,
+    shots: int,
+    prompt: str,
 ) -> Questions:
     """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
-    found = get(dataset)
-    chosen = found.task(name).chosen(json.loads(options))
-    return Questions(find_folder(Path(build), found), name, chosen, Part(subset, limit), **how)
+    built = find_folder(Path(build), get(dataset))
+    return Questions(
+        built,
+        name,
+        built.dataset.task(name).chosen(json.loads(options)),
+        Part(subset, limit),
+        turns=turns,
+        swap=swap,
+        shots=shots,
+        prompt=prompt,
+    )
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -80,23 +97,23 @@ def parley_game(**which: Any) -> Any:
     config = GenerateConfig(temperature=0, max_tokens=game.max_tokens)  # a role's own wins
 
     async def solve(state: Any, generate: Any) -> Any:
-        at, said = questions.by_key[_key(state)], list[dict[str, str]]()
+        position, turns = questions.by_key[_key(state)], list[dict[str, str]]()
         if unknown := model_roles().keys() - game.roles:
-            there = " and ".join(game.roles)
-            raise UsageError(f"--model-role {', '.join(unknown)}: the sides are {there}")
+            sides = " and ".join(game.roles)
+            raise UsageError(f"--model-role {', '.join(unknown)}: the sides are {sides}")
         models = {role: get_model(role=role, config=config) for role in game.roles}
         state.metadata["models"] = {role: str(model) for role, model in models.items()}
-        state.metadata["turns"] = said
+        state.metadata["turns"] = turns
         if _key(state)[-1] == SWAPPED:
             models = dict(zip(game.roles, reversed(models.values()), strict=True))
-        while role := game.turn(at):
-            messages = Sample(input=list(game.messages(at))).input
-            _PLAYED.set((game, at))
+        while role := game.turn(position):
+            messages = Sample(input=list(game.messages(position))).input
+            _PLAYED.set((game, position))
             state.output = await models[role].generate(messages)
             stop, text = answer_of(state.output)
-            said.append({"role": role, "stop": stop, "text": text})
+            turns.append({"role": role, "stop": stop, "text": text})
             state.messages = [*messages, state.output.message]  # the talk as its speaker sees it
-            at = questions.step(at, stop, text)
+            position = questions.step(position, stop, text)
         return state
 
     return solve
@@ -115,8 +132,8 @@ class ScriptedAgent(ModelAPI):
         name = f"parley/{self.model_name}"
         if not game or self.model_name not in game.agents:
             agents = game.agents if game else ()
-            there = ", ".join(f"parley/{each}" for each in agents) or "none, as this is no game"
-            raise UsageError(f"{name}: no such agent; there are: {there}")
+            names = ", ".join(f"parley/{agent}" for agent in agents) or "none, as this is no game"
+            raise UsageError(f"{name}: no such agent; there are: {names}")
         return ModelOutput.from_content(name, game.speak(self.model_name, state))
 
 
@@ -165,21 +182,21 @@ def parley_score(**which: Any) -> Any:
     def score(scores: list[Any]) -> Any:
         epochs: dict[int, dict[Key, Prediction]] = defaultdict(dict)
         models: dict[str, str] = {}  # none of a sample that failed
-        for each in scores:
-            stated = each.score.metadata
+        for of_sample in scores:
+            stated = of_sample.score.metadata
             models |= stated["models"]
             epochs[stated["epoch"]][tuple(stated["key"])] = stated["prediction"]
-        if len({frozenset(each) for each in epochs.values()}) != 1:
+        if len({frozenset(predictions) for predictions in epochs.values()}) != 1:
             return {}  # inspect asks in the middle of a run, too
-        measured = Measured([questions.answered(each) for each in epochs.values()])
+        measured = Measured([questions.answered(answers) for answers in epochs.values()])
         measured.name_models(models)
-        metrics = {".".join(path): v for path, v in flat(measured.score.metrics).items()}
-        found = {name: v for name, v in metrics.items() if not isinstance(v, Undefined)}
-        undefined = len(metrics) - len(found)
-        for path, each in intervals_of(measured.metrics).items():
+        metrics = {".".join(path): value for path, value in flat(measured.score.metrics).items()}
+        numbers = {name: v for name, v in metrics.items() if not isinstance(v, Undefined)}
+        undefined = len(metrics) - len(numbers)
+        for path, interval in intervals_of(measured.metrics).items():
             name = ".".join(path)
-            found |= {f"{name}.low": each.low, f"{name}.high": each.high}
-        return {**found, "undefined": undefined}
+            numbers |= {f"{name}.low": interval.low, f"{name}.high": interval.high}
+        return {**numbers, "undefined": undefined}
 
     return score
 

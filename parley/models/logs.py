@@ -30,7 +30,7 @@ _SCORER = "parley_answers"
 def score_file(
     built: BuiltFolder,
     name: str,
-    given: Mapping[str, str | None],
+    options: Mapping[str, str | None],
     file: str,
     part: Part = ALL,
     policy: str = WRONG,
@@ -42,28 +42,36 @@ def score_file(
     given; RecordError if it is unfinished, of other questions or rows, or was changed.
     """
     if not is_log(file):
-        return score(built, name, given, file=file, part=part, policy=policy)
+        return score(built, name, options, file=file, part=part, policy=policy)
     require_known("parley score", "--unreadable", policy, POLICIES)
     log = read_log(Path(file))
     stated = log.eval.metadata
-    own = stated["dataset"], stated["task"]
-    if own != (built.dataset.name, name):
-        what = f"{file}: is a log of {' '.join(own)!r:.80}"
+    if (stated["dataset"], stated["task"]) != (built.dataset.name, name):
+        task_of_log = f"{stated['dataset']} {stated['task']}"
+        what = f"{file}: is a log of {task_of_log!r:.80}"
         raise UsageError(f"{what}, not of {built.dataset.name} {name}")
-    options = built.dataset.task(name).chosen(stated["options"])
-    for option, value in given.items():
-        if value is not None and value != options[option]:
-            raise UsageError(f"--set {option}={value}: the log is of {option}={options[option]}")
-    of = Part(stated["subset"], stated["limit"])
-    how = {each: stated[each] for each in ("turns", "swap", "shots", "prompt") if each in stated}
-    questions = Questions(built, name, options, of, **how)
+    of_log = built.dataset.task(name).chosen(stated["options"])
+    for option, value in options.items():
+        if value is not None and value != of_log[option]:
+            raise UsageError(f"--set {option}={value}: the log is of {option}={of_log[option]}")
+    asked_part = Part(stated["subset"], stated["limit"])
+    questions = Questions(
+        built,
+        name,
+        of_log,
+        asked_part,
+        turns=stated.get("turns", 0),
+        swap=stated.get("swap", False),
+        shots=stated.get("shots", 0),
+        prompt=stated.get("prompt", ""),
+    )
     epochs = _epochs(file, log, questions)
     cut = questions.cut(epochs[0].keys())
-    if part not in (ALL, of, cut):
+    if part not in (ALL, asked_part, cut):
         raise UsageError(f"{file}: is a log of {cut}, not of {part}")
     facts = _facts(log, questions, epochs)
-    answered = [questions.answered(each) for each in epochs]
-    result = result_of(answered, file, cut, policy, run=facts)
+    answers = [questions.answered(predictions) for predictions in epochs]
+    result = result_of(answers, file, cut, policy, run=facts)
     result.measured.name_models(facts["models"])
     return result
 
@@ -82,7 +90,7 @@ def answer_of(output: Any) -> Answer:
         return ("unknown", "")
     content = output.message.content
     parts = [] if isinstance(content, str) else content
-    is_refusal = any(getattr(each, "refusal", None) for each in parts)
+    is_refusal = any(getattr(part, "refusal", None) for part in parts)
     return ("content_filter" if is_refusal else output.stop_reason), output.message.text
 
 
@@ -97,8 +105,8 @@ def read_log(path: Path, header_only: bool = False) -> Any:
         unread = {"events", "attachments", "store", "messages"}
         log = read_eval_log(str(path), header_only, exclude_fields=unread)
     except Exception as error:  # what a damaged zip or JSON makes of inspect is not foreseeable
-        said = f"{type(error).__name__}: {error!s:.200}"
-        raise RecordError(f"{path}: is not a readable log ({said})") from error
+        why = f"{type(error).__name__}: {error!s:.200}"
+        raise RecordError(f"{path}: is not a readable log ({why})") from error
     if wrong := [*problems(log.eval.metadata, _STATED, "metadata")]:
         raise UsageError(f"{path}: is no log of a task `parley/NAME_TASK`", *wrong)
     return log
@@ -142,22 +150,24 @@ def _remedy(file: str, log: Any, unlike: bool) -> str:
 def _unfinished(log: Any) -> Iterator[Problem]:
     """Yield why a log lacks answers."""
     if log.status != "success":
-        failed = [_reason(each.error) for each in log.samples or () if each.error]
-        said = f": {len(failed):,} questions failed, the first: {failed[0]}" if failed else ""
-        yield Problem("status", "success", f"{log.status}{said}")
+        reasons = [_reason(sample.error) for sample in log.samples or () if sample.error]
+        status = log.status
+        if reasons:
+            status += f": {len(reasons):,} questions failed, the first: {reasons[0]}"
+        yield Problem("status", "success", status)
         return
     epochs = range(1, (log.eval.config.epochs or 1) + 1)
-    due = {(id, epoch) for id in log.eval.dataset.sample_ids or () for epoch in epochs}
-    there = Counter((each.id, each.epoch) for each in log.samples or ())
-    if missing := len(due - there.keys()):
-        yield Problem("samples", what=f"{missing:,} of {len(due):,} are missing")
-    for what, odd in (
-        ("is none of its questions", there.keys() - due),
-        ("is there twice", {each for each, count in there.items() if count > 1}),
+    expected = {(id, epoch) for id in log.eval.dataset.sample_ids or () for epoch in epochs}
+    counts = Counter((sample.id, sample.epoch) for sample in log.samples or ())
+    if missing := len(expected - counts.keys()):
+        yield Problem("samples", what=f"{missing:,} of {len(expected):,} are missing")
+    for what, samples in (
+        ("is none of its questions", counts.keys() - expected),
+        ("is there twice", {sample for sample, count in counts.items() if count > 1}),
     ):
-        for id, epoch in sorted(odd, key=str):
+        for id, epoch in sorted(samples, key=str):
             yield Problem(f"sample {id}, epoch {epoch}", what=what)
-    if not due:
+    if not expected:
         yield Problem("samples", what="there are none")
 
 
@@ -182,8 +192,9 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
     read = questions.read(key, answers_of(sample.metadata, sample.output))
     if read != stated:
         raise ValueError(f"its answer is read as {read}, but the log says {stated}")
-    asked = sample.input if isinstance(sample.input, list) else []
-    if [{"role": each.role, "content": each.text} for each in asked] != [*questions.begins(key)]:
+    inputs = sample.input if isinstance(sample.input, list) else []
+    messages = [{"role": message.role, "content": message.text} for message in inputs]
+    if messages != [*questions.begins(key)]:
         raise ValueError("its input is not its question")
     if sample.error and UNREADABLE not in read:
         raise ValueError("has an error and an answer")
@@ -202,7 +213,7 @@ def _reason(error: Any) -> str:
 def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:
     """Return the answer of a sample, or the turns of its game."""
     if "turns" in metadata:
-        return [(each["stop"], each["text"]) for each in metadata["turns"]]
+        return [(turn["stop"], turn["text"]) for turn in metadata["turns"]]
     return [answer_of(output)]
 
 
@@ -211,23 +222,24 @@ def _facts(
 ) -> dict[str, Any]:
     """Return what a report states of a log."""
     stated, prompt, sides = log.eval.metadata, questions.prompt, log.eval.model_roles or {}
-    answers = [each for of in log.samples for each in answers_of(of.metadata, of.output)]
-    usage = [each for of in log.samples for each in of.model_usage.values()]
-    costs = [each.total_cost for each in usage]
-    asked = ("asking", "questions", "schema", "turns", "swap", "shots")
+    samples = log.samples
+    calls = sum(len(answers_of(sample.metadata, sample.output)) for sample in samples)
+    usage = [of_model for sample in samples for of_model in sample.model_usage.values()]
+    costs = [of_model.total_cost for of_model in usage]
+    names = ("asking", "questions", "schema", "turns", "swap", "shots")
     return {
         # side of a game -> model; "" -> model of questions, and of a side without one of its own
         "models": {
             role: str(sides[role].model if role in sides else log.eval.model)
             for role in (questions.asking.roles if questions.is_game else ("",))
         },
-        "answered_by": dict(sorted(Counter(of.output.model for of in log.samples).items())),
-        **{name: stated[name] for name in asked if name in stated},
+        "answered_by": dict(sorted(Counter(sample.output.model for sample in samples).items())),
+        **{name: stated[name] for name in names if name in stated},
         **({"prompt": hashlib.sha256(prompt.encode()).hexdigest()} if prompt else {}),
         "settings": _settings(log),
         "epochs": len(epochs),
         "asked": sum(map(len, epochs)),
-        "calls": len(answers),
+        "calls": calls,
         # None where no endpoint stated any
         "input_tokens": sum(of.total_tokens - of.output_tokens for of in usage) or None,
         "output_tokens": sum(of.output_tokens for of in usage) or None,
@@ -241,8 +253,8 @@ _OPERATIONAL = re.compile("max_retries|.*timeout|.*connections|batch|cache.*|dis
 
 def _settings(log: Any) -> dict[str, Any]:
     """Return the settings of the calls that may change an answer; of a side with its name."""
-    found = log.plan.config.model_dump(exclude_none=True)
-    for role, own in (log.eval.model_roles or {}).items():
-        named = own.config.model_dump(exclude_none=True)
-        found |= {f"{role}.{name}": value for name, value in named.items()}
-    return {name: value for name, value in found.items() if not _OPERATIONAL.match(name)}
+    settings = log.plan.config.model_dump(exclude_none=True)
+    for role, model in (log.eval.model_roles or {}).items():
+        of_role = model.config.model_dump(exclude_none=True)
+        settings |= {f"{role}.{name}": value for name, value in of_role.items()}
+    return {name: value for name, value in settings.items() if not _OPERATIONAL.match(name)}
