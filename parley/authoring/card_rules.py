@@ -58,15 +58,15 @@ _LANGUAGE = re.compile(
 
 def _sections(body: str) -> dict[str, str]:
     """Return heading -> text of the second-level sections."""
-    titles = (each.partition("\n") for each in body.split("\n## ")[1:])
+    titles = (section.partition("\n") for section in body.split("\n## ")[1:])
     return {title: text.strip() for title, _, text in titles}
 
 
 _SKELETON = Path(__file__).parent / "skeleton" / "README.md"
-GIVEN = _sections(_SKELETON.read_text(encoding="utf-8"))
+SECTIONS = _sections(_SKELETON.read_text(encoding="utf-8"))
 """Heading -> text of the sections of `parley new`: those that every card has, in order."""
 # what it only describes; the others are generated
-TO_WRITE = [each for each, text in GIVEN.items() if "<!--" not in text]
+TO_WRITE = [title for title, text in SECTIONS.items() if "<!--" not in text]
 
 
 def card_can_be_read(folder: DatasetFolder) -> Iterator[str]:
@@ -79,12 +79,15 @@ def card_can_be_read(folder: DatasetFolder) -> Iterator[str]:
 def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
     """The card has the required headings in order."""
     _, body = folder.card
-    found = re.findall(r"^## (.*)$", body, re.MULTILINE)
-    if found != [*GIVEN]:
-        lacking, unknown = GIVEN.keys() - set(found), set(found) - GIVEN.keys()
-        problem = f"lacks {', '.join(sorted(lacking))}" if lacking else "has another order"
-        problem = f"has the unknown {', '.join(sorted(unknown))}" if unknown else problem
-        yield f"README.md: {problem}; let its second-level headings be {', '.join(GIVEN)}"
+    titles = re.findall(r"^## (.*)$", body, re.MULTILINE)
+    if titles != [*SECTIONS]:
+        lacking, unknown = SECTIONS.keys() - set(titles), set(titles) - SECTIONS.keys()
+        problem = "has another order"
+        if unknown:
+            problem = f"has the unknown {', '.join(sorted(unknown))}"
+        elif lacking:
+            problem = f"lacks {', '.join(sorted(lacking))}"
+        yield f"README.md: {problem}; let its second-level headings be {', '.join(SECTIONS)}"
     for unfinished in re.findall("TODO|More Information Needed", body):
         yield f"README.md: contains {unfinished}; write the missing text"
 
@@ -93,8 +96,8 @@ def card_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
     """The generated parts, the counted numbers and the front matter are those of the dataset."""
     dataset = folder.dataset
     if dataset.read_card() != renewed_card(dataset):
-        said = "a generated part, a counted number or the front matter is stale"
-        yield f"README.md: {said}; run `parley card {dataset.name}`"
+        problem = "a generated part, a counted number or the front matter is stale"
+        yield f"README.md: {problem}; run `parley card {dataset.name}`"
 
 
 def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
@@ -117,14 +120,16 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
         CITATION: builder.CITATION,
     }
     left += [f"{file}: {one}" for file, text in texts.items() for one in TO_REPLACE if one in text]
-    own = _sections(body)
-    last = {title: GIVEN[title].split(". ")[-1] for title in TO_WRITE}
-    left += [f"README.md: {one}" for one in TO_WRITE if last[one] in (own.get(one) or last[one])]
-    said = "what `parley new` wrote is still there; write your own"
+    sections = _sections(body)
+    for title in TO_WRITE:
+        last = SECTIONS[title].split(". ")[-1]
+        if not sections.get(title) or last in sections[title]:
+            left.append(f"README.md: {title}")
+    problem = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
-        yield NotChecked(f"{few(left)}: {said}")
+        yield NotChecked(f"{few(left)}: {problem}")
     else:
-        yield from (f"{each}: {said}" for each in left)
+        yield from (f"{place}: {problem}" for place in left)
 
 
 def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
@@ -135,21 +140,22 @@ def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
         if not front.get(key):
             yield f"README.md: the front matter lacks {key}; add it"
     tasks = front.get("task_categories") or []
-    for each in tasks if isinstance(tasks, list) else [tasks]:
-        if each not in TASKS:
-            said = f"the Hub knows no {each}; take one of {', '.join(TASKS)}"
-            yield f"README.md: task_categories: {said}"
+    for task in tasks if isinstance(tasks, list) else [tasks]:
+        if task not in TASKS:
+            problem = f"the Hub knows no {task}; take one of {', '.join(TASKS)}"
+            yield f"README.md: task_categories: {problem}"
     builder, script = folder.dataset.builder, f"{folder.dataset.name}.py"
-    named = dict.fromkeys(map(builder.licence, folder.dataset.configs))
-    for each in re.sub(r"\([^)]*\)", "", ", ".join(named)).split(","):  # "mit (the texts), cc0-1.0"
-        if each.strip() not in _LICENCES.split():
-            said = f"{each.strip()} is no licence of the Hub; take one, as cc-by-4.0, or other"
-            yield f"{script}: LICENSE: {said}"
-    cited = builder.CITATION
-    if cited.count("{") != cited.count("}") or _NO_BIBTEX.search(cited):
-        said = "expected @KIND{KEY, and a comma after each field, and all braces closed; repair it"
-        yield f"{CITATION}: {said}"
-    for each in builder.LANGUAGES:
-        if not _LANGUAGE.fullmatch(each):
-            said = f"{each} is no code of a language; take one of ISO 639, as en"
-            yield f"{script}: LANGUAGES: {said}"
+    licences = ", ".join(dict.fromkeys(map(builder.licence, folder.dataset.configs)))
+    for part in re.sub(r"\([^)]*\)", "", licences).split(","):  # "mit (the texts), cc0-1.0"
+        licence = part.strip()
+        if licence not in _LICENCES.split():
+            problem = f"{licence} is no licence of the Hub; take one, as cc-by-4.0, or other"
+            yield f"{script}: LICENSE: {problem}"
+    bibtex = builder.CITATION
+    if bibtex.count("{") != bibtex.count("}") or _NO_BIBTEX.search(bibtex):
+        form = "@KIND{KEY, and a comma after each field, and all braces closed"
+        yield f"{CITATION}: expected {form}; repair it"
+    for language in builder.LANGUAGES:
+        if not _LANGUAGE.fullmatch(language):
+            problem = f"{language} is no code of a language; take one of ISO 639, as en"
+            yield f"{script}: LANGUAGES: {problem}"

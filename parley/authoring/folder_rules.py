@@ -26,11 +26,11 @@ _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
 
 def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
     """Each column of a config, and each field within it, is declared with its meaning."""
-    for config, declared in folder.dataset.configs.items():
-        for column in columns_of(declared):
+    for name, config in folder.dataset.configs.items():
+        for column in columns_of(config):
             if not column.meaning:
-                said = 'has no meaning; declare Field(shape, "its meaning")'
-                yield f"{folder.dataset.name}.py: {config}: {column.path} {said}"
+                problem = 'has no meaning; declare Field(shape, "its meaning")'
+                yield f"{folder.dataset.name}.py: {name}: {column.path} {problem}"
 
 
 def modules_load(folder: DatasetFolder) -> Iterator[str]:
@@ -47,29 +47,29 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
     """`measured.json`, if any, has the folder's version, features, licences and figures."""
     dataset = folder.dataset
     known = measured(dataset)
-    made = {
-        config: {split: found for split, found in names.items() if "rows" in found}
-        for config, names in known.splits.items()
+    built = {
+        config: {split: record for split, record in records.items() if "rows" in record}
+        for config, records in known.splits.items()
     }
-    splits = every_split(dataset, made)
+    splits = every_split(dataset, built)
     scores = {
         name: {key: known.scores.get(name, {}).get(key, {}) for key in baselines}
         for name, task in dataset.tasks.items()
         if (baselines := task.measured())
     }
     numbers = dict(_numbers(dataset, known))
-    due = text_of(dataset, splits, known.figures(dataset), numbers, scores)
-    if known.version and due != (dataset.folder / FILE).read_text(encoding="utf-8"):
-        said = "version, features, licences, splits or figures are not those of the folder"
-        yield f"{FILE}: {said}; renew it: `parley build {dataset.name} --source DIR --measure`"
+    text = text_of(dataset, splits, known.figures(dataset), numbers, scores)
+    if known.version and text != (dataset.folder / FILE).read_text(encoding="utf-8"):
+        problem = "version, features, licences, splits or figures are not those of the folder"
+        yield f"{FILE}: {problem}; renew it: `parley build {dataset.name} --source DIR --measure`"
 
 
 def _numbers(dataset: Dataset, known: Measured) -> Iterator[tuple[str, FigureValue | None]]:
     """Yield the recorded numbers of the functions that count, in their order."""
     for function in marked(dataset.figures, "counted"):
         name = function.__name__
-        own = {k: v for k, v in known.counted.items() if f"{k}.".startswith(f"{name}.")}
-        yield from (own or {name: None}).items()
+        numbers = {k: v for k, v in known.counted.items() if f"{k}.".startswith(f"{name}.")}
+        yield from (numbers or {name: None}).items()
 
 
 def sample_builds(folder: DatasetFolder) -> Iterator[str]:
@@ -104,17 +104,17 @@ def figures_compute(folder: DatasetFolder) -> Iterator[str]:
 
     On a sample that is too small, a function may raise ValueError or divide by zero.
     """
-    data = folder.built
-    found = [each for each in figures(folder.dataset.figures, data) if each.verdict == UNEXPLAINED]
-    failed = [(each.name, each.reason) for each in found if each.reason.startswith(FAILED)]
-    counts = every_count(folder.dataset.figures, data)
-    failed += [(each.name, each.reason) for each in counts if each.failed]
-    for lacking in (each.name for each in found if each.stated == "nothing"):
-        yield f"figures.py: {lacking}: is computed, but the table lacks it; add it"
+    module, data = folder.dataset.figures, folder.built
+    unexplained = [figure for figure in figures(module, data) if figure.verdict == UNEXPLAINED]
+    failed = [(fig.name, fig.reason) for fig in unexplained if fig.reason.startswith(FAILED)]
+    failed += [(count.name, count.reason) for count in every_count(module, data) if count.failed]
+    for figure in unexplained:
+        if figure.stated == "nothing":
+            yield f"figures.py: {figure.name}: is computed, but the table lacks it; add it"
     for name, reason in failed:
-        said = reason.removeprefix(f"{FAILED}: ")
-        if not re.match(_TOO_FEW, said):
-            yield one_line(f"figures.py: {name} fails: {said}; fix its function")
+        error = reason.removeprefix(f"{FAILED}: ")
+        if not re.match(_TOO_FEW, error):
+            yield one_line(f"figures.py: {name} fails: {error}; fix its function")
 
 
 def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
@@ -134,22 +134,22 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
 
     A shape that several fields share needs each alternative once.
     """
-    lacking: dict[tuple[int, int], str] = {}
-    shown: set[tuple[int, int]] = set()
-    for config, declared in folder.dataset.configs.items():
-        if isinstance(declared, Config):
-            plans = (split_plan(folder.source, config, s) for s in folder.dataset.splits[config])
-            records = [record for each in plans for record in each.records()]
-            for node, values, place in _alternatives(declared.node, records, config):
+    problems: dict[tuple[int, int], str] = {}
+    with_values: set[tuple[int, int]] = set()
+    for name, config in folder.dataset.configs.items():
+        if isinstance(config, Config):
+            plans = (split_plan(folder.source, name, s) for s in folder.dataset.splits[name])
+            records = [record for plan in plans for record in plan.records()]
+            for node, values, place in _alternatives(config.node, records, name):
                 for number, (option, fitting, _) in enumerate(node.parts(values, place)):
                     key = id(node.shape), number
                     if fitting:
-                        shown.add(key)
-                    said = f"no record of the sample has {option.described()} here"
-                    lacking.setdefault(key, f"{place}: {said}")
-    for key, lacks in lacking.items():
-        if key not in shown:
-            yield f"{lacks}; add one, or narrow the shape if upstream has none"
+                        with_values.add(key)
+                    problem = f"no record of the sample has {option.described()} here"
+                    problems.setdefault(key, f"{place}: {problem}")
+    for key, problem in problems.items():
+        if key not in with_values:
+            yield f"{problem}; add one, or narrow the shape if upstream has none"
 
 
 def _alternatives(
@@ -179,11 +179,13 @@ def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
     """Each view says whose dialogues it shows, and their config what a dialogue holds."""
     configs = folder.dataset.configs
     script = f"{folder.dataset.name}.py"
-    for name, declared in configs.items():
-        if isinstance(declared, View) and not declared.of and declared.shows != {}:
-            said = "name the config of its dialogues, of=, or say shows={}"
-            yield f"{script}: View({name!r}) is of no config; {said}"
-        config = configs.get(getattr(declared, "of", ""))
+    for name, view in configs.items():
+        if not isinstance(view, View):
+            continue
+        if not view.of and view.shows != {}:
+            remedy = "name the config of its dialogues, of=, or say shows={}"
+            yield f"{script}: View({name!r}) is of no config; {remedy}"
+        config = configs.get(view.of)
         if isinstance(config, Config) and config.holds is None:
-            said = "give holds=, a function of a row: its number of turns, and its participants"
-            yield f"{script}: Config({config.name!r}) says not what a dialogue holds; {said}"
+            remedy = "give holds=, a function of a row: its number of turns, and its participants"
+            yield f"{script}: Config({config.name!r}) says not what a dialogue holds; {remedy}"

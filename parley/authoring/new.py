@@ -22,8 +22,8 @@ def write_skeleton(name: str, home: Path) -> Path:
                 path = folder / file.relative_to(SKELETON).as_posix().replace(_NAME, name)
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(_text(file, name), encoding="utf-8")
-        made = Dataset(name, folder)
-        made.card.write_text(renewed_card(made), encoding="utf-8")
+        dataset = Dataset(name, folder)
+        dataset.card.write_text(renewed_card(dataset), encoding="utf-8")
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
     return target
 

@@ -18,7 +18,7 @@ def pin_line(place: Path, url: str = "") -> str:
     pin: dict[str, Any] = {"url": url or PLACEHOLDER + quote(path)}
     if place.is_dir():
         files = list(place.iterdir())
-        if inner := [each.name for each in files if not each.is_file()]:
+        if inner := [file.name for file in files if not file.is_file()]:
             raise UsageError(f"{place}: expected files alone, found also {few(inner)}")
         pin["url"] += "" if url else ".zip"
         pin |= {"member": path, "git_tree": git_tree(files), "files": len(files)}

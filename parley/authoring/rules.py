@@ -35,14 +35,14 @@ _NEEDED = {folder_rules.modules_load, card_rules.card_can_be_read, folder_rules.
 
 def check_folder(dataset: Dataset, on_step: OnStep = lambda dataset, step: None) -> list[Check]:
     """Test every rule on a dataset folder; `on_step` takes its name and the rule to test next."""
-    found: list[Check] = []
+    checks: list[Check] = []
     skipped = ""
     with temporary_folder("check") as work:
         folder = DatasetFolder(dataset, work)
         for rule in RULES:
             words = rule.__name__.replace("_", " ")
             on_step(dataset.name, words)
-            found.append(run_check(rule, folder, skipped=skipped))
-            if rule in _NEEDED and found[-1].failed:
+            checks.append(run_check(rule, folder, skipped=skipped))
+            if rule in _NEEDED and checks[-1].failed:
                 skipped = f"not tested until this rule holds: {words}"
-    return found
+    return checks
