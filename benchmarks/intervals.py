@@ -24,7 +24,7 @@ from parley.models.compare import paired_differences
 from parley.rows.folder import open_folder
 from parley.tasks.formats import TREC_RUN
 from parley.tasks.games import Playing
-from parley.tasks.metrics import Measured, Names, Rows
+from parley.tasks.metrics import Evaluation, Names, TaskRows
 from parley.tasks.task import load_gold
 
 SETS, TRUE = 200, 60  # test sets; those of all rows for the true value
@@ -42,7 +42,7 @@ class World:
         self.is_run = self.task.format is TREC_RUN
         self.options = self.task.chosen({})
         gold, _ = load_gold(self.built, name, self.options)
-        self.rows = Rows(self.built, name, self.options, gold)
+        self.rows = TaskRows(self.built, name, self.options, gold)
         self.draw = np.random.default_rng(seed)
         self.answers: dict[Any, Any] = {}
         if self.task.target:
@@ -58,7 +58,7 @@ class World:
         if isinstance(game, Playing):
             self.others = [{game.agreed: None}]
 
-    def test_set(self, count: int, is_part: bool = True) -> tuple[Rows, list[Any]]:
+    def test_set(self, count: int, is_part: bool = True) -> tuple[TaskRows, list[Any]]:
         """Return so many drawn rows, with their clusters, and the predictions of each model."""
         keys, kinds = [*self.rows.gold], [kind for kind in self.rows.clusters if kind]
         members: dict[Any, list[Any]] = {key: [] for key in keys}
@@ -108,7 +108,7 @@ class World:
                     other = self.others[self.draw.integers(len(self.others))]
                     model[own] = self.answers[source] if is_right else other
             gold[own] = answer
-        rows = Rows(self.built, self.name, self.options, gold, is_part)
+        rows = TaskRows(self.built, self.name, self.options, gold, is_part)
         rows.clusters = {kind: [*of.values()] for kind, of in found.items()}
         return rows, models
 
@@ -131,7 +131,7 @@ class World:
         held: dict[Names, list[list[bool]]] = {}
         for _ in range(sets):
             rows, models = self.test_set(count, is_part=bool(count))
-            one, other = (Measured([(rows, found)]) for found in models)
+            one, other = (Evaluation([(rows, found)]) for found in models)
             by = paired_differences(one, other, one.metrics)
             for names in known_ones.keys() & by.keys():
                 own, less = np.mean(known_ones[names], axis=0)

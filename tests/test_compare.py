@@ -15,7 +15,7 @@ from parley.declaration.registry import discover
 from parley.models.compare import SWAPS, holm, paired_differences
 from parley.rows.folder import find_folder
 from parley.tasks.formats import UNREADABLE
-from parley.tasks.metrics import Measured, Rows
+from parley.tasks.metrics import Evaluation, TaskRows
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
@@ -24,7 +24,7 @@ WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
 def outcomes(sample_build, dialogues):
     """Return invented rows of casino's outcomes, two sides to a dialogue."""
     gold = {(n, side): tuple(RIGHT.values()) for n in range(dialogues) for side in ("one", "two")}
-    rows = Rows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
+    rows = TaskRows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
     rows.clusters = {"dialogues": [[(n, "one"), (n, "two")] for n in range(dialogues)]}
     return rows, gold
 
@@ -52,7 +52,7 @@ def interval_of(found):
 
 def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     rows, gold = outcomes(sample_build, 25)
-    one, other = (Measured([(rows, guesses(gold, *each))]) for each in ((0.8, 1), (0.6, 2)))
+    one, other = (Evaluation([(rows, guesses(gold, *each))]) for each in ((0.8, 1), (0.6, 2)))
     values = [1 - by_dialogue(each.epochs[0][1]) for each in (one, other)]  # steps away
     due = stats.ttest_1samp(values[0], 0).confidence_interval()
     assert interval_of(one.metrics[MAE].interval) == pytest.approx(interval_of(due), abs=1e-12)
@@ -61,7 +61,7 @@ def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
     read = {key: RIGHT if key[0] else {UNREADABLE: "no answer"} for key in gold}
     worse = {key: WRONG if key == (7, "one") else RIGHT for key in gold}  # the others are equal
-    by = paired_differences(*(Measured([(rows, each)]) for each in (worse, read)), [MAE])[MAE]
+    by = paired_differences(*(Evaluation([(rows, each)]) for each in (worse, read)), [MAE])[MAE]
     due = stats.ttest_1samp(1 - by_dialogue(worse)[1:], 0).confidence_interval()
     assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
 
@@ -72,7 +72,7 @@ def test_where_participants_come_again_the_variance_is_two_way(sample_build):
     own = [[key for key in gold if people[key] == who] for who in range(5)]
     rows.clusters |= {"participants": own, "": [[key] for key in gold]}
     found = {key: RIGHT if people[key] else WRONG for key in gold}
-    metric = Measured([(rows, found)]).metrics[MAE]
+    metric = Evaluation([(rows, found)]).metrics[MAE]
     apart = np.array([0.0 if found[key] is RIGHT else 1.0 for key in gold])
     due = 0.0
     for of, sign in zip(rows.clusters.values(), (1, 1, -1), strict=True):
@@ -113,7 +113,7 @@ def test_a_participant_is_the_one_whose_answer_is_predicted(sample_build):
 @pytest.mark.parametrize("dialogues", [4, 8, 14])  # all ways of the first two, some of the last
 def test_p_is_that_of_scipy_over_dialogues(dialogues, sample_build):
     rows, gold = outcomes(sample_build, dialogues)
-    one, other = (Measured([(rows, guesses(gold, *each))]) for each in ((0.9, 3), (0.4, 4)))
+    one, other = (Evaluation([(rows, guesses(gold, *each))]) for each in ((0.9, 3), (0.4, 4)))
     by = paired_differences(one, other, [NAME])[NAME]
     of = by_dialogue(one.epochs[0][1]) - by_dialogue(other.epochs[0][1])
     due = stats.permutation_test((of,), np.mean, permutation_type="samples", n_resamples=math.inf)
@@ -135,7 +135,8 @@ def test_p_is_that_of_scipy_where_dialogues_have_other_numbers_of_rows(ours, the
     if ours == theirs:  # and the difference is exactly 0
         right[1] = {n + 3 for n in right[0]}
     one, other = (
-        Measured([(rows, {key: RIGHT if key[0] in of else WRONG for key in gold})]) for of in right
+        Evaluation([(rows, {key: RIGHT if key[0] in of else WRONG for key in gold})])
+        for of in right
     )
     by = paired_differences(one, other, [NAME])[NAME]
     of = np.zeros(40)
@@ -150,12 +151,12 @@ def test_p_is_that_of_scipy_where_dialogues_have_other_numbers_of_rows(ours, the
 @pytest.mark.parametrize("right", [0, 1])
 def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(right, sample_build):
     one, single = outcomes(sample_build, 1)  # which has no interval
-    metrics = Measured([(one, guesses(single, 1, 0))]).metrics
+    metrics = Evaluation([(one, guesses(single, 1, 0))]).metrics
     assert not any(each.interval for each in metrics.values())
     rows, gold = outcomes(sample_build, 12)
     due = stats.binomtest(12 * right, 12).proportion_ci(method="exact")
     for epochs in (1, 2):
-        metrics = Measured([(rows, guesses(gold, float(right), 0))] * epochs).metrics
+        metrics = Evaluation([(rows, guesses(gold, float(right), 0))] * epochs).metrics
         assert interval_of(metrics[NAME].interval) == pytest.approx(interval_of(due))
         assert metrics[MAE].interval is None  # no dialogue moves it
 
@@ -164,14 +165,14 @@ def test_an_interval_of_epochs_stays_within_the_unit(sample_build):
     rows, gold = outcomes(sample_build, 12)
     right, wrong = (guesses(gold, share, 0) for share in (1, 0))
     epochs = [right, right | {key: wrong[key] for key in [*gold][:3]}]
-    found = interval_of(Measured([(rows, each) for each in epochs]).metrics[NAME].interval)
+    found = interval_of(Evaluation([(rows, each) for each in epochs]).metrics[NAME].interval)
     assert 0 < found[0] < 1 - 3 / 48 < found[1] < 1
 
 
 def test_a_share_of_many_dialogues_has_wilsons_interval(sample_build):
     whole, gold = outcomes(sample_build, 2000)
     gold = {key: each for key, each in gold.items() if key[1] == "one"}
-    found = Measured([whole.within(gold, guesses(gold, 0.97, 0))]).metrics[NAME]
+    found = Evaluation([whole.within(gold, guesses(gold, 0.97, 0))]).metrics[NAME]
     due = stats.binomtest(round(found.value * len(gold)), len(gold)).proportion_ci(method="wilson")
     assert interval_of(found.interval) == pytest.approx(interval_of(due), abs=1e-4)
 
@@ -183,7 +184,7 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     gold = {(str(n),): draw.random() < 0.5 for n in range(60)}
     found = {key: {"probability": round(draw.random(), 1)} for key in gold}
     bargains = find_folder(sample_build, discover()["craigslist_bargains"])
-    metric = Rows(bargains, "deal", {}, gold).measure(found)[1]["auc",]
+    metric = TaskRows(bargains, "deal", {}, gold).measure(found)[1]["auc",]
     truth = np.array([*gold.values()])
     chances = np.array([each["probability"] for each in found.values()])
     due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(60)]
@@ -191,7 +192,7 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     error = math.sqrt(59 / 60 * sum((np.array(due) - np.mean(due)) ** 2))
     assert metric.error == pytest.approx(error)
     few = dict([*gold.items()][:49])
-    of_few = Rows(bargains, "deal", {}, few).measure({key: found[key] for key in few})[1]
+    of_few = TaskRows(bargains, "deal", {}, few).measure({key: found[key] for key in few})[1]
     assert of_few["auc",].interval is None
     odds = metric.value / (1 - metric.value)
     half = stats.t.ppf(0.975, 59) * error / (metric.value * (1 - metric.value))

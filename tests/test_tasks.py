@@ -18,7 +18,7 @@ from parley.rows.folder import open_folder
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.formats import TREC_RUN, UNREADABLE
 from parley.tasks.game_scores import GAME_FIELDS
-from parley.tasks.metrics import Rows
+from parley.tasks.metrics import TaskRows
 from parley.tasks.predictions import write
 from parley.tasks.task import MEASURED, Part, Undefined, load_gold
 
@@ -81,11 +81,11 @@ def test_gold_is_the_best_in_every_part(case, builds, request):
     subsets = map(Part, task.subsets if builds == "real_build" else ())  # the sample has none
     for part in (Part(limit=10), *subsets):
         gold, others = load_gold(folder, name, options, part)
-        found = problems_of_answers(Rows(folder, name, options, gold, bool(others)))
+        found = problems_of_answers(TaskRows(folder, name, options, gold, bool(others)))
         assert [each for each in found if type(each) is str] == [], part
         best = 100 if task.unit == "percent" else 1
         for key, each in [*right_answers(task, gold).items()][:10]:
-            own = Rows(folder, name, options, {key: gold[key]}, is_part=True).score({key: each})
+            own = TaskRows(folder, name, options, {key: gold[key]}, is_part=True).score({key: each})
             assert {own.metrics[metric] for metric in task.per_prediction} <= {best}
 
 
@@ -125,7 +125,7 @@ def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path
         shown = run("score", "casino", "strategies", file, "--build", sample_build).stdout
         assert ("distinct answers" in shown) == is_uniform
     alike = score(built, "strategies", {}, file=str(tmp_path / "True-1.jsonl"))
-    alike.measured.rows.gold = dict.fromkeys(gold, next(iter(gold.values())))
+    alike.evaluation.rows.gold = dict.fromkeys(gold, next(iter(gold.values())))
     assert not alike.is_uniform  # as the right answers are alike
 
 

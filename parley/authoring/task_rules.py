@@ -25,7 +25,7 @@ from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
 from parley.tasks.formats import JSON_LINES, UNREADABLE, Key, Prediction
 from parley.tasks.games import Playing
-from parley.tasks.metrics import Names, Predictions, Rows
+from parley.tasks.metrics import Names, Predictions, TaskRows
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, Undefined, load_gold, running
 from parley.verification.check import NotChecked, lines_of
@@ -64,7 +64,7 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
             baseline: _of_baseline(folder, name, baseline, gold) for baseline in task.baselines
         }
         if task.format is JSON_LINES and not isinstance(task.asking, Playing):
-            rows = Rows(folder.built, name, task.chosen({}), gold)
+            rows = TaskRows(folder.built, name, task.chosen({}), gold)
             tries = {"right answers": problems_of_answers(rows), **tries}
         for what, problems in tries.items():
             try:
@@ -127,7 +127,7 @@ def right_answers(task: Task, gold: Gold) -> dict[Key, Prediction]:
     return right
 
 
-def problems_of_answers(rows: Rows) -> Iterator[str]:
+def problems_of_answers(rows: TaskRows) -> Iterator[str]:
     """Yield where right, wrong or unreadable answers have another score than they should."""
     task = rows.task
     with running(rows.of[0]):

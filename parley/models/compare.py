@@ -19,7 +19,7 @@ from parley.tasks.evaluate import POLICIES, WRONG, Result
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Interval, Metric
-from parley.tasks.metrics import Measured, Names
+from parley.tasks.metrics import Evaluation, Names
 from parley.tasks.task import ALL, Task, rows_digest
 
 SWAPS = 5_000
@@ -226,7 +226,7 @@ def _named_task(named: str) -> tuple[Any, ...]:
 
 def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
     """Return the metrics that are shown."""
-    of_result = result.measured.metrics
+    of_result = result.evaluation.metrics
     if metrics:
         return {n: metric for n, metric in of_result.items() if {*metrics} & {*_ways(n)}}
     is_game = isinstance(result.task.asking, Playing)
@@ -256,7 +256,7 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
         row.differs = _unlike({**of_base, **of_row}, {**of_row, **of_base}, first)
         row.settings = _unlike(_calls(result.run), _calls(base.run), first)
         if not row.differs:
-            row.differences = paired_differences(result.measured, base.measured, row.metrics)
+            row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
             tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
     adjusted = holm([p for *_, p in tested])
     for (row, names, _), p in zip(tested, adjusted, strict=True):
@@ -303,7 +303,7 @@ def _label(result: Result) -> str:
 
 
 def paired_differences(
-    one: Measured, other: Measured, names: Iterable[Names]
+    one: Evaluation, other: Evaluation, names: Iterable[Names]
 ) -> dict[Names, Difference]:
     """Return metrics of one minus those of the other, each over the same rows in both.
 
@@ -330,7 +330,7 @@ def paired_differences(
     return {name: differences[name] for name in names}
 
 
-def _difference(one: Measured, other: Measured, name: Names) -> Difference:
+def _difference(one: Evaluation, other: Evaluation, name: Names) -> Difference:
     """Return the difference of a metric, over the rows that have a value in both."""
     ours, theirs = one.metrics.get(name), other.metrics.get(name)
     if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):

@@ -40,7 +40,7 @@ from parley.tasks.evaluate import intervals_of
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import Playing
-from parley.tasks.metrics import Measured, Rows
+from parley.tasks.metrics import Evaluation, TaskRows
 from parley.tasks.questions import Questions
 from parley.tasks.task import Part, Undefined
 
@@ -188,12 +188,12 @@ def parley_score(**which: Any) -> Any:
             epochs[stated["epoch"]][tuple(stated["key"])] = stated["prediction"]
         if len({frozenset(predictions) for predictions in epochs.values()}) != 1:
             return {}  # inspect asks in the middle of a run, too
-        measured = Measured([questions.answered(answers) for answers in epochs.values()])
-        measured.name_models(models)
-        metrics = {".".join(path): value for path, value in flat(measured.score.metrics).items()}
+        evaluation = Evaluation([questions.answered(answers) for answers in epochs.values()])
+        evaluation.name_models(models)
+        metrics = {".".join(path): value for path, value in flat(evaluation.score.metrics).items()}
         numbers = {name: v for name, v in metrics.items() if not isinstance(v, Undefined)}
         undefined = len(metrics) - len(numbers)
-        for path, interval in intervals_of(measured.metrics).items():
+        for path, interval in intervals_of(evaluation.metrics).items():
             name = ".".join(path)
             numbers |= {f"{name}.low": interval.low, f"{name}.high": interval.high}
         return {**numbers, "undefined": undefined}
@@ -246,7 +246,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     targets = {k: _text(task.target(v)) for k, v in questions.gold.items()} if task.target else {}
     if not (schema or is_single):
         raise UsageError(f"-T schema: {which['dataset']} {which['name']} is a game")
-    rows = Rows(questions.built, questions.name, questions.options, questions.gold)
+    rows = TaskRows(questions.built, questions.name, questions.options, questions.gold)
     first = next(iter(rows.clusters.values()))
     cluster_of = {key: str(number) for number, keys in enumerate(first) for key in keys}
     samples = [

@@ -72,7 +72,7 @@ def score_file(
     facts = _facts(log, questions, epochs)
     answers = [questions.answered(predictions) for predictions in epochs]
     result = result_of(answers, file, cut, policy, run=facts)
-    result.measured.name_models(facts["models"])
+    result.evaluation.name_models(facts["models"])
     return result
 
 

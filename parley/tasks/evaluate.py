@@ -15,7 +15,7 @@ from parley.declaration.measured import measured
 from parley.rows.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.intervals import Interval, Metric
-from parley.tasks.metrics import Measured, Names, Predictions, Rows
+from parley.tasks.metrics import Evaluation, Names, Predictions, TaskRows
 from parley.tasks.predictions import read, validate_predictions, write
 from parley.tasks.task import (
     ALL,
@@ -47,7 +47,7 @@ class Result:
     options: Mapping[str, str]
     predictions: str
     is_sample: bool
-    measured: Measured
+    evaluation: Evaluation
     part: Part
     provenance: Mapping[str, str]
     due: int  # answers, also those that are unreadable
@@ -68,23 +68,23 @@ class Result:
     @property
     def score(self) -> Score:
         """The metrics."""
-        return self.measured.score
+        return self.evaluation.score
 
     @property
     def intervals(self) -> dict[str, Any]:
         """The 95% intervals, named as the metrics."""
-        return tree(intervals_of(self.measured.metrics))
+        return tree(intervals_of(self.evaluation.metrics))
 
     @property
     def clusters(self) -> dict[str, int]:
         """The kinds of clusters that the intervals are over, and the number of each."""
-        of_kinds = self.measured.rows.clusters.items()
+        of_kinds = self.evaluation.rows.clusters.items()
         return {kind: sum(map(bool, clusters)) for kind, clusters in of_kinds if kind}
 
     @property
     def references(self) -> tuple[Reference, ...]:
         """The references, which are on all rows."""
-        built, name, options = self.measured.rows.of
+        built, name, options = self.evaluation.rows.of
         task = self.task.with_measured(measured(built.dataset).scores.get(name, {}))
         return tuple(
             reference
@@ -100,7 +100,7 @@ class Result:
     @property
     def is_uniform(self) -> bool:
         """Whether one answer stands for nearly all questions, and no right answer does."""
-        gold, target = self.measured.rows.gold.values(), self.task.target
+        gold, target = self.evaluation.rows.gold.values(), self.task.target
         right = Counter(repr(target(value)) for value in gold) if target else {}
         most = max(right.values(), default=0) / len(gold)
         count = sum(self.answers)
@@ -147,7 +147,7 @@ class Result:
             "undefined": tree(reasons),
             "intervals": tree({path: vars(of) for path, of in flat(self.intervals).items()}),
             "clusters": self.clusters,
-            "epochs": len(self.measured.epochs),
+            "epochs": len(self.evaluation.epochs),
             "counts": dict(self.score.counts),
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
@@ -210,7 +210,7 @@ def score(
             found = task.baselines[baseline](built, **options, **arguments)
             place = f"the baseline {baseline} of {script_of(built)}"
             epochs = [validate_predictions(found, task, gold, place, others)]
-    rows = Rows(built, name, options, gold, is_part=bool(others))
+    rows = TaskRows(built, name, options, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
     of_epochs = [(rows, predictions) for predictions in epochs]
     result = result_of(of_epochs, source, part, policy, baseline=baseline)
@@ -220,7 +220,7 @@ def score(
 
 
 def result_of(
-    epochs: Sequence[tuple[Rows, Predictions]],
+    epochs: Sequence[tuple[TaskRows, Predictions]],
     predictions: str,
     part: Part,
     policy: str = WRONG,
@@ -234,7 +234,7 @@ def result_of(
     the policy drops all.
     """
     kept = [_kept(rows, answers, policy, predictions) for rows, answers in epochs]
-    evaluation = Measured(kept)
+    evaluation = Evaluation(kept)
     rows = evaluation.rows
     built, name, options = rows.of
     digest = "".join(_digest(of_epoch) for _, of_epoch in epochs)
@@ -293,7 +293,9 @@ def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
     return scores
 
 
-def _kept(rows: Rows, predictions: Predictions, policy: str, of: str) -> tuple[Rows, Predictions]:
+def _kept(
+    rows: TaskRows, predictions: Predictions, policy: str, of: str
+) -> tuple[TaskRows, Predictions]:
     """Return the rows and predictions that are scored by a policy; `of` names the predictions."""
     if policy != DROP or not any(UNREADABLE in fields for fields in predictions.values()):
         return rows, predictions

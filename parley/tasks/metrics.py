@@ -1,8 +1,8 @@
 """Metrics of predictions, and how far they move without each cluster.
 
-`Rows` has the right answers of a task or a part of it, and computes metrics; `Measured` has the
-predictions of a model for them, of an epoch or more. A cluster is rows that depend on each other,
-as `Task.clusters` has it: those of a dialogue, or of a person.
+`TaskRows` has the right answers of a task or a part of it, and computes metrics; `Evaluation` has
+the predictions of a model for them, of an epoch or more. A cluster is rows that depend on each
+other, as `Task.clusters` has it: those of a dialogue, or of a person.
 """
 
 import math
@@ -45,7 +45,7 @@ Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
 
 
-class Rows:
+class TaskRows:
     """The rows of a task or of a part of it, and metrics of predictions for them.
 
     Where a task has folds, a metric of all its rows is the mean over the folds that have it; that
@@ -59,7 +59,7 @@ class Rows:
         options: Mapping[str, str],
         gold: Gold,
         is_part: bool = False,
-        whole: "Rows | None" = None,
+        whole: "TaskRows | None" = None,
     ) -> None:
         self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, whole
         self.task = task = built.dataset.task(name)
@@ -72,14 +72,14 @@ class Rows:
 
     def within(
         self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
-    ) -> tuple["Rows", Predictions]:
+    ) -> tuple["TaskRows", Predictions]:
         """Return the rows of these keys, with the same clusters, and their predictions.
 
         A part has no folds.
         """
         gold = {key: value for key, value in self.gold.items() if key in keys}
         is_part = self.is_part or (len(gold) < len(self.gold) and not has_folds)
-        return Rows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
+        return TaskRows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
 
     @cached_property
     def clusters(self) -> dict[str, list[list[Key]]]:
@@ -266,14 +266,14 @@ class Rows:
         return MOST[self.task.unit], -1.0 if self.task.unit == "correlation" else 0.0
 
 
-class Measured:
+class Evaluation:
     """The predictions of a model for rows, of an epoch or more, and their metrics.
 
     An epoch has the rows that a policy keeps of the same ones. `score` has the means over epochs,
     `metrics` the same with their spread over clusters; one is undefined if it is in an epoch.
     """
 
-    def __init__(self, epochs: Sequence[tuple[Rows, Predictions]]) -> None:
+    def __init__(self, epochs: Sequence[tuple[TaskRows, Predictions]]) -> None:
         self.epochs, self.rows = epochs, epochs[0][0]
         self.scores = [rows.measure(predictions) for rows, predictions in epochs]  # of each epoch
         self.score, self.metrics = self.scores[0]
@@ -323,12 +323,12 @@ class Measured:
                 }
         return same
 
-    def within(self, keys: Container[Key]) -> "Measured":
+    def within(self, keys: Container[Key]) -> "Evaluation":
         """Return it for the rows of these keys alone."""
-        return Measured([rows.within(keys, predictions) for rows, predictions in self.epochs])
+        return Evaluation([rows.within(keys, predictions) for rows, predictions in self.epochs])
 
 
-def _answered(rows: Rows, predictions: Predictions) -> set[Key]:
+def _answered(rows: TaskRows, predictions: Predictions) -> set[Key]:
     game = rows.task.asking
     if isinstance(game, Playing):
         return {key for key, fields in predictions.items() if fields.get(game.agreed) is not None}
