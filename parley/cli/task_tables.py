@@ -18,7 +18,7 @@ from parley.tasks.intervals import FEW
 from parley.tasks.task import ALL, Task, Undefined
 
 if TYPE_CHECKING:
-    from parley.models.compare import Compared, Table
+    from parley.models.compare import Compared, Comparison
 
 _SAMPLE = "a sample, not the dataset: its records are invented\n"
 
@@ -185,7 +185,7 @@ def _fact(value: Any) -> str:
     return f"{value:.12}" if isinstance(value, str) else f"{value:,}"
 
 
-def lay_out_comparison(tables: "Sequence[Table]") -> RenderableType:
+def lay_out_comparison(tables: "Sequence[Comparison]") -> RenderableType:
     """Return the scores of models by task and metric, their differences, and their logs."""
     notes: list[str] = []
     scores: list[list[str]] = []
@@ -217,12 +217,12 @@ def lay_out_comparison(tables: "Sequence[Table]") -> RenderableType:
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
 
 
-def _task_of(found: "Table") -> str:
+def _task_of(found: "Comparison") -> str:
     options = "".join(f" --set {name}={value}" for name, value in found.options.items())
     return f"{found.dataset} {found.name}{options}"
 
 
-def _scores(found: "Table", notes: list[str]) -> Iterator[list[str]]:
+def _scores(found: "Comparison", notes: list[str]) -> Iterator[list[str]]:
     """Yield a row for each metric of each log, and note where logs differ or have no score."""
     labels: dict[str, str] = {}
     for log in found.logs:
@@ -245,7 +245,7 @@ def _scores(found: "Table", notes: list[str]) -> Iterator[list[str]]:
             yield [task, "coverage", labels[label], f"{each.coverage:.1%}", ""]
 
 
-def comparison_as_dicts(tables: "Sequence[Table]") -> list[dict[str, Any]]:
+def comparison_as_dicts(tables: "Sequence[Comparison]") -> list[dict[str, Any]]:
     """Return a comparison for JSON; a number that is undefined is null."""
     return [
         {
@@ -285,7 +285,7 @@ def _as_dict(log: "Compared") -> dict[str, Any]:
     }
 
 
-def _how(tables: "Sequence[Table]") -> Iterator[str]:
+def _how(tables: "Sequence[Comparison]") -> Iterator[str]:
     """Yield what the intervals and p-values are of; docs/tasks.md says how they are computed."""
     results = [log.result for each in tables for log in each.logs if log.result]
     if any(each.policy == DROP and each.unreadable for each in results):

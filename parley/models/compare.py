@@ -28,7 +28,7 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Difference:
+class MetricDifference:
     """A metric of one model minus that of another, with `p_value`, on the same rows.
 
     `rows` is their number if they are not all: those that have the metric in both, as of a
@@ -56,11 +56,11 @@ class Compared:
     differs: tuple[Problem, ...] = ()
     settings: tuple[Problem, ...] = ()
     metrics: Mapping[Names, Metric] = field(default_factory=dict)
-    differences: Mapping[Names, Difference] = field(default_factory=dict)
+    differences: Mapping[Names, MetricDifference] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Table:
+class Comparison:
     """The logs and files of a task with the same options, in the order given."""
 
     dataset: str
@@ -83,7 +83,7 @@ def compare(
     metrics: Collection[str] = (),
     task: str = "",
     policy: str = WRONG,
-) -> tuple[list[Table], list[str]]:
+) -> tuple[list[Comparison], list[str]]:
     """Return a table for each task, and choice of its options, of logs and files of predictions.
 
     Also why files of a folder are in no table.
@@ -130,7 +130,7 @@ def compare(
             if labels[row.label] > 1:
                 row.label += f" ({row.path})"
         of = built.dataset.task(name)
-        tables.append(Table(dataset, name, of, dict(options), (*rows,), policy))
+        tables.append(Comparison(dataset, name, of, dict(options), (*rows,), policy))
     names = {name for table in tables for log in table.logs for name in log.metrics}
     ways = {way for name in names for way in _ways(name)}
     if unknown := [metric for metric in metrics if metric not in ways]:
@@ -304,7 +304,7 @@ def _label(result: Result) -> str:
 
 def paired_differences(
     one: Evaluation, other: Evaluation, names: Iterable[Names]
-) -> dict[Names, Difference]:
+) -> dict[Names, MetricDifference]:
     """Return metrics of one minus those of the other, each over the same rows in both.
 
     A metric that is not of every row, as of readable answers or of deals alone, is compared on the
@@ -326,15 +326,15 @@ def paired_differences(
             of_both = _difference(ours, theirs, name)
             differences[name] = replace(of_both, rows=len(common))
     elif apart:
-        differences |= dict.fromkeys(apart, Difference(None, rows=0))
+        differences |= dict.fromkeys(apart, MetricDifference(None, rows=0))
     return {name: differences[name] for name in names}
 
 
-def _difference(one: Evaluation, other: Evaluation, name: Names) -> Difference:
+def _difference(one: Evaluation, other: Evaluation, name: Names) -> MetricDifference:
     """Return the difference of a metric, over the rows that have a value in both."""
     ours, theirs = one.metrics.get(name), other.metrics.get(name)
     if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
-        return Difference(None)
+        return MetricDifference(None)
     by, rows = ours.minus(theirs), None
     if (
         ours.rows is not None
@@ -345,8 +345,8 @@ def _difference(one: Evaluation, other: Evaluation, name: Names) -> Difference:
         mean, rows = one.rows.mean(of_both), int((~np.isnan(of_both)).sum())
         by = Metric(mean.value, mean.spreads)  # it has no bounds
     if math.isnan(by.value):
-        return Difference(None, rows=rows)
-    return Difference(by.value, by.interval, p_value(by), rows=rows)
+        return MetricDifference(None, rows=rows)
+    return MetricDifference(by.value, by.interval, p_value(by), rows=rows)
 
 
 def p_value(difference: Metric) -> float | None:
