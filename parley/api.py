@@ -233,7 +233,7 @@ def score(
         return score_file(built, task, options, str(predictions), part, unreadable)
     given: Any = predictions
     how: Any = {"part": part, "policy": unreadable}
-    return evaluate(built, task, options, baseline=baseline, found=given, **how)
+    return evaluate(built, task, options, baseline=baseline, predictions=given, **how)
 
 
 def connect(*folders: "BuiltFolder | str | Path") -> Any:

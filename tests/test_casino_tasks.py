@@ -41,7 +41,7 @@ def scored(built):
     def scored(task, fields):
         names = built.dataset.tasks[task].key
         found = [dict(zip(names, key, strict=True)) | each for key, each in fields.items()]
-        return score(built, task, {}, found=found).score
+        return score(built, task, {}, predictions=found).score
 
     return scored
 
@@ -201,4 +201,4 @@ def test_what_a_prediction_may_not_say(sample_build, task, fields, path):
     built = open_folder(sample_build / "casino")
     first, *rest = built.dataset.tasks[task].baselines[baselines[task]](built)
     with pytest.raises(RecordError, match=rf"prediction 1 \(dialogue_id 200\d.*\): .*{path}.*: "):
-        score(built, task, {}, found=[{**first, **fields}, *rest])
+        score(built, task, {}, predictions=[{**first, **fields}, *rest])

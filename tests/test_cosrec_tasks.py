@@ -61,7 +61,7 @@ def test_measures_are_the_means_of_trec_evals(built):
         judged[topic] = mean(document in pool for document in documents[:10])
     names = {"nDCG@10": "ndcg_cut_10", "P@10": "P_10", "AP": "map"}
     due = pytrec_eval.RelevanceEvaluator(pools(built), {*names.values()}).evaluate(run)
-    found = score(built, "retrieval", {}, found=ranked(run)).score
+    found = score(built, "retrieval", {}, predictions=ranked(run)).score
     for kind in ("search", "recommendation"):
         topics = [topic for topic in run if ("#" in topic) == (kind == "recommendation")]
         expected = {name: mean(due[topic][m] for topic in topics) for name, m in names.items()}
@@ -117,7 +117,7 @@ def test_a_topic_without_a_hit_is_worth_nothing_and_counts(built):
         topic: {NO_HIT: 0.0} if topic == SEARCH else {d: float(grade) for d, grade in pool.items()}
         for topic, pool in pools(built).items()
     }
-    found = score(built, "retrieval", {}, found=ranked(run)).score
+    found = score(built, "retrieval", {}, predictions=ranked(run)).score
     searches = found.counts["search topics"]
     assert found.metrics["search"]["nDCG@10"] == pytest.approx(1 - 1 / searches)
     assert found.metrics["search"]["judged"] == pytest.approx(1 - 1 / searches)
@@ -148,7 +148,7 @@ def typed(types):
 def test_f1_and_exact_match_are_those_of_a_plain_computation(built):
     due, draw = reviewed(built), random.Random(3)
     said = {key: [t for t in TYPES if n and draw.random() < 0.5] for n, key in enumerate(due)}
-    found = score(built, "intents", {}, found=typed(said)).score
+    found = score(built, "intents", {}, predictions=typed(said)).score
 
     def f1(type_, keys):
         both = sum(type_ in due[key] and type_ in said[key] for key in keys)
@@ -167,7 +167,7 @@ def test_f1_and_exact_match_are_those_of_a_plain_computation(built):
 def test_a_type_twice_is_an_error(built):
     twice = typed({key: ["search", "search"] for key in reviewed(built)})
     with pytest.raises(RecordError, match="types: "):
-        score(built, "intents", {}, found=twice)
+        score(built, "intents", {}, predictions=twice)
 
 
 def test_the_majority_is_of_the_annotators_of_an_utterance_empty_lists_counted():

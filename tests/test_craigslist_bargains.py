@@ -192,7 +192,7 @@ def scored(built):
         }[task]
         rows = built.rows(config, "test")
         found = [{key: row[key], field: value} for row, value in zip(rows, values, strict=False)]
-        return score(built, task, {}, found=found).score
+        return score(built, task, {}, predictions=found).score
 
     return scored
 
@@ -221,7 +221,7 @@ def test_margins_and_utilities_of_prices(scored):
 def test_ends_without_a_deal_are_told_apart(built, last):
     ids = [key for (key,) in DATASET.tasks["deals"].gold(built)]
     found = [{"scenario_id": id, "price": None} for id in ids[:-1]]
-    result = score(built, "deals", {}, found=[*found, {"scenario_id": ids[-1]} | last])
+    result = score(built, "deals", {}, predictions=[*found, {"scenario_id": ids[-1]} | last])
     metrics = result.score.metrics
     is_over_time = "end" in last
     shares = [metrics[name] for name in ("walk_aways", "turn_limits", "unreadable")]

@@ -89,7 +89,7 @@ def agreement(built, scores, **options):
         if row["subjective_evaluation"][aspect] is not None
     ]
     found = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
-    return score(built, "agreement", options, found=found).score
+    return score(built, "agreement", options, predictions=found).score
 
 
 def test_scores_are_compared_within_a_language_and_setting(built):

@@ -54,7 +54,7 @@ def test_a_small_model_is_asked_by_default(name, url, builds, tmp_path):
     given = {"limit": GAMES, "turns": TURNS} if is_game else {"limit": QUESTIONS}
     log = evals.ask(name, model, builds, tmp_path, max_connections=2, **given)
     found = parley.score(builds / dataset.name, task_name, log)
-    COUNTS[name] = found.due, sum(found.unreadable.values())
+    COUNTS[name] = found.total, sum(found.unreadable.values())
     if not is_game:
         return
     for sample in evals.read_eval_log(log).samples:

@@ -97,7 +97,7 @@ def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
     predictions = [*next(iter(task.baselines.values()))(built, **options)]
     first = {**{field: predictions[0][field] for field in task.key}, UNREADABLE: "nonsense"}
     wrong, dropped = (
-        score(built, name, {}, found=[first, *predictions[1:]], policy=policy)
+        score(built, name, {}, predictions=[first, *predictions[1:]], policy=policy)
         for policy in POLICIES
     )
     assert wrong.coverage == dropped.coverage == (len(predictions) - 1) / len(predictions)

@@ -99,7 +99,7 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
     task, built = folder.dataset.tasks[name], folder.built
     with running(built):
         predictions = list(task.baselines[baseline](built, **task.chosen({})))
-    score(built, name, {}, found=predictions)
+    score(built, name, {}, predictions=predictions)
     if task.format is not JSON_LINES or isinstance(task.asking, Playing):
         return
     right = right_answers(task, gold)

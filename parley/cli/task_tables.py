@@ -160,7 +160,7 @@ def _proof(found: Result) -> Iterator[str]:
     if found.unreadable:
         often = sorted(found.unreadable.items(), key=lambda each: -each[1])
         reasons = ", ".join(first([f"{reason:.80} {count:,}" for reason, count in often]))
-        count = f"{sum(found.unreadable.values()):,} of {found.due:,}"
+        count = f"{sum(found.unreadable.values()):,} of {found.total:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[found.policy]} ({reasons})"
     if found.is_uniform:
         share = found.answers[0] / sum(found.answers)
@@ -198,7 +198,7 @@ def lay_out_comparison(tables: "Sequence[Comparison]") -> RenderableType:
             if own := log.result:
                 kinds = ("input", "output", "reasoning")
                 tokens = (own.run.get(f"{kind}_tokens") for kind in kinds)
-                counts = (own.due, sum(own.unreadable.values()), *tokens)
+                counts = (own.total, sum(own.unreadable.values()), *tokens)
                 cells = (number(count, 0) for count in counts)
                 costs.append([log.label, task, *cells, number(own.run.get("cost"), 4)])
             for name, by in log.differences.items():
@@ -278,7 +278,7 @@ def _as_dict(log: "Compared") -> dict[str, Any]:
         "metrics": tree(metrics),
         "intervals": tree({names: vars(each) for names, each in intervals_of(log.metrics).items()}),
         "differences": tree(differences),
-        "asked": own.due if own else 0,
+        "asked": own.total if own else 0,
         "unreadable": sum(own.unreadable.values()) if own else 0,
         "coverage": own.coverage if own else 0,
         "run": dict(own.run) if own else {},

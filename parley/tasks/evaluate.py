@@ -50,7 +50,7 @@ class Result:
     evaluation: Evaluation
     part: Part
     provenance: Mapping[str, str]
-    due: int  # answers, also those that are unreadable
+    total: int  # answers, also those that are unreadable
     unreadable: Mapping[str, int]  # reason -> answers
     policy: str
     answers: tuple[int, ...]  # distinct readable answer -> how often, the commonest first
@@ -95,7 +95,7 @@ class Result:
     @property
     def coverage(self) -> float:
         """The share of predictions that are readable, from 0 to 1."""
-        return (self.due - sum(self.unreadable.values())) / self.due
+        return (self.total - sum(self.unreadable.values())) / self.total
 
     @property
     def is_uniform(self) -> bool:
@@ -174,45 +174,45 @@ class Result:
 def score(
     built: BuiltFolder,
     name: str,
-    given: Mapping[str, str | None],
+    options: Mapping[str, str | None],
     *,
     file: str = "",
     baseline: str = "",
     keep: Path | None = None,
-    found: Iterable[Any] | None = None,
+    predictions: Iterable[Any] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
 ) -> Result:
-    """Score a file of predictions ("-": standard input), a baseline, or predictions `found`.
+    """Score a file of predictions ("-": standard input), a baseline, or `predictions`.
 
-    `given` has the task's own options, as far as they are given. `keep` is a new file for the
+    `options` are the task's own; one that is lacking has its default. `keep` is a new file for the
     predictions of the baseline. Predictions of keys outside `part` are left out. `policy` is one of
     `POLICIES`. ScriptError if the task fails; else it raises what `parley.score` does.
     """
     task = built.dataset.task(name)
-    options = task.chosen(given)
+    chosen = task.chosen(options)
     require_known("parley score", "--unreadable", policy, POLICIES)
     if baseline:
         require_known(f"{built.dataset.name} {name}", "baseline", baseline, task.baselines)
-    if [bool(file), bool(baseline), found is not None].count(True) != 1:
+    if [bool(file), bool(baseline), predictions is not None].count(True) != 1:
         raise UsageError(f"{name} scores either predictions or a baseline")
-    gold, others = load_gold(built, name, options, part)
+    gold, others = load_gold(built, name, chosen, part)
     source = f"baseline {baseline}" if baseline else file or "predictions"
     source = "standard input" if source == "-" else source
-    if found is not None:  # whose errors are the caller's
-        epochs = [validate_predictions(found, task, gold, "the predictions", others)]
+    if predictions is not None:  # whose errors are the caller's
+        epochs = [validate_predictions(predictions, task, gold, "the predictions", others)]
     elif file:
         with running(built):
-            epochs = read(file, task, gold, others, _remedy(built, task, options))
+            epochs = read(file, task, gold, others, _remedy(built, task, chosen))
     else:
         with running(built):
             arguments = task.subset(part.subset).arguments
-            found = task.baselines[baseline](built, **options, **arguments)
+            answers = task.baselines[baseline](built, **chosen, **arguments)
             place = f"the baseline {baseline} of {script_of(built)}"
-            epochs = [validate_predictions(found, task, gold, place, others)]
-    rows = TaskRows(built, name, options, gold, is_part=bool(others))
+            epochs = [validate_predictions(answers, task, gold, place, others)]
+    rows = TaskRows(built, name, chosen, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    of_epochs = [(rows, predictions) for predictions in epochs]
+    of_epochs = [(rows, of_epoch) for of_epoch in epochs]
     result = result_of(of_epochs, source, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, epochs[0].values())
