@@ -55,7 +55,6 @@ class _Source:
         return parse(self.shape)
 
     def __post_init__(self) -> None:
-
         if not self.read:
             usual = self._format or BY_SUFFIX.get(PurePosixPath(str(self.path)).suffix, "")
             object.__setattr__(self, "read", usual)
@@ -68,7 +67,6 @@ class _Source:
         return {name: value for name, value in found.items() if value not in ("", None, [], ())}
 
     def _problems(self) -> Iterable[Problem]:
-
         if not _is_path(self.path):
             yield Problem("path", "a path within upstream's layout", repr(self.path))
         try:
@@ -78,7 +76,7 @@ class _Source:
         if not callable(self.read) and self.read not in list(FORMATS):
             known = ", ".join(FORMATS)
             yield Problem("read", f"one of {known}, or a function", repr(self.read))
-        if not callable(self.validate or iter):
+        if self.validate is not None and not callable(self.validate):
             yield Problem("validate", "a function of (record)", repr(self.validate))
 
 
@@ -118,13 +116,13 @@ class File(_Source):
         shape: The shape of each record (`parley.schema.shapes`).
         url: The upstream URL of one fixed version.
         size: Its bytes, if known.
-        sha256: The hash of its content; or
-        git_blob: the git hash of its content.
-        read: The format of its records (`parley.source.files`), by default from the suffix;
-            or a function of (open binary file, JSON decoder) that yields them.
+        sha256: The hash of its content, unless `git_blob` is given.
+        git_blob: The hash that git has of its content, unless `sha256` is given.
+        read: The format of its records, by default that of the suffix, or a function that takes
+            the open file and a JSON decoder and yields the records.
         validate: Takes each record that fits the shape; raises ValueError if it contradicts itself.
-        mirrors: Replacements for a URL that does not answer: dicts of url, one hash and
-            optionally size.
+        mirrors: Replacements for a URL that does not answer, each a dict of url, one hash and,
+            if known, size.
     """
 
     _: KW_ONLY
