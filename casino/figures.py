@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import chain, combinations, pairwise, permutations, product
 from operator import mul
-from statistics import correlation, fmean, mean
+from statistics import correlation, fmean, mean, stdev
 from typing import Any
 
 import numpy as np
 
-from parley import Data, Differs, counted, documented, mean_and_deviation, moses_tokenizer
+from parley import Data, Differs, counted, documented, moses_tokenizer
 
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
@@ -244,8 +244,9 @@ def validation_f1(data: Data, model: str) -> float:
 @documented("paper, appendix A", "36.97 ± 10.81")
 def age(data: Data) -> tuple[float, float]:
     """Mean and SD of the participants' ages, without the age 3."""
-    ages = (side["demographics"]["age"] for side in people(dialogues(data)).values())
-    return mean_and_deviation(age for age in ages if age != 3)
+    ages = [side["demographics"]["age"] for side in people(dialogues(data)).values()]
+    adults = [age for age in ages if age != 3]
+    return mean(adults), stdev(adults)
 
 
 @documented(

@@ -39,14 +39,12 @@ if TYPE_CHECKING:
         check,
         counted,
         documented,
-        mean_and_deviation,
         moses_tokenizer,
     )
     from parley.declaration.jobs import Job
     from parley.rows.builder import Builder
-    from parley.rows.digest import Digest
-    from parley.rows.parquet import write_parquet
-    from parley.schema.features import ClassLabel, Value, arrow_schema
+    from parley.rows.parquet import write_table
+    from parley.schema.features import ClassLabel, Value
     from parley.schema.shapes import CHAT, Checked, Converted, Field, chat_of, problems
     from parley.source.files import File, Folder
 
@@ -60,32 +58,20 @@ _PLACES = {
     "parley.base.version": "__version__",
     "parley.rows.builder": "Builder",
     "parley.declaration.configs": "Config view",
-    "parley.declaration.figures": "Data Differs check counted documented "
-    "mean_and_deviation moses_tokenizer",
+    "parley.declaration.figures": "Data Differs check counted documented moses_tokenizer",
     "parley.declaration.jobs": "Job",
-    "parley.rows.digest": "Digest",
-    "parley.rows.parquet": "write_parquet",
-    "parley.schema.features": "ClassLabel Value arrow_schema",
+    "parley.rows.parquet": "write_table",
+    "parley.schema.features": "ClassLabel Value",
     "parley.schema.shapes": "CHAT Checked Converted Field chat_of problems",
     "parley.source.files": "File Folder",
 }
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Data"]
-__all__ += ["Differs", "Digest", "FetchError", "Field", "File", "Folder", "Job"]
-__all__ += ["MissingSplitError", "OutputError", "ParleyError", "Problem", "PublishError"]
-__all__ += ["RecordError", "RowError", "ScriptError", "SourceError", "UsageError", "Value"]
-__all__ += ["__version__", "arrow_schema", "beside", "browse", "build", "chat_of"]
-__all__ += ["check", "connect", "counted", "dataset", "documented", "fetch"]
-__all__ += ["list", "load", "mean_and_deviation", "moses_tokenizer", "open", "print_message"]
-__all__ += [
-    "problems",
-    "row_differences",
-    "score",
-    "verify",
-    "view",
-    "write_parquet",
-    "write_whole",
-    "writing",
-]
+__all__ += ["Differs", "FetchError", "Field", "File", "Folder", "Job", "MissingSplitError"]
+__all__ += ["OutputError", "ParleyError", "Problem", "PublishError", "RecordError", "RowError"]
+__all__ += ["ScriptError", "SourceError", "UsageError", "Value", "__version__", "beside", "browse"]
+__all__ += ["build", "chat_of", "check", "connect", "counted", "dataset", "documented", "fetch"]
+__all__ += ["list", "load", "moses_tokenizer", "open", "print_message", "problems"]
+__all__ += ["row_differences", "score", "verify", "view", "write_table", "write_whole", "writing"]
 __getattr__ = opened(__name__, _PLACES)
 
 

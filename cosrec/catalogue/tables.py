@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley import Digest, arrow_schema, write_parquet
+from parley import write_table
 
 from .sift import PRODUCT, schema
 
@@ -86,14 +86,4 @@ def write(
     folder.mkdir(parents=True)
     schema = SCHEMAS[table]
     features: Any = datasets.Features.from_arrow_schema(schema)
-    digest = Digest(schema)
-    batches = (batch.cast(schema) for batch in rows)
-    files = write_parquet(batches, arrow_schema(features), folder, category, digest)
-    return {
-        "rows": digest.rows,
-        "digest": digest.hexdigest(),
-        "files": [
-            {"name": f.name, "size": f.size, "sha256": f.sha256, "rows": f.footer.num_rows}
-            for f in files
-        ],
-    }
+    return write_table((batch.cast(schema) for batch in rows), features, folder, category)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from inspect import isclass
-from statistics import mean, stdev
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -59,12 +58,6 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
     """Mark a function that yields a message for each violation of its docstring."""
     function.is_check = True  # type: ignore[attr-defined]
     return function
-
-
-def mean_and_deviation(values: Iterable[float]) -> tuple[float, float]:
-    """Return the mean and the sample SD, the two figures of a cell "3.47 ± 1.31"."""
-    found = list(values)
-    return mean(found), stdev(found)
 
 
 def moses_tokenizer(language: str) -> Callable[[str], list[str]]:

@@ -3,16 +3,18 @@
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.rows.digest import Digest
+from parley.schema.features import arrow_schema
 
 BATCH = 500  # rows; a row group has several batches
 GROUP = 1 << 20  # bytes of Arrow data in a row group, about
@@ -61,6 +63,26 @@ def write_parquet(
             path.rename(folder / name)
         shards.append(Shard(name, *found))
     return shards
+
+
+def write_table(
+    batches: Iterable[pa.RecordBatch], features: Mapping[str, Any], folder: Path, name: str
+) -> dict[str, Any]:
+    """Write a table of these features into a folder, as a build does, and return its provenance.
+
+    That is the number and the digest of its rows, and name, size, hash and rows of each file.
+    """
+    schema = arrow_schema(features)
+    digest = Digest(schema)
+    shards = write_parquet(batches, schema, folder, name, digest)
+    return {
+        "rows": digest.rows,
+        "digest": digest.hexdigest(),
+        "files": [
+            {"name": s.name, "size": s.size, "sha256": s.sha256, "rows": s.footer.num_rows}
+            for s in shards
+        ],
+    }
 
 
 def _by_shard(groups: Iterable[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
