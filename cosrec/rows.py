@@ -4,10 +4,7 @@ A record is a line of a file; for crowd and curated, the values of all files for
 """
 
 import functools
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from typing import Any
 
 TYPES = ["search", "recommendation", "product_details"]  # of intents, queries and judgments
 
@@ -44,33 +41,6 @@ def to_text(turns: list[dict[str, str]]) -> str:
         space = "" if turn["text"][:1] in ("", "\n") else " "  # none after a marker alone
         lines.append(_MARKERS[turn["role"]] + space + turn["text"])
     return "\n".join(lines)
-
-
-def to_columns(records: list[dict[str, str]]) -> "dict[str, pa.Array] | None":
-    """Return the columns of lines of conversations.jsonl, or None unless all are as usual.
-
-    As usual means one string a line, in which every line of text is a marker, a space and text.
-    """
-    import pyarrow as pa  # not at the top: only a build needs it
-    import pyarrow.compute as pc
-
-    pairs = [pair for record in records for pair in record.items()]
-    if len(pairs) != len(records) or not {str}.issuperset(type(text) for _, text in pairs):
-        return None
-    texts = pa.array([text for _, text in pairs], pa.string()).cast(pa.binary())
-    lines = pc.split_pattern(texts, "\n")
-    markers = pc.binary_slice(lines.flatten(), 0, 3)
-    said = pc.binary_replace_slice(lines.flatten(), 0, 3, b"")
-    is_user, is_system = pc.equal(markers, b"U: "), pc.equal(markers, b"S: ")
-    has_text = pc.greater(pc.binary_length(said), 0)
-    if not pc.all(pc.and_(pc.or_(is_user, is_system), has_text)).as_py():
-        return None
-    roles = pc.if_else(is_user, "user", "assistant")
-    turns = pa.StructArray.from_arrays([roles, said.view(pa.string())], ["role", "text"])
-    return {
-        "dialogue_id": pa.array([dialogue_id for dialogue_id, _ in pairs], pa.string()),
-        "turns": pa.ListArray.from_arrays(lines.offsets, turns),
-    }
 
 
 def to_row(record: dict[str, str]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from parley import Checked, ClassLabel, Converted, Data, Field, File
 from .pins import PINS
 from .rows import (
     TYPES,
-    to_columns,
     to_judgment_record,
     to_judgment_row,
     to_record,
@@ -109,7 +108,7 @@ USER = {
 }
 
 LINES: dict[str, Any] = {name: {str: shape} for name, shape in VALUES.items()}
-LINES["conversations"] = Converted({str: _text}, DIALOGUE, to_row, to_record, to_columns)
+LINES["conversations"] = Converted({str: _text}, DIALOGUE, to_row, to_record)
 LINES["qrels"] = Converted(
     Checked(str, judgment),
     shared("query_id", "document_id", "relevance", "type"),

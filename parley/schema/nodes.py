@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parley.base.errors import Problem, ScriptError, cut
 from parley.schema.features import Value
 
 Convert = Callable[[Any], Any]
-ToColumns = Callable[[list[Any]], "dict[str, pa.Array] | None"]
 
 INSTEAD = "use Converted(shape, into, to_row, to_record) for this part"
 FLOAT = Value("float64")
@@ -26,15 +25,11 @@ _NUMBER = {Value("int64"), FLOAT}
 
 @dataclass(frozen=True)
 class Conversion:
-    """The conversion of a shape's values to a column and back; None where both are the same.
-
-    `to_columns` converts many records at once, if the shape of a whole record gives it.
-    """
+    """The conversion of a shape's values to a column and back; None where both are the same."""
 
     feature: Any
     to_row: Convert | None = None
     to_record: Convert | None = None
-    to_columns: ToColumns | None = None
 
 
 def refusal(path: str, what: str) -> ScriptError:
@@ -330,7 +325,3 @@ def type_of(feature: Any) -> str:
     if isinstance(feature, list):
         return f"list of {type_of(feature[0])}"
     return "struct" if isinstance(feature, dict) else str(getattr(feature, "dtype", feature))
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa

@@ -28,7 +28,6 @@ from parley.schema.nodes import (
     Null,
     Part,
     Scalar,
-    ToColumns,
     chain,
     held,
     type_of,
@@ -180,10 +179,6 @@ class Checked(Around):
         super().__init__(shape)
         self._check = Function(check)
 
-    def conversion(self, path: str = "") -> Conversion:
-        # columns of many records at once would pass by the check
-        return replace(self.inner.conversion(path), to_columns=None)
-
     def _take(self, path: str) -> None:
         super()._take(path)
         self.kind = None
@@ -210,9 +205,6 @@ class Converted(Around):
         into: The shape of the converted value; it determines the columns.
         to_row: Converts an upstream value.
         to_record: Converts back.
-        to_columns: Converts many whole records at once, for speed. Takes strictly parsed JSON, not
-            yet compared with the shape. Returns column -> its Arrow array; or None, or raises,
-            unless it is sure that each record fits the shape and has the row of `to_row`.
     """
 
     def __init__(
@@ -221,11 +213,9 @@ class Converted(Around):
         into: Any,
         to_row: Callable[[Any], Any],
         to_record: Callable[[Any], Any],
-        to_columns: ToColumns | None = None,
     ) -> None:
         super().__init__(shape)
         self.into, self.to_row, self.to_record = into, to_row, to_record
-        self.to_columns = to_columns
 
     def _take(self, path: str) -> None:
         super()._take(path)
@@ -247,7 +237,7 @@ class Converted(Around):
             return found
 
         forth, back = chain(to_row, inner.to_row), chain(inner.to_record, self.to_record)
-        return Conversion(inner.feature, forth, back, self.to_columns)
+        return Conversion(inner.feature, forth, back)
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self._column.columns(path, null or self.nullable)

@@ -13,9 +13,7 @@ import orjson
 from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.base.strict_json import loads
-from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source, json_lines
-
-_BUFFER = 1 << 18  # bytes read at once; more calls take longer
+from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source
 
 
 class Reader:
@@ -54,15 +52,6 @@ class Reader:
             for record in self._records(source, file, f"{source.path}/{within}".rstrip("/")):
                 yield within, record
         self._ended.add(source.path)
-
-    def lines(self, source: Source, size: int) -> Iterator[list[Any]]:
-        """Yield the values of about `size` bytes of strict JSON lines at once, to be checked."""
-        path = self._folder / source.path
-        this = _state(path, source, source.path)
-        with open_regular(path, buffering=_BUFFER) as opened:
-            while lines := opened.readlines(size):
-                yield list(json_lines(lines, loads))
-        self._passed[this] = source
 
     def _records(self, source: Source, path: Path, name: str) -> Iterator[Any]:
         read = source.read if callable(source.read) else FORMATS[source.read]
