@@ -1,28 +1,31 @@
 """Strict conversion of Python rows to Arrow, with nothing filled in, dropped or converted.
 
 `datasets` makes a missing column null, drops an extra key and turns "7" into 7. Here each of these
-is a RowError: rows must come back from Arrow as they were. Only if they do not are their values
-checked one by one, to name the path of each problem.
+is a RowError that names the path of each problem: only what Arrow holds exactly is converted.
 """
 
 import math
+import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
-from parley.schema.nodes import SCALARS
+from parley.schema.composites import List, Object
+from parley.schema.nodes import Node, Scalar, held
+from parley.schema.shapes import Around
 
 AT_ONCE = 500  # rows
 
-# Tells apart what is equal in Python, as 1 and true; takes no value of numpy
-_text = partial(orjson.dumps, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS)
 _KINDS = {"string": str, "bool": bool, "float": float, "double": float}  # others are integers
+_RANGE = {
+    "bool": (False, True),
+    "int64": (-(2**63), 2**63 - 1),
+    "double": (-sys.float_info.max, sys.float_info.max),
+}
 
 
 def to_batch(
@@ -32,18 +35,11 @@ def to_batch(
 
     RowError names the path of each wrong value, in the rows `where`, numbered from `start`.
     """
-    what = "a value is of another type"
-    try:
-        batch = pa.RecordBatch.from_pylist(rows, schema)
-        back = batch.to_pylist()
-        if back == rows and _text(back) == _text(rows):
-            return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
-    except MemoryError:  # pyarrow's too
-        raise
-    except (pa.ArrowException, TypeError, ValueError, AttributeError, OverflowError) as error:
-        what = str(error)
-    found = list(islice(explain(rows, schema, start), MOST_PROBLEMS)) or [Problem("", what=what)]
-    raise RowError("", *(problem.at(where) for problem in found))
+    if not all(map(_row_of(schema).fits, rows)):
+        problems = islice(explain(rows, schema, start), MOST_PROBLEMS)
+        raise RowError("", *(problem.at(where) for problem in problems))
+    batch = pa.RecordBatch.from_pylist(rows, schema)
+    return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
 
 
 def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
@@ -55,7 +51,7 @@ def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Itera
 
 
 def _plain(array: pa.Array) -> pa.Array:
-    """Return an array whose null structs have null fields; ValueError if a number is infinite."""
+    """Return an array whose null structs have null fields."""
     mask = array.is_null() if array.null_count else None
     if pa.types.is_struct(array.type):
         inner = list(map(_plain, array.flatten()))
@@ -63,59 +59,89 @@ def _plain(array: pa.Array) -> pa.Array:
     if pa.types.is_list(array.type):
         inner = _plain(array.values)
         return pa.ListArray.from_arrays(array.offsets, inner, type=array.type, mask=mask)
-    if pa.types.is_floating(array.type) and pc.any(pc.is_inf(array)).as_py():
-        raise ValueError("a number is infinite")
     return array
 
 
 def explain(rows: Iterable[Any], schema: pa.Schema, start: int = 0) -> Iterator[Problem]:
-    """Yield each problem of the rows, e.g. `[17].chat_logs[3].id: expected string, found 5`."""
+    """Yield each problem of the rows, e.g. `[17].chat_logs[3].id: expected a string, found 5`."""
+    node = _row_of(schema)
     for index, row in enumerate(rows, start):
-        if row is None:
-            yield Problem(f"[{index}]", "a row", "null")
-        else:
-            yield from _explain(row, pa.struct(list(schema)), f"[{index}]")
+        yield from node.problems(row, f"[{index}]")
 
 
-def _explain(value: Any, type_: pa.DataType, path: str) -> Iterator[Problem]:
-    if value is None:
-        return
+@lru_cache
+def _row_of(schema: pa.Schema) -> Node:
+    """Return the shape of the rows that a schema holds exactly."""
+    return _fields(schema)
+
+
+def _fields(fields: Iterable[pa.Field]) -> Node:
+    return Object({field.name: _OrNull(_node(field.type)) for field in fields}, frozenset())
+
+
+def _node(type_: pa.DataType) -> Node:
     if pa.types.is_struct(type_):
-        if not isinstance(value, dict):
-            yield Problem(path, "an object", _shown(value))
-            return
-        names = {field.name for field in type_}
-        for name in sorted(value.keys() - names, key=str):
-            yield Problem(f"{path}.{name}", what=f"unknown field, found {_shown(value[name])}")
-        for field in type_:
-            if field.name in value:
-                yield from _explain(value[field.name], field.type, f"{path}.{field.name}")
-            else:
-                yield Problem(f"{path}.{field.name}", what="missing")
-    elif pa.types.is_list(type_):
-        if not isinstance(value, list):
-            yield Problem(path, "a list", _shown(value))
-            return
-        for index, item in enumerate(value):
-            yield from _explain(item, type_.value_type, f"{path}[{index}]")
-    elif type(value) is not (kind := _KINDS.get(str(type_), int)):
-        yield Problem(path, SCALARS[kind], _shown(value))
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield Problem(path, "a finite number", str(value))
-    else:
+        return _fields(type_)
+    return List(_OrNull(_node(type_.value_type))) if pa.types.is_list(type_) else _Cell(type_)
+
+
+class _OrNull(Around):
+    """A value of a column, or null."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._take("")
+        self.kind = None
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        name = held(names)
+        return f"(({name} := {value}) is None or {self.inner._test(name, names)})"
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        if value is not None:
+            yield from self.inner.problems(value, path)
+
+
+class _Cell(Scalar):
+    """A value that a column of an Arrow type, other than a list or struct, holds exactly."""
+
+    def __init__(self, type_: pa.DataType) -> None:
+        super().__init__(_KINDS.get(str(type_), int))
+        self._type = type_
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        name = held(names)
+        is_kind = super()._test(f"({name} := {value})", names)
+        if self.kind is str:
+            return f"({is_kind} and ({name}.isascii() or {held(names, _is_unicode)}({name})))"
+        if ends := _RANGE.get(str(self._type)):  # tested without a call
+            return f"({is_kind} and {ends[0]!r} <= {name} <= {ends[1]!r})"
+        return f"({is_kind} and {held(names, self._holds)}({name}))"
+
+    def _holds(self, value: Any) -> bool:
         try:
-            kept = pa.array([value], type_)[0].as_py()
+            return math.isfinite(value) and pa.scalar(value, self._type).as_py() == value
         except (pa.ArrowException, OverflowError):
-            yield Problem(path, what=f"{_shown(value)} is too large for {type_}")
-        except UnicodeEncodeError:
-            yield Problem(path, "valid Unicode", f"a lone surrogate in {value!r:.60}")
-        else:
-            if kept != value:
-                yield Problem(path, what=f"{type_} cannot hold {value!r} exactly")
+            return False
+
+    def expected(self, value: Any) -> str:
+        if type(value) is not self.kind:
+            return super().expected(value)
+        if self.kind is str:
+            return "valid Unicode, without a lone surrogate"
+        return f"a number that {self._type} holds exactly"
+
+    def problem(self, value: Any, path: str) -> Problem:
+        try:
+            shown = f"{value!r:.60}"
+        except ValueError:  # Python writes no integer of more than 4,300 digits
+            shown = "a number of thousands of digits"
+        return Problem(path, self.expected(value), shown)
 
 
-def _shown(value: Any) -> str:
+def _is_unicode(text: str) -> bool:
     try:
-        return f"{value!r:.60}"
-    except ValueError:  # Python writes no integer of more than 4,300 digits
-        return "a number of thousands of digits"
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

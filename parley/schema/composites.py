@@ -119,23 +119,26 @@ class Object(Node):
         self.fields, self.optional = fields, optional
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found, keys = held(names), held(names, frozenset(self.fields))
+        found = held(names)
         tests = [f"isinstance({found} := {value}, dict)"]
         if self.optional:
-            required = held(names, frozenset(self.fields) - self.optional)
-            tests.append(f"{required} <= {found}.keys() <= {keys}")
-        else:
-            tests.append(f"{found}.keys() == {keys}")
+            tests.append(f"{found}.keys() <= {held(names, frozenset(self.fields))}")
+        else:  # with each field, it has no other
+            tests.append(f"len({found}) == {len(self.fields)}")
         for key, node in self.fields.items():
             test = node._test(f"{found}[{key!r}]", names)
-            tests.append(f"({key!r} not in {found} or {test})" if key in self.optional else test)
+            is_optional = key in self.optional
+            tests.append(
+                f"({key!r} {'not in' if is_optional else 'in'} {found} "
+                f"{'or' if is_optional else 'and'} {test})"
+            )
         return f"({' and '.join(tests)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield self.problem(value, path)
             return
-        for key in sorted(value.keys() - self.fields):
+        for key in sorted(value.keys() - self.fields, key=str):
             name = key or '""'  # as a table names the column of its index
             yield Problem(f"{path}.{name}", what="unknown field", found=show(value[key]))
         for key, node in self.fields.items():
