@@ -1,10 +1,12 @@
 """Nested values: mappings, as of metrics in groups, texts, and exact differences of values."""
 
+"""Nested values: mappings, as of metrics in groups, texts, and values that cannot change."""
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NoReturn
 
 
 def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
@@ -140,3 +142,44 @@ def changes(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
             yield from changes(one, other, f"{path}[{number}]")
     elif not same(old, new):
         yield path, old, new
+
+
+_KINDS = (dict, list)
+
+
+def frozen(value: Any) -> Any:
+    """Return a value whose dicts and lists, at every depth, raise TypeError on a change.
+
+    They equal the given ones. `copy.deepcopy` and pickle make dicts and lists of them that change.
+    """
+    if type(value) is dict:
+        copy = _FrozenDict(value)
+        for key, each in value.items():
+            if type(each) in _KINDS:
+                dict.__setitem__(copy, key, frozen(each))
+        return copy
+    if type(value) is list:
+        return _FrozenList([frozen(each) if type(each) in _KINDS else each for each in value])
+    return value
+
+
+def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    raise TypeError("it is shared and cannot be changed: change a copy, copy.deepcopy(it)")
+
+
+class _FrozenDict(dict[Any, Any]):
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
+class _FrozenList(list[Any]):
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)

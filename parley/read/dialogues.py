@@ -18,10 +18,10 @@ from parley.base.errors import (
     few,
     one_line,
 )
-from parley.base.values import is_number, plain, strings
+from parley.base.values import frozen, is_number, plain, strings
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
-from parley.rows.folder import BuiltFolder, frozen
+from parley.rows.folder import BuiltFolder
 from parley.rows.upstream import Sources
 from parley.schema.features import arrow_schema, item_of, labels_of
 

@@ -2,6 +2,7 @@
 
 import gc
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -96,13 +97,19 @@ class SplitPlan:
 
 def plan(source: "Sources") -> list[SplitPlan]:
     """Return the plan of each split whose files exist, in the order of the script."""
-    dataset, remedy, reader = source.dataset, source.remedy, Reader(source.folder)
+    dataset, remedy = source.dataset, source.remedy
     bases = {config: dataset.builder.base(config) for config in dataset.configs}
-    return [
-        SplitPlan(dataset.name, config, split, tuple(files), reader, bases[name].records, remedy)
+    splits = [
+        (config, split, tuple(files))
         for name, config in dataset.configs.items()
         for split in bases[name].splits
         if (files := source.files(name, split))
+    ]
+    uses = Counter(file for _, _, files in splits for file in files)
+    reader = Reader(source.folder, {file for file, count in uses.items() if count > 1})
+    return [
+        SplitPlan(dataset.name, config, split, files, reader, bases[config.name].records, remedy)
+        for config, split, files in splits
     ]
 
 

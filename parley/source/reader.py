@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,18 +13,26 @@ import orjson
 from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
 from parley.base.strict_json import loads
+from parley.base.values import frozen
 from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source
+
+MOST_KEPT = 64 << 20  # bytes of files whose records are kept, which take more memory
 
 
 class Reader:
     """Reads the upstream files in a folder; one RecordError lists all problems of a file.
 
-    An unchanged file that has passed is not checked again, but read with plain `orjson.loads`.
+    An unchanged file that has passed is not checked again. Those of the sources `several`, which
+    several splits read, are not read again either while they fit into MOST_KEPT: their records are
+    kept, and raise TypeError on a change. Other files are read with plain `orjson.loads`.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._passed: dict[tuple[Any, ...], Source] = {}  # files that were checked
+    def __init__(self, folder: Path, several: Collection[Source] = ()) -> None:
+        self._folder, self._several = folder, several
+        # each version of a file that was checked; the source keeps its id unique
+        self._passed: dict[tuple[Any, ...], Source] = {}
+        self._kept: dict[tuple[Any, ...], list[Any]] = {}  # the records of some of them
+        self._room = MOST_KEPT
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
         self.joined: int | None = None  # the last record that a script made of several files
@@ -54,8 +62,30 @@ class Reader:
         self._ended.add(source.path)
 
     def _records(self, source: Source, path: Path, name: str) -> Iterator[Any]:
+        """Yield the records of a file, and keep them if there is room."""
+        state = os.stat(path)
+        this = _version(state, source, name)
+        if this in self._kept:
+            for number, record in enumerate(self._kept[this]):
+                self._at = source, name, number
+                yield record
+            self._at = None
+            return
+        if source not in self._several or state.st_size > self._room:
+            yield from self._checked(source, path, name, this)
+            return
+        records = []
+        for record in map(frozen, self._checked(source, path, name, this)):
+            records.append(record)
+            yield record
+        self._kept[this] = records
+        self._room -= state.st_size
+
+    def _checked(
+        self, source: Source, path: Path, name: str, this: tuple[Any, ...]
+    ) -> Iterator[Any]:
+        """Yield the records of a file; RecordError lists the problems of all that do not fit."""
         read = source.read if callable(source.read) else FORMATS[source.read]
-        this = _state(path, source, name)
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
@@ -81,7 +111,7 @@ class Reader:
         if causes or found:
             told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
-        self._passed[this] = source  # the reference keeps the id unique
+        self._passed[this] = source
 
     def forget(self) -> None:
         """Count no source as read, for the next split."""
@@ -106,9 +136,8 @@ class Reader:
 _WHOLE = ("json value", "text", "bytes")  # one record per file
 
 
-def _state(path: Path, source: Source, name: str) -> tuple[Any, ...]:
+def _version(state: os.stat_result, source: Source, name: str) -> tuple[Any, ...]:
     """Return what tells apart the versions of a file that a source reads."""
-    state = os.stat(path)
     at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
     return (name, *at, id(source))
 
