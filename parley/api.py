@@ -65,6 +65,8 @@ def build(
     source: str | Path | None = None,
     sample: bool = False,
     allow_missing: bool = False,
+    measure: bool = False,
+    questions: bool = False,
 ) -> "BuiltFolder":
     """Build a dataset: its checked rows as Parquet, with card and provenance.
 
@@ -81,24 +83,28 @@ def build(
             `PARLEY_SOURCE`, else the cache.
         sample: Whether to build the invented sample instead.
         allow_missing: Whether to leave out splits whose files are missing.
+        measure: Whether to recompute figures and baselines, and to renew the dataset's
+            `measured.json`.
+        questions: Whether to add the tasks' questions and `eval.yaml`.
 
     Raises:
-        UsageError: no such dataset or source.
+        UsageError: no such dataset or source, no questions, or a sample with `source` or `measure`.
         SourceError: files are missing or differ from their pins; names all of them.
         RecordError: records differ from their declared shape; names all of them.
+        ScriptError: measured figures fail, or the sample has sentences of upstream.
         OutputError: the build cannot be written.
     """
     from parley.builds.build import build as write_build
     from parley.rows.folder import find_folder
     from parley.rows.upstream import open_source, source_folder
 
-    if sample and source is not None:
-        raise UsageError("sample=True excludes source=")
-    found = get(name)
+    if sample and (source is not None or measure):
+        raise UsageError("sample=True excludes source= and measure=True")
+    declared = get(name)
     upstream = None if sample else source_folder(source, "source=")
-    files = open_source(found, upstream, sample=sample, allow_missing=allow_missing)
-    write_build(files, Path(folder))
-    return find_folder(Path(folder), found)
+    files = open_source(declared, upstream, sample=sample, allow_missing=allow_missing)
+    write_build(files, Path(folder), measure=measure, questions=questions)
+    return find_folder(Path(folder), declared)
 
 
 def verify(
@@ -228,12 +234,20 @@ def score(
     from parley.tasks.evaluate import score as evaluate
     from parley.tasks.task import Part
 
+    if baseline and predictions is not None:
+        raise UsageError(f"{task} scores either predictions or a baseline")
     built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
-    if isinstance(predictions, str | Path) and not baseline:
+    if isinstance(predictions, str | Path):
         return score_file(built, task, options, str(predictions), part, unreadable)
-    given: Any = predictions
-    how: Any = {"part": part, "policy": unreadable}
-    return evaluate(built, task, options, baseline=baseline, predictions=given, **how)
+    return evaluate(
+        built,
+        task,
+        options,
+        baseline=baseline,
+        predictions=predictions,
+        part=part,
+        policy=unreadable,
+    )
 
 
 def connect(*folders: "BuiltFolder | str | Path") -> Any:
@@ -263,11 +277,13 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
     from parley.read.sql import connect as connect_builds
     from parley.rows.folder import BuiltFolder
 
-    return connect_builds(
-        built
-        for each in folders or ("build",)
-        for built in ([each] if isinstance(each, BuiltFolder) else builds_in(Path(each)))
-    )
+    builds: builtins.list[BuiltFolder] = []
+    for folder in folders or ("build",):
+        if isinstance(folder, BuiltFolder):
+            builds.append(folder)
+        else:
+            builds += builds_in(Path(folder))
+    return connect_builds(builds)
 
 
 def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:
@@ -289,7 +305,7 @@ def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bo
     """
     from parley.read.site.serve import browse as browse_builds
 
-    browse_builds([_opened(each) for each in folders], port=port, open_browser=open_browser)
+    browse_builds([_opened(folder) for folder in folders], port=port, open_browser=open_browser)
 
 
 def _opened(folder: "BuiltFolder | str | Path") -> "BuiltFolder":

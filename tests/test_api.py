@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from folders import restate, retable
+from hub import contents
 
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
 from parley.builds.build import build
+from parley.declaration.measured import FILE
 from parley.declaration.registry import discover, get
 from parley.rows.digest import Digest
 from parley.rows.folder import open_folder
@@ -269,10 +271,39 @@ def test_score_takes_a_folder_and_predictions_or_a_baseline(sample_build, tmp_pa
             parley.score(folder, name, **options)
 
 
+def test_build_measures_as_the_command_does(more, tmp_path, run):
+    record = {"id": "u1", "turns": [{"speaker": "clerk", "text": "Upstream lacks this text."}]}
+    (more / "sample/dialogues.jsonl").write_text(json.dumps(record))
+    assert run("build", "tea", "--measure", "--build", tmp_path / "commanded").returncode == 0
+    by_command = (more / FILE).read_bytes()
+    (more / FILE).unlink()
+    parley.build("tea", tmp_path / "unmeasured")
+    assert not (more / FILE).exists()
+    parley.build("tea", tmp_path / "measured", measure=True)
+    assert (more / FILE).read_bytes() == by_command
+    assert json.loads(by_command)["splits"]["dialogues"]["train"]["rows"] == 2
+    assert contents(tmp_path / "measured/tea") == contents(tmp_path / "commanded/tea")
+
+
+def test_build_adds_questions_as_the_command_does(more, tmp_path, run):
+    built = parley.build("duo", tmp_path / "built", sample=True, questions=True)
+    assert built.has_questions
+    command = ("build", "duo", "--sample", "--questions", "--build", tmp_path / "commanded")
+    assert run(*command).returncode == 0
+    assert contents(built.path) == contents(tmp_path / "commanded/duo")
+    with pytest.raises(UsageError, match="no task of tea"):
+        parley.build("tea", tmp_path / "built", questions=True)
+    assert [path.name for path in (tmp_path / "built").iterdir()] == ["duo"]
+
+
 def test_a_wrong_argument_is_refused_before_anything_is_done(sample_build, tmp_path):
     folder = Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
     with pytest.raises(UsageError):
         parley.browse(folder, port=99999, open_browser=False)
-    with pytest.raises(UsageError):
-        parley.build("casino", tmp_path, sample=True, source=folder)
+    for wrong in ({"source": folder}, {"measure": True}):
+        with pytest.raises(UsageError, match="sample=True excludes"):
+            parley.build("casino", tmp_path, sample=True, **wrong)
+    for predictions in ("predictions.jsonl", []):
+        with pytest.raises(UsageError, match="either predictions or a baseline"):
+            parley.score(folder, "strategies", predictions, baseline="majority")
     assert [path.name for path in tmp_path.iterdir()] == ["casino"]

@@ -16,7 +16,7 @@ from test_asking import allowed
 from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
 from parley.builds.build import build
-from parley.builds.built_questions import each_task, write_questions
+from parley.builds.built_questions import each_task
 from parley.declaration.registry import Dataset, get
 from parley.rows import parquet
 from parley.rows.folder import COLUMNS, BuiltFolder, open_folder
@@ -83,7 +83,7 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
     """They load like any config, and the next build leaves them out again."""
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     source, plain = open_source(dataset, None, sample=True), contents(sample_build / dataset.name)
-    made = build(source, tmp_path, questions=write_questions)
+    made = build(source, tmp_path, questions=True)
     built = open_folder(tmp_path / dataset.name)
     assert not verify(built).failed
     found = contents(built.path)
@@ -116,11 +116,11 @@ def test_targets_of_questions_have_the_form_that_prompts_ask_for(dataset, sample
 def test_questions_that_cannot_be_made_leave_nothing(tmp_path):
     tea = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
     with pytest.raises(UsageError):  # no task has any
-        build(open_source(tea, None, sample=True), tmp_path / "out", questions=write_questions)
+        build(open_source(tea, None, sample=True), tmp_path / "out", questions=True)
     haggling = get("craigslist_bargains")
     source = Sources(haggling, haggling.sample, sample=True, missing=["test.json"])
     with pytest.raises(OutputError) as error:
-        build(source, tmp_path / "out", questions=write_questions)
+        build(source, tmp_path / "out", questions=True)
     assert str(error.value).startswith(f"{tmp_path / 'out' / haggling.name}: ")
     assert ("test.json" in error.value.remedy, "again" in error.value.remedy) == (True, False)
     assert not list((tmp_path / "out").iterdir())

@@ -21,7 +21,6 @@ from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.base.secret import without_secrets
 from parley.builds.build import build
-from parley.builds.built_questions import write_questions
 from parley.builds.publication_note import PublicationNote, read_note, write_note
 from parley.declaration.registry import Dataset, get
 from parley.hub.eval_results import eval_results
@@ -474,7 +473,7 @@ def unverified(monkeypatch):
 
 def test_the_command_line(hub, source, tmp_path, run):
     folder = tmp_path / "build"
-    build(at_hand(get("duo"), source), folder, questions=write_questions)
+    build(at_hand(get("duo"), source), folder, questions=True)
     common = ("publish", "duo", "--repo", "org/duo", "--endpoint", hub.endpoint)
     common += ("--build", folder, "--source", source)
     done = run(*common, "--dry-run", HF_TOKEN="")

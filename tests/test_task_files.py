@@ -19,7 +19,6 @@ from parley.builds.card_parts import marks
 from parley.declaration.registry import Dataset
 from parley.rows.folder import open_folder
 from parley.rows.upstream import open_source
-from parley.tasks.evaluate import measured_scores
 from parley.tasks.predictions import read, validate_predictions
 from parley.tasks.task import Part, in_order_of_pilots, load_gold
 
@@ -128,7 +127,7 @@ def place(tmp_path_factory):
     (folder / "tasks.py").write_text(TASKS)
     (folder / "sample" / "dialogues.jsonl").write_text(SAMPLE)
     source = open_source(Dataset("chatter", folder), None, sample=True)
-    build(source, place / "build", measure=True, scores=measured_scores)
+    build(source, place / "build", measure=True)
     return place
 
 

@@ -16,7 +16,6 @@ from mutations import DROP, changed, found_by, swap
 from parley.authoring.new import write_skeleton
 from parley.base.errors import MissingSplitError, OutputError, UsageError
 from parley.builds.build import build as build_files
-from parley.builds.built_questions import write_questions
 from parley.builds.card_parts import marks
 from parley.declaration.figures import UNEXPLAINED, Figure
 from parley.declaration.measured import FILE, Measured, measured
@@ -139,7 +138,7 @@ def on_card(old, new):
 def asked(damage):
     def of_questions(folder):
         source = open_source(get("casino"), None, sample=True)
-        build_files(source, folder.parent, questions=write_questions)
+        build_files(source, folder.parent, questions=True)
         damage(folder)
 
     return of_questions

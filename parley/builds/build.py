@@ -7,10 +7,11 @@ from pathlib import Path
 from parley.base.disk import replacing, write_whole
 from parley.base.errors import Problem, ScriptError
 from parley.base.values import strings
+from parley.builds.built_questions import write_questions
 from parley.builds.card import built_card
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config
-from parley.declaration.measured import FILE, Scores, measured, measured_anew, measured_in
+from parley.declaration.measured import FILE, measured, measured_anew, measured_in
 from parley.rows.folder import BuiltFolder, files_of
 from parley.rows.provenance import (
     CARD,
@@ -24,6 +25,7 @@ from parley.rows.provenance import (
 )
 from parley.rows.splits import BuiltSplit, generate, paused_garbage_collection, plan, write_split
 from parley.rows.upstream import Sources, open_source
+from parley.tasks.evaluate import measured_scores
 
 _WORDS, _CHARACTERS = 4, 12  # of a text, or of one beyond ASCII, that nobody invents twice
 
@@ -34,19 +36,19 @@ def build(
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
     measure: bool = False,
-    scores: Callable[[BuiltFolder], Scores] = lambda built: {},
-    questions: Callable[[BuiltFolder], list[BuiltSplit]] | None = None,
+    questions: bool = False,
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
 
     Splits whose files are missing are left out. `on_rows` is called with "name config/split" and
-    its rows so far; `questions` writes those of the tasks. The card takes its figures from
-    `measured.json`; with `measure`, they are recomputed, baselines by `scores`, and it is renewed.
+    its rows so far; `questions` adds those of the tasks. The card takes its figures from
+    `measured.json`; with `measure`, they and the baselines' scores are computed again, and the file
+    is renewed.
     """
     dataset = source.dataset
     plans = plan(source)
     stated = stated_of(source, tools())
-    known = measured(dataset)
+    measurements = measured(dataset)
     earlier = partial(files_of, dataset)
     with replacing(output / dataset.name, earlier) as folder, paused_garbage_collection():
 
@@ -55,22 +57,22 @@ def build(
             (folder / PROVENANCE).write_text(text_of(stated), encoding="utf-8")
             return BuiltFolder(folder, dataset, read_provenance(folder), output / dataset.name)
 
-        splits = [write_split(each, folder, on_rows) for each in plans]
+        splits = [write_split(split_plan, folder, on_rows) for split_plan in plans]
         stated["configs"] = by_config(splits, lambda split: split.recorded)
         built = opened()
         if questions:
-            asked = questions(built)
-            stated["questions"] = by_config(asked, lambda split: split.recorded)
+            of_questions = write_questions(built)
+            stated["questions"] = by_config(of_questions, lambda split: split.recorded)
             stated["eval"] = (folder / EVAL).exists()
             built = opened()
-            splits += asked
-        made = by_config(splits, lambda split: split.measured)
+            splits += of_questions
+        entries = by_config(splits, lambda split: split.measured)
         if measure:
             if source.folder != dataset.sample:  # else the sample is what was built
                 _require_invented(built)
-            text = measured_anew(dataset, built, made, scores(built))
-            known = measured_in(text.encode(), dataset.folder / FILE)
-        (folder / CARD).write_text(built_card(built, made, known), encoding="utf-8")
+            text = measured_anew(dataset, built, entries, measured_scores(built))
+            measurements = measured_in(text.encode(), dataset.folder / FILE)
+        (folder / CARD).write_text(built_card(built, entries, measurements), encoding="utf-8")
         source.require_unchanged()
     if measure:
         write_whole(dataset.folder / FILE, text)
@@ -84,22 +86,24 @@ def _require_invented(built: BuiltFolder) -> None:
     own around upstream's, so only the texts of a `Config` count.
     """
     dataset = built.dataset
-    given = open_source(dataset, None, sample=True)
-    lossless = [each for each in plan(given) if isinstance(each.config, Config)]
-    configs = {each.config.name for each in lossless}
-    closed = {v for each in lossless for column in columns_of(each.config) for v in column.values}
-    texts = {text for each in lossless for row in generate(each) for text in strings(row)} - closed
-    own = {_sentence(text) for text in texts}
-    held = (
+    sample = open_source(dataset, None, sample=True)
+    plans = [split_plan for split_plan in plan(sample) if isinstance(split_plan.config, Config)]
+    configs = {split_plan.config.name for split_plan in plans}
+    columns = [column for split_plan in plans for column in columns_of(split_plan.config)]
+    closed = {value for column in columns for value in column.values}
+    rows = (row for split_plan in plans for row in generate(split_plan))
+    invented = {_sentence(text) for row in rows for text in set(strings(row)) - closed}
+    upstream = (
         _sentence(text)
         for config, split in built.declared
         if config in configs
         for row in built.each_row(config, split)
         for text in strings(row)
     )
-    if found := sorted(filter(None, own.intersection(held))):
-        said = [Problem("", what=f"upstream has {text!r:.60} too") for text in found]
-        raise ScriptError(f"{dataset.sample}", *said, remedy="Invent other texts for the sample.")
+    if copied := sorted(filter(None, invented.intersection(upstream))):
+        problems = [Problem("", what=f"upstream has {text!r:.60} too") for text in copied]
+        remedy = "Invent other texts for the sample."
+        raise ScriptError(f"{dataset.sample}", *problems, remedy=remedy)
 
 
 def _sentence(text: str) -> str:

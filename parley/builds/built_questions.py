@@ -90,7 +90,7 @@ def eval_yaml(built: BuiltFolder, questions: Mapping[str, Sequence[Mapping[str, 
 
 def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the id and the questions of each task, for each choice of its options."""
-    for task, name, asking, options in _asked(built):
+    for id, name, asking, options in _asked(built):
         try:
             of = Questions(built, name, options)
         except OutputError as error:
@@ -100,17 +100,17 @@ def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             raise OutputError(error.message, remedy=remedy) from error
         target, pilot = of.task.target, {key: place for place, key in enumerate(of.by_key)}
         rows = []
-        for key, due in of.gold.items():
-            asked = of.by_key[key]
+        for key, answer in of.gold.items():
+            question = of.by_key[key]
             row = {
                 "key": _json(dict(zip(of.task.key, key, strict=True))),
-                "input": "\n\n".join(each["content"] for each in asked.messages),
-                "target": _json(asking.answer(target(due))) if target else None,
-                "schema": _json(asked.schema) if asked.schema else None,
+                "input": "\n\n".join(message["content"] for message in question.messages),
+                "target": _json(asking.answer(target(answer))) if target else None,
+                "schema": _json(question.schema) if question.schema else None,
                 "pilot": pilot[key],
             }
             rows.append(row)
-        yield task, rows
+        yield id, rows
 
 
 def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str]]]:

@@ -119,10 +119,8 @@ def build(
     from parley.base.console import print_message, progress
     from parley.builds import card
     from parley.builds.build import build as build_dataset
-    from parley.builds.built_questions import write_questions
     from parley.cli.report import build_table
     from parley.rows.upstream import open_source, source_folder
-    from parley.tasks.evaluate import measured_scores
 
     if sample and (source is not None or measure):
         raise UsageError("--sample excludes --source and --measure")
@@ -135,10 +133,7 @@ def build(
         for dataset in common.select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                asked = write_questions if questions else None
-                splits = build_dataset(
-                    files, folder, advance, measure=measure, scores=measured_scores, questions=asked
-                )
+                splits = build_dataset(files, folder, advance, measure=measure, questions=questions)
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 notes = card.notes(files.mirrored)
                 messages += [f"{dataset.name}: {note.replace('**', '')}" for note in notes]
