@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,10 +16,12 @@ import typer
 from processes import python
 from server import Page, Server, pinned
 
+from parley import cli
 from parley.authoring.new import write_skeleton
 from parley.base import console
 from parley.base.errors import cut
 from parley.cli import app
+from parley.cli.commands import SUMMARIES
 from parley.declaration.measured import FILE
 from parley.declaration.registry import Dataset, discover, get
 
@@ -75,8 +78,20 @@ def test_no_command_that_reads_a_build_imports_datasets(tmp_path, sample_build):
 def test_help_lists_each_command_once_and_cuts_no_summary(run):
     text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
     listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)
-    assert sorted(listed) == sorted(typer.main.get_command(app).commands)
+    assert listed == list(SUMMARIES)
     assert "..." not in text
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_list_of_commands_has_the_first_line_of_the_help_of_each(name):
+    command = typer.main.get_command(app).get_command(None, name)
+    assert command.name == name
+    assert SUMMARIES[name] == command.help.partition("\n")[0]
+
+
+def test_there_is_a_module_for_each_command():
+    files = Path(cli.__file__).parent.glob("*_command.py")
+    assert {file.stem.removesuffix("_command") for file in files} == {*SUMMARIES}
 
 
 @pytest.mark.parametrize(("typed", "completed"), [

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import parley
-from parley.cli.sql import _shown
+from parley.cli.sql_command import cell_of
 from parley.cli.tables import cut_table
 from parley.declaration.registry import discover
 
@@ -347,7 +347,7 @@ def test_an_answer_is_that_of_upstreams_files(data, request, tmp_path, monkeypat
                 assert row == pytest.approx(other, abs=0.0006), number
             if data == "real":
                 screen = StringIO()
-                table = cut_table(columns, [list(map(_shown, row)) for row in rows])
+                table = cut_table(columns, [list(map(cell_of, row)) for row in rows])
                 Console(width=1000, color_system=None, file=screen).print(table)
                 assert [
                     line.rstrip() for line in screen.getvalue().splitlines()

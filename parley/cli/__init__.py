@@ -1,5 +1,4 @@
-"""The command line: a module for each group of commands."""
+"""The command line: a module for each command, imported when the command is run."""
 
-from parley.cli import data, dataset, jobs, publish, read, score, sql  # noqa: F401 - each adds its commands
-from parley.cli.common import app as app
+from parley.cli.commands import app as app
 from parley.cli.process import main as main

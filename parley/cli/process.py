@@ -4,6 +4,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 from contextlib import suppress
 from threading import Timer
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import typer
 
 from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory
-from parley.cli.common import app
+from parley.base.extras import extra_of
+from parley.cli.commands import app
 
 
 def main() -> None:
@@ -21,9 +23,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     # Processes that other packages start must not import code from the current folder.
     os.environ.setdefault("PYTHONSAFEPATH", "1")
-    for each in _ENDING:
-        if each == signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN:  # as under nohup
-            signal.signal(each, _interrupt)
+    for number in _ENDING:
+        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
     try:
         sys.exit(app(standalone_mode=False) or 0)
@@ -48,22 +50,20 @@ def main() -> None:
             typer.echo(NO_MEMORY, err=True)
         sys.exit(failure.status)
     finally:
-        for each in _ENDING:
-            if signal.getsignal(each) == _interrupt:
-                signal.signal(each, signal.SIG_DFL)
+        for number in _ENDING:
+            if signal.getsignal(number) == _interrupt:
+                signal.signal(number, signal.SIG_DFL)
 
 
 def _interruption(error: BaseException | None) -> Interrupted | None:
     """Return the interruption that caused an error: Python before 3.12 wraps one in another."""
     causes = (error, error and error.__cause__)
-    return next((each for each in causes if isinstance(each, Interrupted)), None)
+    return next((cause for cause in causes if isinstance(cause, Interrupted)), None)
 
 
 def as_failure(error: BaseException) -> ParleyError:
     """Return the error to show for an exception that reached the command line."""
     if any(map(is_no_memory, getattr(error, "errors", (error,)))):
-        import traceback
-
         traceback.clear_frames(error.__traceback__)  # they hold the objects that filled the memory
         return ParleyError(NO_MEMORY)
     if isinstance(error, ParleyError):
@@ -89,8 +89,6 @@ def as_failure(error: BaseException) -> ParleyError:
 
 
 def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
-    from parley.base.extras import extra_of
-
     package = (error.name or "").partition(".")[0]
     if not (extra := extra_of(package)):
         return None
@@ -105,10 +103,10 @@ _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasatt
 
 def _interrupt(signum: int, frame: object) -> None:
     """End the command tidily; a second Ctrl-C ends it at once."""
-    for each in _ENDING:
-        if signal.getsignal(each) == _interrupt:
-            again = signal.SIG_DFL if each == signal.SIGINT else signal.SIG_IGN
-            signal.signal(each, again)
+    for number in _ENDING:
+        if signal.getsignal(number) == _interrupt:
+            next_time = signal.SIG_DFL if number == signal.SIGINT else signal.SIG_IGN
+            signal.signal(number, next_time)
     raise Interrupted(signum)
 
 

@@ -1,9 +1,9 @@
 """Tables of the terminal: columns under headings, rows without, and the numbers in them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -16,7 +16,7 @@ from rich.text import Text
 from parley.base.console import WIDEST, out, plain, safe
 from parley.tasks.task import Undefined
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy comes with it
     from parley.tasks.intervals import Interval
 
 _NARROWEST = 6  # columns of a terminal for a column that is cut
@@ -30,16 +30,28 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
     ">" in a column's name aligns right. Headings wrap, and so do cells below a name with "~".
     """
-    look: Any = {"box": box.SIMPLE_HEAD, "title_justify": "left"}
-    result = Table(title=plain(title) or None, show_edge=False, pad_edge=False, **look)
-    for number, column in enumerate(columns):
+    result = Table(
+        title=plain(title) or None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+    )
+    for place, column in enumerate(columns):
         heading, wrap = plain(column.strip(">~")), column.endswith("~")
-        cells = [plain(row[number]) for row in rows]
-        parts = [*heading.split(), *(part for c in cells for part in (c.split() if wrap else [c]))]
+        cells = [plain(row[place]) for row in rows]
+        parts = heading.split()
+        for cell in cells:
+            parts += cell.split() if wrap else [cell]
         widest = max(map(len, parts), default=0)
-        justify: Any = "right" if column.startswith(">") else "left"
-        width: Any = {"width": None if wrap else widest, "min_width": widest, "overflow": "fold"}
-        result.add_column(heading, justify=justify, **width)
+        justify: Literal["left", "right"] = "right" if column.startswith(">") else "left"
+        result.add_column(
+            heading,
+            justify=justify,
+            width=None if wrap else widest,
+            min_width=widest,
+            overflow="fold",
+        )
     for row in rows:
         result.add_row(*map(safe, row))
     least = Measurement.get(out, out.options.update(width=WIDEST), result).minimum
@@ -61,15 +73,15 @@ def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     for head, width in zip(columns, widths, strict=False):
         result.add_column(safe(head, no_wrap=True, overflow="ellipsis"), width=width)
     for line in rows:
-        result.add_row(*(safe(each, no_wrap=True, overflow="ellipsis") for each in line[:most]))
+        result.add_row(*(safe(cell, no_wrap=True, overflow="ellipsis") for cell in line[:most]))
     return result
 
 
 def grid(rows: Iterable[Sequence[Text]], *columns: dict[str, Any]) -> Table:
     """Return rows without headings; a column has rich's options, and else folds its texts."""
     result = Table.grid(padding=(0, 2))
-    for how in columns:
-        result.add_column(**{"overflow": "fold", **how})
+    for options in columns:
+        result.add_column(**{"overflow": "fold", **options})
     for row in rows:
         result.add_row(*row)
     return result
@@ -87,8 +99,10 @@ def indented(text: str, columns: int, style: str = "") -> RenderableType:
 
 def first(lines: Sequence[str]) -> list[str]:
     """Return the first lines, and how many more there are."""
-    more = len(lines) - _MOST
-    return [*lines[:_MOST], *([f"and {more:,} more"] if more > 0 else [])]
+    shortened = list(lines[:_MOST])
+    if len(lines) > _MOST:
+        shortened.append(f"and {len(lines) - _MOST:,} more")
+    return shortened
 
 
 def number(value: float | Undefined | None, decimals: int) -> str:
@@ -100,6 +114,11 @@ def number(value: float | Undefined | None, decimals: int) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{decimals}f}"
 
 
-def interval(found: "Interval | None", decimals: int) -> str:
+def ends(interval: "Interval | None", decimals: int) -> str:
     """Return the ends of an interval."""
-    return f"{found.low:.{decimals}f}…{found.high:.{decimals}f}" if found else "–"
+    return f"{interval.low:.{decimals}f}…{interval.high:.{decimals}f}" if interval else "–"
+
+
+def counts(clusters: Mapping[str, int]) -> str:
+    """Return the kinds of clusters, with the number of each."""
+    return " and ".join(f"{count:,} {kind}" for kind, count in clusters.items())

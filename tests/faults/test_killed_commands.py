@@ -61,10 +61,12 @@ sys.path.append({tests!r})
 for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without nohup
     signal.signal(each, signal.SIG_DFL)
 import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.table
-import parley.authoring.new, parley.authoring.rules, parley.verification.diff
-import parley.read.export.export, parley.read.site.serve
-import parley.hub.publish, parley.tasks.evaluate, parley.builds.card_parts
-import parley.read.site.site, parley.cli.report
+import parley.read.site.serve, parley.read.site.site, parley.source.fetch
+import parley.verification.verify
+from importlib import import_module
+from parley.cli.commands import SUMMARIES
+for name in SUMMARIES:
+    import_module(f"parley.cli.{name}_command")
 from parley.cli import main
 import unverified
 unverified.take_any()

@@ -1,0 +1,118 @@
+"""The application: the list of commands, and the group that imports a command when it is run."""
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer import Option
+from typer.core import TyperCommand, TyperGroup
+
+from parley.base.errors import require_utf8
+from parley.base.version import __version__
+
+# heading -> command -> the first line of its help, in the order of work; NAME stands in
+# parley/cli/NAME_command.py
+GROUPS = {
+    "From upstream to a build": {
+        "list": "List datasets: configs, splits, rows, sizes, licences.",
+        "fetch": "Download pinned upstream files into the cache; an interrupted download resumes.",
+        "build": "Build datasets: checked rows as Parquet, with card and provenance.",
+        "verify": "Verify builds: every byte, consistency, round trip, documented figures.",
+        "diff": "Compare two builds by splits, rows, fields, schema and figures.",
+    },
+    "Reading": {
+        "show": "Show one dialogue of a build, a source or the sample, "
+        "or the fields of each config.",
+        "sql": "Ask builds a question in SQL: each config is a table, DATASET.CONFIG.",
+        "browse": "Show builds, or the samples, in a browser until Ctrl-C.",
+        "site": "Write builds as a page to read, search and filter in a browser.",
+        "charts": "Write the charts of a build as SVG files, into a new folder.",
+        "export": "Write a build in another format into a new folder.",
+        "run": "Run a job of a dataset; without a job, list the jobs.",
+    },
+    "Tasks and models": {
+        "tasks": "List the tasks of each dataset, with their metrics and baselines.",
+        "score": "Score predictions on a task, with the documented scores for comparison.",
+        "compare": "Compare models by their logs or predictions: "
+        "scores with intervals, differences, tokens.",
+    },
+    "The Hub": {
+        "publish": "Verify a build, publish it to the Hub in one commit, read it back and tag it.",
+    },
+    "A dataset of your own": {
+        "new": "Start a dataset: a folder of two invented dialogues, to edit.",
+        "pin": "Print the line of pins.py for a file or folder: URL, size and hash.",
+        "check": "Check dataset folders: script, card, sample and other modules.",
+        "card": "Renew the generated parts and counted numbers of the datasets' own cards.",
+    },
+}
+SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+
+
+class _Commands(TyperGroup):
+    """All commands, in groups; to list them imports none of their modules."""
+
+    # `Any` stands for types of click, which Typer keeps in different places by version.
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in SUMMARIES.items()}
+
+    def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
+        """Parse the options before a command, and refuse arguments that are not UTF-8."""
+        for arg in args:
+            require_utf8(arg)
+        return super().make_context(info_name, args, *more, **kwargs)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of work."""
+        return list(SUMMARIES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the module of a command, and return the command; None if there is none."""
+        if cmd_name not in SUMMARIES:
+            return None
+        return typer.main.get_command(import_module(f"parley.cli.{cmd_name}_command").app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands, a section for each group, no summary cut."""
+        for heading, summaries in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([*summaries.items()])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a command, or an option."""
+        known = TyperGroup(params=self.params, commands=dict(self.commands))
+        return known.shell_complete(typer.Context(known, **self.context_settings), incomplete)
+
+
+app = typer.Typer(
+    name="parley",
+    cls=_Commands,
+    help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def single_command() -> typer.Typer:
+    """Return the application of a module with one command."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"parley {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass

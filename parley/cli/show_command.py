@@ -1,0 +1,167 @@
+"""`parley show`: one dialogue, or the fields of configs, for reading in a terminal."""
+
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from typer import Argument, Option
+
+from parley.base.console import safe
+from parley.base.errors import UsageError
+from parley.builds.card_parts import FieldTable, field_tables
+from parley.cli.commands import single_command
+from parley.cli.common import (
+    AsJson,
+    BuildOrOther,
+    Name,
+    Sample,
+    SourceDir,
+    completing,
+    print_result,
+)
+from parley.cli.tables import LABEL, grid, indented, labelled
+from parley.declaration.registry import Dataset, get
+from parley.read.dialogues import Dialogue, dialogues_of, places
+from parley.read.transcript import Note, Table, Transcript
+from parley.rows.folder import BuiltFolder, find_folder
+from parley.rows.upstream import Sources, open_source, source_folder
+
+_USUAL = Path("build")
+_COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
+
+app = single_command()
+
+
+@app.command("show")
+def show_command(
+    name: Name,
+    id: Annotated[
+        str | None,
+        Argument(
+            metavar="ID",
+            help="A dialogue [default: the first]; with --fields a config [default: all].",
+            autocompletion=completing(lambda dataset: dataset.configs),
+        ),
+    ] = None,
+    folder: BuildOrOther = None,
+    source: SourceDir = None,
+    sample: Sample = False,
+    fields: Annotated[
+        bool, Option("--fields", help="Show the fields of configs, not a dialogue.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show one dialogue of a build, a source or the sample, or the fields of each config.
+
+    Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
+    """
+    dataset = get(name)
+    excluding = {"--fields": fields, "--sample": sample, "--build": folder, "--source": source}
+    options = [option for option, value in excluding.items() if value]
+    if len(options) > 1:
+        raise UsageError(f"{options[0]} excludes {', '.join(options[1:])}")
+    if fields:
+        if id is not None:
+            dataset.require(id)
+        tables = field_tables({id: dataset.configs[id]} if id else dataset.configs)
+        print_result(as_json, [vars(table) for table in tables], lay_out_fields, tables)
+        return
+    place, origin = _place(dataset, folder, source, sample)
+    dialogue = find_dialogue(dataset, id, place, origin)
+    print_result(as_json, dialogue.row, lay_out, dialogue, origin)
+
+
+def _place(
+    dataset: Dataset, folder: Path | None, source: Path | None, sample: bool
+) -> tuple[BuiltFolder | Sources, str]:
+    """Return where to read dialogues, and its name for people."""
+    if folder or (not (sample or source) and (_USUAL / dataset.name).is_dir()):
+        built = find_folder(folder or _USUAL, dataset)
+        kind = ", a build of the invented sample" if built.is_sample else ""
+        return built, f"{built.path}{kind}"
+    if not sample and (upstream := source_folder(source)):
+        files = open_source(dataset, upstream, allow_missing=True)
+        return files, str(files.folder)
+    origin = "the sample (invented)"
+    if not sample:
+        origin += f", as build/ has no build: run `parley build {dataset.name}` for the dataset"
+    return open_source(dataset, None, sample=True), origin
+
+
+def find_dialogue(
+    dataset: Dataset, id: str | None, folder: BuiltFolder | Sources, origin: str
+) -> Dialogue:
+    """Return the dialogue of this id, or the first one, with related rows; or raise UsageError."""
+    first_ids: list[str] = []
+    for place in places(folder):
+        for dialogue in dialogues_of(folder, *place):
+            if id is None or dialogue.id == id:
+                return dialogue
+            if len(first_ids) < 5:
+                first_ids.append(dialogue.id)
+    name = "" if id is None else f" {id!r}"
+    examples = f"; the first are {', '.join(first_ids)}" if first_ids else ""
+    raise UsageError(f"{dataset.name}: no dialogue{name} in {origin}{examples}")
+
+
+def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
+    """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
+    last = f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}"
+    transcript = dialogue.transcript
+    sides = transcript.sides.items()
+    private = [(f"{name}, {label}", value) for name, facts in sides for label, value in facts]
+    judged = [
+        (f"{pool.id}, {grade}, {len(documents)}", ", ".join(documents))
+        for card in transcript.judged
+        for pool in card.pools
+        for grade, documents in pool.grades
+    ]
+    return Group(
+        safe(transcript.title, style="bold"),
+        labelled([*transcript.before, *private]),
+        Padding(_turns(transcript), (1, 0)),
+        *(Padding(_table(table), (0, 0, 1, 0)) for table in transcript.tables),
+        labelled([*transcript.after, *judged]),
+        safe(last, style="dim"),
+    )
+
+
+def lay_out_fields(tables: list[FieldTable]) -> RenderableType:
+    """Return the fields to print: path and type in a line, the meaning below it."""
+    parts: list[RenderableType] = []
+    for table in tables:
+        parts += [safe(f"{config}: {text}", style="bold") for config, text in table.configs.items()]
+        for config, columns in table.elsewhere.items():
+            parts.append(safe(f"as in {config}: {', '.join(columns)}"))
+        for row in table.rows:
+            path, kind, null, meaning = (cell.replace("`", "") for cell in row)
+            text = f"{path}  {kind}, or null" if null else f"{path}  {kind}"
+            parts.append(indented(text, 2, "cyan"))
+            parts.append(indented(meaning, 6))
+        parts.append(safe())
+    return Group(*parts)
+
+
+def _table(values: Table) -> RenderableType:
+    heads = [safe(text, style="dim") for text in (values.title, *values.columns)]
+    rows = ([safe(head, style="dim"), *map(safe, cells)] for head, cells in values.rows)
+    return grid([heads, *rows], *[{}] * len(heads))
+
+
+def _turns(transcript: Transcript) -> RenderableType:
+    colours = {s: _COLOURS[n % len(_COLOURS)] for n, s in enumerate(transcript.speakers)}
+    rows = (
+        (
+            safe(turn.speaker, style=f"bold {colours[turn.speaker]}"),
+            safe(turn.text, style="italic" if turn.action else ""),
+            safe(", ".join(map(_note, turn.notes)), style="dim"),
+        )
+        for turn in transcript.turns
+    )
+    return grid(rows, {"justify": "right", **LABEL}, {"max_width": 72}, {"max_width": 34})
+
+
+def _note(note: Note) -> str:
+    detail = f": {note.detail}" if note.detail else ""
+    return note.text + detail + (f" ({note.by})" if note.by else "")
