@@ -47,14 +47,14 @@ def print_message(text: str, style: str = "") -> None:
 def print_logs(*names: str) -> None:
     """Print the logs of libraries and Python's warnings as messages: they may quote servers."""
 
-    class Told(logging.Handler):
+    class Messages(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             print_message(record.getMessage())
 
     logging.captureWarnings(True)
     for name in (*names, "py.warnings"):
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [Told()], False  # a handler above prints them raw
+        logger.handlers, logger.propagate = [Messages()], False  # a handler above prints them raw
 
 
 # C0 and C1 controls but newline; bidirectional and zero-width controls, which can reorder or
@@ -79,9 +79,10 @@ def safe(text: str = "", style: str = "", **how: Any) -> Text:
 def to_json(value: Any) -> str:
     """Return indented JSON without secrets, and escapes of control and perhaps other characters."""
     ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
-    options: Any = {"indent": 2, "ensure_ascii": ascii_only, "default": str, "allow_nan": False}
-    text = without_secrets(json.dumps(_finite(value), **options))
-    return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], text)
+    text = json.dumps(
+        _finite(value), indent=2, ensure_ascii=ascii_only, default=str, allow_nan=False
+    )
+    return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], without_secrets(text))
 
 
 def _finite(value: Any) -> Any:
@@ -98,20 +99,20 @@ def _finite(value: Any) -> Any:
 def progress(unit: str = "") -> Iterator[Callable[..., None]]:
     """Show progress; yield a function of (name, amount done so far or text, total or None)."""
 
-    def shown(amount: int | str) -> str:
+    def text(amount: int | str) -> str:
         if isinstance(amount, str):
             return amount
         return size(amount) if unit == "bytes" else f"{amount:,} {unit}"
 
     if not err.is_terminal:
-        last, said = time.monotonic(), ""
+        last_time, last_line = time.monotonic(), ""
 
         def log(name: str, amount: int | str, total: int | None = None) -> None:
-            nonlocal last, said
-            line = f"{name}: {shown(amount)}"
-            waited = time.monotonic() - last > _EVERY
-            if waited or (unit == "bytes" and isinstance(amount, str) and line != said):
-                last, said = time.monotonic(), line
+            nonlocal last_time, last_line
+            line = f"{name}: {text(amount)}"
+            is_late = time.monotonic() - last_time > _EVERY
+            if is_late or (unit == "bytes" and isinstance(amount, str) and line != last_line):
+                last_time, last_line = time.monotonic(), line
                 print_message(line)
 
         yield log
@@ -131,6 +132,6 @@ def progress(unit: str = "") -> Iterator[Callable[..., None]]:
             if name not in tasks:
                 tasks[name] = bars.add_task(plain(name), total=total, amount="")
             done = None if isinstance(amount, str) else amount
-            bars.update(tasks[name], completed=done, total=total, amount=plain(shown(amount)))
+            bars.update(tasks[name], completed=done, total=total, amount=plain(text(amount)))
 
         yield advance

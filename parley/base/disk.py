@@ -135,14 +135,14 @@ def files_in(folder: Path) -> Iterator[str]:
 
 def _explain(error: OSError, target: Path) -> str:
     where = error.filename2 or error.filename or target  # the second is the copy
-    stood = f"What stood in {target} is unchanged."
+    state = f"What stood in {target} is unchanged."
     if not target.exists():
-        stood = f"Run the same command again: it puts back what stood in {target}, if anything did."
+        state = f"Run the same command again: it puts back what stood in {target}, if anything did."
     if error.errno in _FULL:
-        return f"{where}: the disk is full. {stood}"
+        return f"{where}: the disk is full. {state}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{where}: no permission to write. Choose another folder, or grant it."
-    return f"{where}: {error.strerror or error}. {stood}"
+    return f"{where}: {error.strerror or error}. {state}"
 
 
 def require_outside_builds(path: Path) -> None:
@@ -152,10 +152,10 @@ def require_outside_builds(path: Path) -> None:
         if not provenance.is_file():
             continue
         try:
-            found = orjson.loads(provenance.read_bytes())
+            content = orjson.loads(provenance.read_bytes())
         except (OSError, ValueError):  # another program's
             continue
-        if isinstance(found, dict) and {"dataset", "configs"} <= found.keys():
+        if isinstance(content, dict) and {"dataset", "configs"} <= content.keys():
             what = f"is in the build {folder}, which would no longer verify"
             raise OutputError(f"{path}: {what}", remedy="Choose another folder.")
 
@@ -181,11 +181,11 @@ def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[P
     What stood in the target, moved to `_EARLIER` within, goes back if nothing stands there then.
     """
     require_utf8(parent / prefix)
-    for left in _folders(parent, prefix):
+    for folder in _folders(parent, prefix):
         with suppress(OSError):  # it is in use, or gone
-            lock = _lock(left)
+            lock = _lock(folder)
             try:
-                _remove(left, target)
+                _remove(folder, target)
             finally:
                 os.close(lock)
     folder, lock = _make(parent, prefix)
@@ -204,8 +204,8 @@ def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[P
 def _folders(parent: Path, prefix: str) -> list[Path]:
     """Return the folders of commands, killed or not: those with a mark, and empty ones."""
     form = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # as mkdtemp names it
-    found = (parent / name for name in os.listdir(parent) if form.fullmatch(name))
-    return [folder for folder in found if not folder.is_symlink() and _is_ours(folder)]
+    folders = (parent / name for name in os.listdir(parent) if form.fullmatch(name))
+    return [folder for folder in folders if not folder.is_symlink() and _is_ours(folder)]
 
 
 def _is_ours(folder: Path) -> bool:

@@ -34,8 +34,8 @@ class Problem:
             self.expected and f"expected {self.expected}",
             self.found and f"found {self.found}",
         )
-        said = ", ".join(filter(None, parts))
-        return f"{self.place}: {said}" if self.place else said
+        text = ", ".join(filter(None, parts))
+        return f"{self.place}: {text}" if self.place else text
 
 
 class Causes:
@@ -52,8 +52,8 @@ class Causes:
 
     def add(self, part: str, problem: Problem) -> None:
         """Add a problem of a part; its place is within the part, or ""."""
-        said = (problem.place, problem.what, problem.expected)
-        cause = tuple(_VARYING.sub("", each) for each in said)
+        texts = (problem.place, problem.what, problem.expected)
+        cause = tuple(_VARYING.sub("", text) for text in texts)
         self._counts[cause] += 1
         _, parts, within = self._first.setdefault(cause, (problem, [], []))
         if len(parts) < _PLACES:
@@ -63,16 +63,17 @@ class Causes:
 
     def told(self) -> list[Problem]:
         """Return the first problem of each cause, with its first places and how many others."""
-        found = []
+        problems = []
         for cause, (problem, parts, within) in self._first.items():
             more = self._counts[cause] - len(parts)
             after = f" and {more:,} more" if more else ""
             if len(parts) > 1 and len({*within}) == 1:
                 place = "; ".join(parts) + after + (within[0] and f": {within[0].lstrip('.: ')}")
             else:
-                place = "; ".join(map(str.__add__, parts, within)) + after
-            found.append(replace(problem, place=place))
-        return found
+                places = (part + inner for part, inner in zip(parts, within, strict=True))
+                place = "; ".join(places) + after
+            problems.append(replace(problem, place=place))
+        return problems
 
 
 class Interrupted(BaseException):

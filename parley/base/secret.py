@@ -30,11 +30,11 @@ def without_secrets(text: str) -> str:
 
 
 def _secrets() -> set[str]:
-    found = {os.environ.get(name, "").strip() for name in _TOKENS} | _kept
+    secrets = {os.environ.get(name, "").strip() for name in _TOKENS} | _kept
     for name in (*_URLS, *map(str.lower, _URLS)):
         _, _, rest = os.environ.get(name, "").partition("://")
         login, at, _ = rest.partition("/")[0].rpartition("@")
         password = login.partition(":")[2] or login
         typed = {login + at, password} if at else set()
-        found |= typed | {*map(unquote, typed)}  # a server may repeat it decoded
-    return {value for value in found if len(value) >= _SHORTEST}
+        secrets |= typed | {*map(unquote, typed)}  # a server may repeat it decoded
+    return {value for value in secrets if len(value) >= _SHORTEST}

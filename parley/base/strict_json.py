@@ -44,10 +44,10 @@ def _plain(text: str | bytes) -> Any:
     try:
         value = orjson.loads(text)
         again = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
-        given = text if isinstance(text, bytes) else text.encode()
-        if again == given.rstrip(b"\n").replace(b'": ', b'":', 1):
+        content = text if isinstance(text, bytes) else text.encode()
+        if again == content.rstrip(b"\n").replace(b'": ', b'":', 1):
             return value
-        tight = given.translate(None, _SPACES)
+        tight = content.translate(None, _SPACES)
         if again.translate(None, _SPACES) == tight:
             return value
         if b"\\u" in tight and json.dumps(value).encode().translate(None, _SPACES) == tight:
@@ -65,9 +65,9 @@ class _Refused:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Any:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    by_key = dict(pairs)
+    if len(by_key) == len(pairs):
+        return by_key
     counts = Counter(key for key, _ in pairs)
     twice = next(key for key, count in counts.items() if count > 1)
     return _Refused(f"{_step(twice)}: the key {twice!a} appears twice in one object")

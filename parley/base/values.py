@@ -1,4 +1,8 @@
-"""Nested values: mappings, as of metrics in groups, texts, and exact differences of values."""
+"""Values: nested mappings flattened and back, their texts, numbers, and exact differences.
+
+A number of the field is a float or an integer of 64 bits; a documented one is a text that says its
+precision, and agrees with each measured one that rounds to it.
+"""
 
 """Nested values: mappings, as of metrics in groups, texts, and values that cannot change."""
 
@@ -13,16 +17,16 @@ def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Return the values of nested mappings, by the names that lead to them; () for one alone."""
     if not isinstance(tree, Mapping):
         return {path: tree}
-    found: dict[tuple[str, ...], Any] = {}
+    leaves: dict[tuple[str, ...], Any] = {}
     for name, value in tree.items():
-        found |= flat(value, (*path, name))
-    return found
+        leaves |= flat(value, (*path, name))
+    return leaves
 
 
-def tree(found: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+def tree(leaves: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     """Return nested mappings: the inverse of `flat`."""
     nested: dict[str, Any] = {}
-    for path, value in found.items():
+    for path, value in leaves.items():
         inner = nested
         for name in path[:-1]:
             inner = inner.setdefault(name, {})
@@ -37,8 +41,8 @@ def strings(value: Any) -> Iterator[str]:
     elif is_dataclass(value):
         yield from strings(list(vars(value).values()))
     elif isinstance(value, dict | list | tuple):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from strings(each)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings(item)
 
 
 def plain(value: Any) -> Any:
@@ -48,7 +52,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {plain(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

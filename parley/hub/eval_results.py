@@ -24,8 +24,8 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
         (result.policy != WRONG, "the readable predictions alone"),
     ):
         if wrong:
-            said = f"--eval-results writes no score of {what}"
-            raise UsageError(said, remedy="Score all predictions of a model on the whole task.")
+            refusal = f"--eval-results writes no score of {what}"
+            raise UsageError(refusal, remedy="Score all predictions of a model on the whole task.")
     if not (note := read_note(built)):
         raise UsageError(
             f"--eval-results: {built.shown} is not published from this machine, so that no "
@@ -56,5 +56,7 @@ def _asked(run: Mapping[str, Any]) -> Iterator[str]:
     if "schema" in run:
         yield "with schema" if run["schema"] else "without schema"
     yield from (f"{name} {run[name]}" for name in ("shots", "prompt", "turns") if run.get(name))
-    yield from [f"{run['epochs']} epochs"] if run["epochs"] > 1 else []
-    yield from ["swap"] if run.get("swap") else []
+    if run["epochs"] > 1:
+        yield f"{run['epochs']} epochs"
+    if run.get("swap"):
+        yield "swap"

@@ -120,8 +120,8 @@ def validate_target(repo: str, dry_run: bool, endpoint: str | None = None) -> No
     if endpoint and (not re.fullmatch("https?://[!-~]+", endpoint) or "@" in endpoint):
         raise UsageError("--endpoint: expected the URL of a Hub, without a user name or token")
     with clear_errors("no token for the Hub", _NOT_TRUSTED):
-        found = token()
-    if not dry_run and not found:
+        has_token = bool(token())
+    if not dry_run and not has_token:
         raise PublishError("no token for the Hub: run `hf auth login`, or set HF_TOKEN")
 
 
@@ -155,10 +155,12 @@ def verify_for_upload(
         reasons.append(unlicensed)
     if not reasons:
         on_verify()
-        found = verify(built, source)
-        if found.failed:
+        result = verify(built, source)
+        if result.failed:
             reasons.append(f"{built.command('verify')} fails; read its output")
-        reasons += [each.skipped for each in found.checks if each.name == "shards" and each.skipped]
+        reasons += [
+            check.skipped for check in result.checks if check.name == "shards" and check.skipped
+        ]
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{built.shown} is not published:\n{lines}")
@@ -168,10 +170,10 @@ def _unlicensed(dataset: Dataset) -> str:
     card, where = dataset.read_card(), str(dataset.card)
     if is_licensed(card, where):
         return ""
-    said = licence_section(card, where).replace("\n", "\n    ")
+    section = licence_section(card, where).replace("\n", "\n    ")
     return (
-        f"its licence is unknown. Its card says:\n    {said}\n  With the permission of the data's "
-        "owners, add --i-have-permission."
+        f"its licence is unknown. Its card says:\n    {section}\n  With the permission of the "
+        "data's owners, add --i-have-permission."
     )
 
 
@@ -246,17 +248,17 @@ class Repository:
     def changes(self, local: LocalFiles, revision: str | None) -> list[FileChange]:
         """Return the change for every local file and every file of a commit; others' files stay."""
         remote = self._files(revision)
-        found = []
+        changes = []
         for path in sorted({*local, *remote}):
             if path not in local:
                 action = REMOVE if self._is_of_data(path) else LEAVE
-                found.append(FileChange(path, action, remote[path].size))
+                changes.append(FileChange(path, action, remote[path].size))
                 continue
             action, file = ADD, self._folder / path
             if path in remote:
                 action = KEEP if _same(file, local[path], remote[path]) else CHANGE
-            found.append(FileChange(path, action, file.stat().st_size))
-        return found
+            changes.append(FileChange(path, action, file.stat().st_size))
+        return changes
 
     def foreign(self, revision: str | None, dataset: str, local: LocalFiles) -> str:
         """Describe the data in a commit that is from no build of the dataset, or return "".
@@ -272,9 +274,12 @@ class Repository:
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
         parts = (split["files"] for splits in made_in(there).values() for split in splits.values())
-        brought = {file["path"] for files in parts for file in files}
-        brought |= {EVAL} if has_eval(there) else set()
-        others = sorted(files.keys() - brought - {CARD, *([PROVENANCE] if brought else [])})
+        ours = {file["path"] for files in parts for file in files}
+        if has_eval(there):
+            ours.add(EVAL)
+        if ours:
+            ours.add(PROVENANCE)
+        others = sorted(files.keys() - ours - {CARD})
         return f"data from elsewhere, {len(others)} files such as {others[0]}" if others else ""
 
     def _is_of_data(self, path: str) -> bool:
@@ -293,7 +298,7 @@ class Repository:
 
     def upload(self, changes: list[FileChange], parent: str | None, message: str) -> str:
         """Make the changes in one commit on top of `parent`, or fail with 412; return it."""
-        made = self._api.upload_folder(
+        commit = self._api.upload_folder(
             repo_id=self.name,
             repo_type="dataset",
             folder_path=self._folder,
@@ -302,7 +307,7 @@ class Repository:
             commit_message=message,
             parent_commit=parent,
         )
-        return _commit_id(made.oid)
+        return _commit_id(commit.oid)
 
     def read_back(self, local: LocalFiles, commit: str | None) -> None:
         """Download a commit; PublishError names each file that differs from a local one."""
@@ -311,11 +316,11 @@ class Repository:
                 self.name, repo_type="dataset", revision=commit, local_dir=place
             )
             ours = [p for p in self._files(commit) if p in local or self._is_of_data(p)]
-            found = {path: hash_file(place / path, "sha256") for path in ours}
+            hashes = {path: hash_file(place / path, "sha256") for path in ours}
         if differing := [
-            Problem(path, local.get(path, "no file"), found.get(path, "no file"))
-            for path in sorted({*local, *found})
-            if local.get(path) != found.get(path)
+            Problem(path, local.get(path, "no file"), hashes.get(path, "no file"))
+            for path in sorted({*local, *hashes})
+            if local.get(path) != hashes.get(path)
         ]:
             raise PublishError(
                 f"{self.name}: the commit {commit}, read back, differs from what was verified",
@@ -401,22 +406,22 @@ def clear_errors(where: str, advice: str) -> Iterator[None]:
         cause = error.__cause__ if isinstance(error, RuntimeError) else None
         failure = cause or error
         status = getattr(getattr(failure, "response", None), "status_code", None)
-        said = [str(error)] if cause else []
-        said.append(getattr(failure, "server_message", None) or str(failure))
-        message = " ".join(" ".join(said).split()) or type(failure).__name__
+        texts = [str(error)] if cause else []
+        texts.append(getattr(failure, "server_message", None) or str(failure))
+        message = " ".join(" ".join(texts).split()) or type(failure).__name__
         what = without_secrets(f"{where}: {message}")
         raise PublishError(what, remedy=_ADVICE.get(status or 0, advice)) from error
 
 
 def token() -> str | None:
     """Return the token for the Hub, and hide it from all output."""
-    found = huggingface_hub.get_token()
-    if found:
-        keep_secret(found)
-    return found
+    secret = huggingface_hub.get_token()
+    if secret:
+        keep_secret(secret)
+    return secret
 
 
-def _commit_id(found: Any) -> str:
-    if not re.fullmatch("[0-9a-f]{40}", str(found)):
-        raise PublishError(f"the Hub returned an invalid commit id: {str(found)[:100]!r}")
-    return str(found)
+def _commit_id(answer: Any) -> str:
+    if not re.fullmatch("[0-9a-f]{40}", str(answer)):
+        raise PublishError(f"the Hub returned an invalid commit id: {str(answer)[:100]!r}")
+    return str(answer)

@@ -1,7 +1,8 @@
-"""Downloads one URL into one open file, with retries.
+"""Downloads one URL into one open file, with retries, and extracts a folder of a zip archive.
 
 A passing failure (busy server, broken connection) is retried from where it broke; a lasting one
-(missing URL, unknown host) is reported at once.
+(missing URL, unknown host) is reported at once. An archive is not trusted: it must hold a flat
+folder of plain files, not too many or too large.
 """
 
 import math
@@ -59,12 +60,12 @@ _DAMAGED = (
 
 def open_client() -> httpx2.Client:
     """Return a client that follows no redirect; UsageError for a proxy that it cannot use."""
-    own = {"Accept-Encoding": "identity", "User-Agent": f"parley/{__version__}"}
+    headers = {"Accept-Encoding": "identity", "User-Agent": f"parley/{__version__}"}
     try:
-        return httpx2.Client(headers=own)
+        return httpx2.Client(headers=headers)
     except (ImportError, ValueError, httpx2.InvalidURL) as error:
-        said = without_secrets(str(error))
-        raise UsageError(f"the proxy of the environment cannot be used: {said}") from None
+        cause = without_secrets(str(error))
+        raise UsageError(f"the proxy of the environment cannot be used: {cause}") from None
 
 
 @dataclass(frozen=True)
@@ -225,12 +226,12 @@ def _bad_answer(response: httpx2.Response) -> _TroubleError:
 
 def _retry_after(response: httpx2.Response) -> float:
     """Return the seconds that a server asks to wait, 0 if it names none."""
-    given = response.headers.get("Retry-After", "")
+    answer = response.headers.get("Retry-After", "")
     seconds = math.nan
     with suppress(ValueError):
-        seconds = float(given)
+        seconds = float(answer)
     with suppress(ValueError, TypeError, OverflowError):
-        seconds = (parsedate_to_datetime(given) - datetime.now(timezone.utc)).total_seconds()
+        seconds = (parsedate_to_datetime(answer) - datetime.now(timezone.utc)).total_seconds()
     return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
 
 
@@ -239,12 +240,12 @@ def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
         return 0, int(length) if re.fullmatch(_NUMBER, length) else None
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf"bytes ({_NUMBER})-\d+/({_NUMBER}|\*)", response.headers.get("Content-Range", "")
     )
-    if not found:
+    if not match:
         return None, None
-    return int(found[1]), None if found[2] == "*" else int(found[2])
+    return int(match[1]), None if match[2] == "*" else int(match[2])
 
 
 LIMIT = 1 << 30  # bytes of an archive, and of one folder extracted from it
@@ -264,8 +265,8 @@ def extract(archive: BinaryIO, pin: Pin, target: Path) -> str | None:
         for name, block in _blocks(archive, pin):
             with (part / name).open("ab") as copy:
                 copy.write(block)
-        if found := problem(part, pin):
-            return found
+        if difference := problem(part, pin):
+            return difference
         if target.is_dir():
             shutil.rmtree(target)  # damaged, or it would not be fetched again
         part.rename(target)

@@ -45,11 +45,13 @@ def fetch(
     errors: list[FetchError] = []
     jobs: dict[str, dict[str, Pin]] = {}  # one per file or archive
     for source, pin in sources.items():
-        found = problem(folder / source, pin)
-        if found and found.startswith(UNREADABLE):
+        difference = problem(folder / source, pin)
+        if difference and difference.startswith(UNREADABLE):
             remedy = "Grant permission to read it, or remove it."
-            errors.append(FetchError("", Problem(str(folder / source), what=found), remedy=remedy))
-        elif found:
+            errors.append(
+                FetchError("", Problem(str(folder / source), what=difference), remedy=remedy)
+            )
+        elif difference:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
     parts = {source: _part(folder, source, pin) for source, pin in sources.items()}
     needed = {parts[source] for pins in jobs.values() for source in pins}

@@ -1,6 +1,7 @@
-"""Declarations of upstream's files: `File` and `Folder`, with their pins.
+"""Declarations of upstream's files, `File` and `Folder`, and the formats that they may have.
 
-Each validates itself: a mistake raises a ScriptError that names the field.
+Each declaration validates itself: a mistake raises a ScriptError that names the field. A format
+yields the records of an open file, strictly: a ValueError says what is wrong with it.
 """
 
 import codecs
@@ -63,8 +64,8 @@ class _Source:
     @cached_property
     def pin(self) -> dict[str, Any]:
         """The pin of its content (`parley.source.pins`)."""
-        found = {name: getattr(self, name) for name in self._pinned}
-        return {name: value for name, value in found.items() if value not in ("", None, [], ())}
+        values = {name: getattr(self, name) for name in self._pinned}
+        return {name: value for name, value in values.items() if value not in ("", None, [], ())}
 
     def _problems(self) -> Iterable[Problem]:
         if not _is_path(self.path):
@@ -100,11 +101,11 @@ def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Prob
         yield Problem("size", "a number of bytes", repr(size))
     hashes = {kind: pin[kind] for kind in kinds if pin.get(kind)}
     if len(hashes) != 1:
-        due = f"one of {' and '.join(kinds)}"
-        yield Problem("", due, ", ".join(hashes) or "none")
-    for kind, found in hashes.items():
-        if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(found)):
-            yield Problem(kind, f"{_DIGITS[kind]} hexadecimal digits", repr(found))
+        expected = f"one of {' and '.join(kinds)}"
+        yield Problem("", expected, ", ".join(hashes) or "none")
+    for kind, digits in hashes.items():
+        if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(digits)):
+            yield Problem(kind, f"{_DIGITS[kind]} hexadecimal digits", repr(digits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +137,12 @@ class File(_Source):
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
         yield from _pin_problems(vars(self), _OF_FILES)
-        found = self.mirrors
-        if not isinstance(found, list | tuple) or not all(isinstance(x, Mapping) for x in found):
-            yield Problem("mirrors", "a list of dicts", f"{found!r:.60}")
+        mirrors = self.mirrors
+        is_list = isinstance(mirrors, list | tuple)
+        if not is_list or not all(isinstance(mirror, Mapping) for mirror in mirrors):
+            yield Problem("mirrors", "a list of dicts", f"{mirrors!r:.60}")
             return
-        for number, mirror in enumerate(found):
+        for number, mirror in enumerate(mirrors):
             place = f"mirrors[{number}]"
             for problem in _pin_problems(mirror, _OF_FILES):
                 yield problem.at(f"{place}.") if problem.place else problem.at(place)
@@ -203,10 +205,10 @@ def _whole(file: BinaryIO) -> bytes:
 
 
 def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
-    found = loads(_whole(file))
-    if not isinstance(found, list):
-        raise ValueError(f"expected a list of records, found {show(found)}")
-    return found
+    records = loads(_whole(file))
+    if not isinstance(records, list):
+        raise ValueError(f"expected a list of records, found {show(records)}")
+    return records
 
 
 def _json_lines(file: Iterable[bytes], loads: Loads) -> Iterator[Any]:

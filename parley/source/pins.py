@@ -48,12 +48,12 @@ def alone(pin: Pin) -> dict[str, Any]:
 
 def compare(path: Path, pin: Pin) -> tuple[Pin | None, str | None]:
     """Return the first of a pin and its mirrors that matches `path`, or None and the difference."""
-    differs = None
+    first = None
     for place in places(pin):
-        if (found := _problem(path, place)) is None:
+        if (difference := _problem(path, place)) is None:
             return place, None
-        differs = differs or found
-    return None, differs
+        first = first or difference
+    return None, first
 
 
 def problem(path: Path, pin: Pin) -> str | None:
@@ -74,8 +74,8 @@ def _problem(path: Path, pin: Pin) -> str | None:
         if state.st_size != pin.get("size", state.st_size):  # no need to read it
             return f"size expected {pin['size']:,} bytes, found {state.st_size:,}"
         kind = "sha256" if "sha256" in pin else "git_blob"
-        found = hash_file(path, kind)
-        return None if found == pin[kind] else f"{kind} expected {pin[kind]}, found {found}"
+        content = hash_file(path, kind)
+        return None if content == pin[kind] else f"{kind} expected {pin[kind]}, found {content}"
     except OSError as error:
         return f"{UNREADABLE}: {error.strerror or error}"
 
@@ -84,8 +84,8 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
     files = sorted(folder.iterdir())
     if others := [file.name for file in files if not stat.S_ISREG(file.lstat().st_mode)]:
         return f"expected files alone, found also {few(others)}"
-    found, count = git_tree(files), pin.get("files", len(files))
-    if found == pin["git_tree"]:
+    tree, count = git_tree(files), pin.get("files", len(files))
+    if tree == pin["git_tree"]:
         same = f"expected {count:,} files, found {len(files):,} of this git_tree: correct `files`"
         return None if count == len(files) else same
     if len(files) != count:
@@ -94,7 +94,7 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
         return f"expected {count:,} files, found {len(files):,}" + (
             f"; unlike the others: {few(odd)}" if odd else ""
         )
-    return f"git_tree expected {pin['git_tree']}, found {found} over {len(files):,} files"
+    return f"git_tree expected {pin['git_tree']}, found {tree} over {len(files):,} files"
 
 
 def hash_file(path: Path, kind: str) -> str:
