@@ -59,8 +59,8 @@ class Dialogue:
     def transcript(self) -> Transcript:
         """The dialogue laid out; fields as facts if there is no `transcript.py`; or ScriptError."""
         if module := self.dataset.transcript:
-            found: Transcript = self._asked(module.transcript, Transcript)
-            return found
+            transcript: Transcript = self._call(module.transcript, Transcript)
+            return transcript
         fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
         return Transcript(f"{self.config} {self.id}", before=fields)
 
@@ -70,24 +70,25 @@ class Dialogue:
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
-        said: Facets = self._asked(getattr(tool, "facets", self._of_row), Facets, "facets")
-        found = splits | said
+        facets: Facets = self._call(getattr(tool, "facets", self._of_row), Facets, "facets")
+        facets = splits | facets
         if tool:
-            found.setdefault("turns", len(self.transcript.turns))
-        return found
+            facets.setdefault("turns", len(self.transcript.turns))
+        return facets
 
     def _of_row(self, row: Row, *_: Beside) -> Facets:
         """Return the scalars and labels of the row."""
         features = self.dataset.configs[self.config].features
         (_id, *columns) = row  # the id tells every row apart
-        found = {column: _plain(row[column], features.get(column)) for column in columns}
-        return {column: value for column, value in found.items() if value is not None}
+        values = {column: _plain(row[column], features.get(column)) for column in columns}
+        return {column: value for column, value in values.items() if value is not None}
 
-    def _asked(self, function: Callable[..., Any], kind: Any, name: str = "") -> Any:
+    def _call(self, function: Callable[..., Any], kind: Any, name: str = "") -> Any:
         """Return what a function of `transcript.py` makes of the row and the related rows."""
         try:
-            found = plain(function(self.row, *([self.beside] if self.beside else [])))
-            for problem in _misfits(found, kind, name):
+            result = function(self.row, self.beside) if self.beside else function(self.row)
+            result = plain(result)
+            for problem in _misfits(result, kind, name):
                 raise TypeError(str(problem))
         except MemoryError:  # blames no script
             raise
@@ -100,14 +101,14 @@ class Dialogue:
                 remedy=f"If `parley verify {name}` holds for the folder, fix transcript.py; "
                 "else the row is damaged: build it again.",
             ) from error
-        return found
+        return result
 
     def _odd(self) -> list[Problem]:
         """Return where the row or related rows break the schema; else its null fields."""
         # not at the top: a sound row needs none of it
         from parley.rows.arrow import explain
 
-        found = [
+        problems = [
             problem.at(f"{config}/{self.split}, rows of {self.id!r:.60}: ")
             for config, rows in {self.config: [self.row], **self.beside}.items()
             for problem in explain(rows, arrow_schema(self.dataset.configs[config].features))
@@ -115,47 +116,47 @@ class Dialogue:
         null = ", ".join(key for key, value in self.row.items() if value is None)
         but = f", but {null} is null" if null else ""
         where = f"{self.config}/{self.split}, row {self.id!r:.60}"
-        return found or [Problem(where, what=f"every value has its type{but}")]
+        return problems or [Problem(where, what=f"every value has its type{but}")]
 
 
 def _lines(value: Any) -> Iterator[str]:
     """Yield the lines of a field: one per entry of a list."""
-    for each in value if isinstance(value, list) else [value]:
-        yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False, default=str)
+    for item in value if isinstance(value, list) else [value]:
+        yield item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
 
 
-def _misfits(found: Any, hint: Any, path: str) -> Iterator[Problem]:
+def _misfits(result: Any, hint: Any, path: str) -> Iterator[Problem]:
     """Yield where a value has no type of a transcript's classes; a list may be a tuple."""
     if isinstance(hint, UnionType):
-        known = (each for each in get_args(hint) if isinstance(found, get_origin(each) or each))
-        hint = next(known, hint)
+        kinds = (kind for kind in get_args(hint) if isinstance(result, get_origin(kind) or kind))
+        hint = next(kinds, hint)
     kind, inner = get_origin(hint) or hint, get_args(hint)
 
     def wrong(expected: str) -> Problem:
-        return Problem(path.lstrip("."), expected, f"{found!r:.60}")
+        return Problem(path.lstrip("."), expected, f"{result!r:.60}")
 
-    if not isinstance(found, list | tuple if kind in (list, tuple) else kind):
+    if not isinstance(result, list | tuple if kind in (list, tuple) else kind):
         yield wrong(_EXPECTED.get(kind) or f"a {kind.__name__}")
-    elif isinstance(found, str):
-        if not found.isascii() and re.search("[\ud800-\udfff]", found):  # which no file can hold
+    elif isinstance(result, str):
+        if not result.isascii() and re.search("[\ud800-\udfff]", result):  # which no file can hold
             yield wrong("valid Unicode, without a lone surrogate")
-    elif isinstance(found, int | float):
-        if not isinstance(found, bool) and not (is_number(found) and abs(found) <= _LARGEST):
+    elif isinstance(result, int | float):
+        if not isinstance(result, bool) and not (is_number(result) and abs(result) <= _LARGEST):
             yield wrong(f"an integer of 64 bits or a float up to {_LARGEST:g}")
-    elif is_dataclass(found):
-        for name, each in _hints(kind).items():
-            yield from _misfits(getattr(found, name), each, f"{path}.{name}")
-    elif isinstance(found, dict):
-        for key, value in found.items():
+    elif is_dataclass(result):
+        for name, field in _hints(kind).items():
+            yield from _misfits(getattr(result, name), field, f"{path}.{name}")
+    elif isinstance(result, dict):
+        for key, value in result.items():
             yield from _misfits(key, inner[0], f"{path}, a key")
             yield from _misfits(value, inner[1], f"{path}[{key!r:.60}]")
-    elif isinstance(found, list | tuple):
+    elif isinstance(result, list | tuple):
         if kind is list or inner[-1] is Ellipsis:
-            inner = (inner[0],) * len(found)
-        if len(found) != len(inner):
+            inner = (inner[0],) * len(result)
+        if len(result) != len(inner):
             yield wrong(f"{len(inner)} values")
-        for number, (value, each) in enumerate(zip(found, inner, strict=False)):
-            yield from _misfits(value, each, f"{path}[{number}]")
+        for number, (value, item) in enumerate(zip(result, inner, strict=False)):
+            yield from _misfits(value, item, f"{path}[{number}]")
 
 
 _EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
@@ -167,7 +168,7 @@ def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
     """Return a scalar, or the name of a label or of each label of a list; None for the rest."""
     names = labels_of(item_of(feature) or feature)
     if isinstance(value, list):
-        return [_label(names, each) for each in value] if names else None
+        return [_label(names, item) for item in value] if names else None
     if names and value is not None:
         return _label(names, value)
     if isinstance(value, bool):
@@ -186,14 +187,16 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
 
     Related rows of a split are read in one pass and kept for all its dialogues.
     """
-    found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)  # as a set in their order
+    # id -> its places, as a set in their order
+    places_of: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
     for place in places(folder):
         for number, value in enumerate(folder.ids(*place)):
-            found[str(_as_id(value, folder.dataset, place, number))].setdefault(place)
-    for place in dict.fromkeys(next(iter(each)) for each in found.values()):
-        for each in dialogues_of(folder, *place):
-            if next(iter(found[each.id])) == place:
-                yield replace(each, places=tuple(found[each.id]))
+            id = str(_as_id(value, folder.dataset, place, number))
+            places_of[id].setdefault(place)
+    for place in dict.fromkeys(next(iter(of_id)) for of_id in places_of.values()):
+        for dialogue in dialogues_of(folder, *place):
+            if next(iter(places_of[dialogue.id])) == place:
+                yield replace(dialogue, places=tuple(places_of[dialogue.id]))
 
 
 def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iterator[Dialogue]:
@@ -220,38 +223,38 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
             continue
         declared, too_few = built.dataset.configs[config], ""
         holds, again = getattr(declared, "holds", None), list[str]()
-        for number, each in enumerate(dialogues_of(built, config, split)):
+        for number, dialogue in enumerate(dialogues_of(built, config, split)):
             where = f"transcript.py: {config}/{split}[{number}]"
             try:
-                turns, _ = each.transcript.turns, each.facets
+                turns, _ = dialogue.transcript.turns, dialogue.facets
             except ParleyError as error:
                 cause = error.__cause__ or error
                 yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
                 continue
-            texts = iter(strings([each.row, each.beside]))
+            texts = iter(strings([dialogue.row, dialogue.beside]))
             others = (t.text for t in turns if not t.action and t.text not in texts)
             if (other := next(others, None)) is not None:
-                said = "show the texts of the row in their order, and actions with action=True"
-                yield one_line(f"{where}: {other!r:.60} is not the row's next text; {said}")
-            count, present = holds(each.row) if holds else (len(turns) or "some", ())
-            people, due = len({turn.speaker for turn in turns}), len(set(present))
-            found = f"{len(turns)} turns of {people} people"
-            said = f"{where}: expected {count} turns of {due or 'some'} people, found {found}"
-            if len(turns) != count or (holds and people > due):
-                yield f"{said}; show each turn with its speaker"
-            too_few = said if people < due and (too_few or not number) else ""
+                remedy = "show the texts of the row in their order, and actions with action=True"
+                yield one_line(f"{where}: {other!r:.60} is not the row's next text; {remedy}")
+            count, present = holds(dialogue.row) if holds else (len(turns) or "some", ())
+            people, expected = len({turn.speaker for turn in turns}), len(set(present))
+            problem = f"{where}: expected {count} turns of {expected or 'some'} people, found "
+            problem += f"{len(turns)} turns of {people} people"
+            if len(turns) != count or (holds and people > expected):
+                yield f"{problem}; show each turn with its speaker"
+            too_few = problem if people < expected and (too_few or not number) else ""
             key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
-            own = f"{each.id} of {split}"
-            earlier = first.setdefault(key, own)
-            if holds and earlier != own and len("".join(key)) > _CHANCE:
-                again.append(f"{each.id} those of {earlier}")
+            name = f"{dialogue.id} of {split}"
+            earlier = first.setdefault(key, name)
+            if holds and earlier != name and len("".join(key)) > _CHANCE:
+                again.append(f"{dialogue.id} those of {earlier}")
         if too_few:
             yield f"{too_few}, in every row; show each turn with its speaker"
         repeats = getattr(declared, "repeats", {}).get(split, 0)
         if len(again) != repeats and not (repeats and built.is_sample):
-            said = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
-            said += f": {few(again)}" if again else ""
-            yield f"{config}/{split}: {said}; declare repeats, and say it in the card"
+            problem = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
+            problem += f": {few(again)}" if again else ""
+            yield f"{config}/{split}: {problem}; declare repeats, and say it in the card"
 
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
@@ -290,14 +293,14 @@ def _as_id(
 
 def _related(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split."""
-    wanted: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
-    found: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in wanted})
-    for config, column in wanted.items():
-        there = _rows(folder, config, split) if split in folder.splits(config) else ()
-        for number, row in enumerate(there):
+    columns: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
+    rows_of: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in columns})
+    for config, column in columns.items():
+        rows = _rows(folder, config, split) if split in folder.splits(config) else ()
+        for number, row in enumerate(rows):
             id = _as_id(row.get(column), folder.dataset, (config, split), number, column)
-            found[id][config].append(row)
-    return found
+            rows_of[id][config].append(row)
+    return rows_of
 
 
 def _rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row]:

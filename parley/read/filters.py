@@ -18,7 +18,7 @@ Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -
 
 
 def filters(
-    found: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
+    facets_of: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return the filters; omit values common to all dialogues and texts that few share.
 
@@ -27,26 +27,26 @@ def filters(
     gives lists. `values` has a list for each dialogue: numbers if there is the `scale` of a
     histogram, else places in `labels`. `sides`, for values of sides, has the side of each value.
     """
-    numbered = [sides_of(facets) for facets in found]
-    made = []
-    for name in dict.fromkeys(name for facets in found for name in facets):
-        each = [facets.get(name) for facets in found]
-        pairs = [pairs_of(values, sides) for values, sides in zip(each, numbered, strict=True)]
+    numbered = [sides_of(facets) for facets in facets_of]
+    result = []
+    for name in dict.fromkeys(name for facets in facets_of for name in facets):
+        facet = [facets.get(name) for facets in facets_of]
+        pairs = [pairs_of(values, sides) for values, sides in zip(facet, numbered, strict=True)]
         if name == "split":
             pairs = _without_twins(pairs)
         if not (column := _column(pairs, order.get(name, ()))):
             continue
-        shared = any(isinstance(values, dict) for values in each)
+        shared = any(isinstance(values, dict) for values in facet)
         default = f"has {name} {{}}" if shared else f"{name} is {{}}"
         before, _, after = phrases.get(name, default).rpartition("{}")
         if shared:
             column["sides"] = [[side for side, _ in values] for values in pairs]
         many = any(len({side for side, _ in values}) < len(values) for values in pairs)
-        given = (v.values() if isinstance(v, dict) else (v,) for v in each)
-        lists = any(isinstance(value, list) for values in given for value in values)
+        by_side = (v.values() if isinstance(v, dict) else (v,) for v in facet)
+        lists = any(isinstance(value, list) for values in by_side for value in values)
         about = {"name": name, "phrase": [before, after], "many": many, "lists": lists}
-        made.append(about | column)
-    return made
+        result.append(about | column)
+    return result
 
 
 def sides_of(facets: Facets) -> dict[str, int]:
@@ -60,13 +60,13 @@ def pairs_of(facet: Any, sides: Mapping[str, int]) -> Pairs:
     of = {-1: facet}
     if isinstance(facet, dict):
         of = {sides[side]: values for side, values in facet.items()}
-    found = [
+    pairs = [
         (side, value)
         for side, values in of.items()
         for value in (values if isinstance(values, list) else [values])
         if value is not None
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(pairs))
 
 
 def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
@@ -120,8 +120,8 @@ def _scale(numbers: list[Any]) -> dict[str, Any]:
     if widening:
         edges, stops = widening, _BINS
     first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
-    found = {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
-    return found | {"widens": bool(widening)}
+    scale = {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
+    return scale | {"widens": bool(widening)}
 
 
 def _round_numbers(low: Decimal, high: Decimal) -> list[Decimal]:
@@ -135,7 +135,7 @@ def _equal(low: Decimal, high: Decimal, whole: bool) -> list[float]:
     if low == high:
         return [float(low), float(low + 1)]
     least = (high - low) / _BINS
-    step = next(each for each in _round_numbers(least, least) if each >= least)
+    step = next(number for number in _round_numbers(least, least) if number >= least)
     step = max(step, Decimal(1)) if whole else step
     return [float(step * number) for number in range(int(low // step), int(high // step) + 2)]
 

@@ -59,13 +59,13 @@ def builds_in(path: Path) -> list[BuiltFolder]:
     """Return the build at a path, or those in it; OutputError if there are none."""
     if (path / PROVENANCE).exists():
         return [open_folder(path)]
-    there = [each for each in discover().values() if (path / each.name).is_dir()]
-    return [find_folder(path, each) for each in there] or [open_folder(path)]
+    datasets = [dataset for dataset in discover().values() if (path / dataset.name).is_dir()]
+    return [find_folder(path, dataset) for dataset in datasets] or [open_folder(path)]
 
 
 def named_in(query: str, folders: list[BuiltFolder]) -> list[BuiltFolder]:
     """Return the builds of the datasets that a query may name; all if it names none."""
-    return [each for each in folders if each.dataset.name in query] or folders
+    return [folder for folder in folders if folder.dataset.name in query] or folders
 
 
 def connect(folders: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
@@ -86,8 +86,9 @@ def connect(folders: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
         attached[name] = built
     kind = f"struct({', '.join(f'{name} {kind}' for name, (kind, _) in _SIDES.items())})[]"
     sides = partial(_sides, attached, {})
-    how: dict[str, Any] = {"type": "arrow", "side_effects": True}  # else it is called while planned
-    connection.create_function("parley_sides", sides, ["varchar"], kind, **how)
+    connection.create_function(
+        "parley_sides", sides, ["varchar"], kind, type="arrow", side_effects=True
+    )  # without side effects, it is called while a query is planned
     # in threads, as DuckDB turns a signal in the main one into an error of its own
     with temporary_folder("sql") as place, ThreadPoolExecutor() as threads:
         threads.submit(connection.execute, "set enable_progress_bar = false").result()
@@ -105,11 +106,11 @@ def _attach(connection: Any, place: Path, built: BuiltFolder) -> None:
     _require_recorded(built)
     name, file = built.dataset.name, text(str(place / built.dataset.name))
     try:
-        with _errors_of_disks(), connection.cursor() as own:
-            own.execute(f"attach {file} as {name}")
-            own.execute("begin; " + "; ".join(_views(built)) + "; commit")
+        with _errors_of_disks(), connection.cursor() as cursor:
+            cursor.execute(f"attach {file} as {name}")
+            cursor.execute("begin; " + "; ".join(_views(built)) + "; commit")
             # DuckDB refuses any change of what is attached so, and keeps the file open
-            own.execute(f"detach {name}; attach {file} as {name} (read_only)")
+            cursor.execute(f"detach {name}; attach {file} as {name} (read_only)")
     except duckdb.Error as error:
         what = f"{built.path}: cannot be connected: {one_line(error)}"
         raise OutputError(what, remedy=f"Run {built.command('verify')}.") from error
@@ -147,8 +148,8 @@ def until_interrupted(connection: Any, ask: Callable[[], T]) -> T:
 
 def _message(connection: Any, error: Exception) -> str:
     """Return an error of DuckDB as a line, with what to do about a dataset or a label in it."""
-    found = re.match(r'Catalog Error: Table with name "?(\w+)', str(error))
-    if found and (name := found[1].lower()) in discover():
+    match = re.match(r'Catalog Error: Table with name "?(\w+)', str(error))
+    if match and (name := match[1].lower()) in discover():
         views = "select view_name from duckdb_views() where database_name = ? order by all"
         if not (tables := connection.execute(views, [name]).fetchall()):
             return f"{name} has no build here: run `parley build {name}`"
@@ -168,7 +169,7 @@ def statement_of(connection: Any, query: str) -> str:
     import duckdb
 
     statements = duckdb.extract_statements(query)
-    if (kinds := [each.type.name for each in statements]) != ["SELECT"]:
+    if (kinds := [statement.type.name for statement in statements]) != ["SELECT"]:
         what = "expected one statement that reads, such as SELECT, or PIVOT with the values: "
         raise UsageError(f"{what}on COLUMN in (…); found {', '.join(kinds) or 'none'}")
     whole = str(statements[0].query).encode()
@@ -193,7 +194,7 @@ def with_meanings(statement: str) -> str:
         )
     if not (names := re.fullmatch(r"describe\s+(\w+)\.(\w+)", statement, re.IGNORECASE)):
         return statement
-    name, config = (text(each.lower()) for each in names.groups())
+    name, config = (text(part.lower()) for part in names.groups())
     return (
         "select column_name, data_type as column_type, comment as meaning from duckdb_columns() "  # noqa: S608
         f"where lower(database_name) = {name} and lower(table_name) = {config} "
@@ -203,26 +204,27 @@ def with_meanings(statement: str) -> str:
 
 def with_texts(connection: Any, statement: str) -> str:
     """Return a statement whose times are texts, as Python has no infinite, exact or long ones."""
-    found = connection.sql(statement)
+    result = connection.sql(statement)
     cells = []
-    for number, (name, kind) in enumerate(zip(found.columns, map(str, found.types), strict=True)):
-        read = _TIME.sub(lambda match: "VARCHAR" if match[1] else match[0], kind)
-        cells.append(f"c{number}{f'::{read}' * (read != kind)} as {quoted(name)}")
+    for number, (name, kind) in enumerate(zip(result.columns, map(str, result.types), strict=True)):
+        with_text = _TIME.sub(lambda match: "VARCHAR" if match[1] else match[0], kind)
+        value = f"c{number}" if with_text == kind else f"c{number}::{with_text}"
+        cells.append(f"{value} as {quoted(name)}")
     names = ", ".join(f"c{number}" for number in range(len(cells)))
     return f"select {', '.join(cells)} from ({statement}\n) t({names})"  # noqa: S608
 
 
 def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
     """Return the ids of dialogues in the first column of a result, each once; else UsageError."""
-    found = until_interrupted(
+    result = until_interrupted(
         connection, lambda: connection.execute(statement_of(connection, query))
     )
     names = {"id", *getattr(built.dataset.transcript, "TABLES", {}).values()}
     names |= {next(iter(built.dataset.configs[name].features)) for name, _ in places(built)}
-    if (name := found.description[0][0]) not in names:
+    if (name := result.description[0][0]) not in names:
         what = f"ids in its first column, by the name {' or '.join(sorted(names))}"
         raise UsageError("", Problem("the query", what, name))
-    rows = until_interrupted(connection, found.fetchall)
+    rows = until_interrupted(connection, result.fetchall)
     if not rows or any(row[0] is None for row in rows):
         raise UsageError(
             "", Problem("the query", "ids in its first column", "null" if rows else "no row")
@@ -242,11 +244,11 @@ def write(connection: Any, query: str, path: Path) -> int:
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
             return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])
-        found = connection.execute(with_texts(connection, statement))
+        result = connection.execute(with_texts(connection, statement))
         count, lines = 0, io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
         writer = csv.writer(lines)
-        writer.writerow(cell(column[0]) for column in found.description)
-        while rows := found.fetchmany(_AT_ONCE):
+        writer.writerow(cell(column[0]) for column in result.description)
+        while rows := result.fetchmany(_AT_ONCE):
             writer.writerows([cell(value) for value in row] for row in rows)
             count += len(rows)
         lines.detach()
@@ -268,7 +270,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _sides(attached: Mapping[str, BuiltFolder], kept: dict[str, Any], names: Any) -> Any:
+def _sides(attached: Mapping[str, BuiltFolder], arrays: dict[str, Any], names: Any) -> Any:
     """Return the rows of `filters` of datasets, which are read when a query first needs them."""
     import pyarrow as pa
 
@@ -276,10 +278,11 @@ def _sides(attached: Mapping[str, BuiltFolder], kept: dict[str, Any], names: Any
     types = {"labels": pa.map_(pa.string(), texts), "numbers": pa.map_(pa.string(), numbers)}
     types |= {"said": texts, "place": pa.int64()}
     row = pa.struct([(name, types.get(name, pa.string())) for name in _SIDES])
-    for name in (asked := names.to_pylist()):
-        if name not in kept:
-            kept[name] = pa.array([list(sides_in(attached[name]))], pa.list_(row))
-    return pa.concat_arrays([kept[name] for name in asked])
+    datasets = names.to_pylist()
+    for name in datasets:
+        if name not in arrays:
+            arrays[name] = pa.array([list(sides_in(attached[name]))], pa.list_(row))
+    return pa.concat_arrays([arrays[name] for name in datasets])
 
 
 def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
@@ -289,19 +292,19 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     """
     for place, dialogue in enumerate(dialogues(built)):
         facets, transcript = dialogue.facets, dialogue.transcript
-        said = [_fold(turn.text) for turn in transcript.turns if not turn.action]
+        utterances = [_fold(turn.text) for turn in transcript.turns if not turn.action]
         around = _fold("\n".join(_around(transcript)))
-        whole = {"id": dialogue.id, "place": place, "said": said, "around": around}
+        whole = {"id": dialogue.id, "place": place, "said": utterances, "around": around}
         known = sides_of(facets)
         for side, number in known.items() if known else [(None, -1)]:
             values = {
                 name: [value for of, value in pairs_of(facet, known) if of in (-1, number)]
                 for name, facet in facets.items()
             }
-            labels = [(name, list(map(text_of, found))) for name, found in values.items()]
+            labels = [(name, list(map(text_of, of_name))) for name, of_name in values.items()]
             numbers = [
-                (name, [float(v) for v in found if not isinstance(v, str | bool)])
-                for name, found in values.items()
+                (name, [float(v) for v in of_name if not isinstance(v, str | bool)])
+                for name, of_name in values.items()
             ]
             yield whole | {"side": side, "labels": labels, "numbers": numbers}
 
@@ -311,7 +314,8 @@ def _around(transcript: Transcript) -> Iterator[str]:
     yield from transcript.speakers
     yield from strings(replace(transcript, turns=[], language="", entry=""))
     for turn in transcript.turns:
-        yield from [turn.text] if turn.action else []
+        if turn.action:
+            yield turn.text
         yield from strings(turn.notes)
 
 
@@ -323,8 +327,8 @@ def _fold(text: str) -> str:
 def _require_recorded(built: BuiltFolder) -> None:
     """Raise OutputError unless the files are those of the provenance: DuckDB compares nothing."""
     built.require_whole()
-    found = {name: problem(built.path / name, pin) for name, pin in built.recorded.items()}
-    if wrong := [Problem(name, what=what) for name, what in found.items() if what]:
+    problems = {name: problem(built.path / name, pin) for name, pin in built.recorded.items()}
+    if wrong := [Problem(name, what=what) for name, what in problems.items() if what]:
         what = f"{built.path}: a damaged build"
         raise OutputError(what, *wrong, remedy=f"Run {built.rebuild} again.")
 
@@ -369,16 +373,16 @@ def literal(path: Path) -> str:
 
 def _meanings(config: Any) -> dict[str, str]:
     """Return column -> its meaning, then those of the fields within it, a line for each."""
-    found: dict[str, list[str]] = {name: [] for name in config.features}
+    lines_of: dict[str, list[str]] = {name: [] for name in config.features}
     top = ""
     for column in columns_of(config):
-        top = column.path if column.path in found else top
+        top = column.path if column.path in lines_of else top
         inner = column.path.removeprefix(top)
         is_label = column.type.endswith("ClassLabel")  # the type of a column lists its labels
         meaning = meaning_of(replace(column, values=()) if is_label else column)
-        found[top].append(f"{inner}: {meaning}" if inner else meaning)
-    found["split"] = ["the split of the row"]
-    return {name: "\n".join(lines) for name, lines in found.items()}
+        lines_of[top].append(f"{inner}: {meaning}" if inner else meaning)
+    lines_of["split"] = ["the split of the row"]
+    return {name: "\n".join(lines) for name, lines in lines_of.items()}
 
 
 def _named(value: str, feature: Any, depth: int = 0) -> str:
@@ -392,9 +396,9 @@ def _named(value: str, feature: Any, depth: int = 0) -> str:
             f"when {value} is not null then {wrong} end"
         )
     if (item := item_of(feature)) is not None:
-        each = f"x{depth}"
-        inner = _named(each, item, depth + 1)
-        return value if inner == each else f"{_OWN}list_transform({value}, lambda {each}: {inner})"
+        name = f"x{depth}"
+        inner = _named(name, item, depth + 1)
+        return value if inner == name else f"{_OWN}list_transform({value}, lambda {name}: {inner})"
     if not isinstance(feature, Mapping):
         return value
     places = {name: f"{value}.{quoted(name)}" for name in feature}

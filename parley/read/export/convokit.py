@@ -38,16 +38,20 @@ def convokit(
 
     def conversation(dialogue: Dialogue) -> Conversation:
         row = dialogue.row
-        said = [
+        utterances = [
             (*speaker(row, entry), entry[text] or "", _without(entry, text) | {"turn": turn})
             for turn, entry in enumerate(row[turns])
         ]
         meta = _without(row, turns) | {"split": dialogue.split}
-        return [f"{dialogue.split} {dialogue.id} {n}" for n in range(len(said))], meta, said
+        return (
+            [f"{dialogue.split} {dialogue.id} {n}" for n in range(len(utterances))],
+            meta,
+            utterances,
+        )
 
     def write(built: BuiltFolder, folder: Path) -> None:
-        found = (each for each in dialogues(built) if turns in each.row)
-        write_corpus(folder, about, map(conversation, found), time)
+        chosen = (dialogue for dialogue in dialogues(built) if turns in dialogue.row)
+        write_corpus(folder, about, map(conversation, chosen), time)
 
     return write
 
@@ -75,14 +79,17 @@ def write_corpus(
     for ids, meta, turns in conversations:
         metas[ids[0]] = meta
         for number, (id, before, turn) in enumerate(zip(ids, (None, *ids), turns, strict=False)):
-            speaker, speakers[turn[0]], text, own = turn
+            speaker, speakers[turn[0]], text, turn_meta = turn
             if id in utterances:
                 raise ValueError(f"the utterance {id!r:.60} comes twice")
-            said: dict[str, Any] = {"id": id, "conversation_id": ids[0], "text": text}
-            said |= {"speaker": speaker, "meta": own, "reply-to": before}
-            utterances[id] = said | {"timestamp": own[time] if time else number, "vectors": []}
+            utterance: dict[str, Any] = {"id": id, "conversation_id": ids[0], "text": text}
+            utterance |= {"speaker": speaker, "meta": turn_meta, "reply-to": before}
+            utterances[id] = utterance | {
+                "timestamp": turn_meta[time] if time else number,
+                "vectors": [],
+            }
     index = {
-        "utterances-index": _types(each["meta"] for each in utterances.values()),
+        "utterances-index": _types(utterance["meta"] for utterance in utterances.values()),
         "speakers-index": _types(speakers.values()),
         "conversations-index": _types(metas.values()),
         "overall-index": _types([about]),
@@ -90,8 +97,8 @@ def write_corpus(
         "vectors": [],
     }
     write_lines(folder / "utterances.jsonl", utterances.values(), ascii=True)
-    for part, each in (("speakers", speakers), ("conversations", metas)):
-        whole = {id: {"meta": meta, "vectors": []} for id, meta in each.items()}
+    for part, by_id in (("speakers", speakers), ("conversations", metas)):
+        whole = {id: {"meta": meta, "vectors": []} for id, meta in by_id.items()}
         _write(folder / f"{part}.json", whole)
     _write(folder / "corpus.json", about)
     _write(folder / "index.json", index)
@@ -99,15 +106,15 @@ def write_corpus(
 
 def _types(metas: Any) -> dict[str, list[str]]:
     """Return the types of each metadata field, as ConvoKit stores them."""
-    found: dict[str, dict[str, None]] = {}
+    kinds_of: dict[str, dict[str, None]] = {}
     for meta in metas:
         for key, value in meta.items():
-            kinds = found.setdefault(key, {})
+            kinds = kinds_of.setdefault(key, {})
             if value is not None:
                 # of Python's types, as rows are of our own
                 kind = next(k for k in type(value).__mro__ if k.__module__ == "builtins")
                 kinds[str(kind)] = None
-    return {key: list(kinds) for key, kinds in found.items()}
+    return {key: list(kinds) for key, kinds in kinds_of.items()}
 
 
 def _write(path: Path, value: Any) -> None:

@@ -57,9 +57,9 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
     front, body = parse(built.card, "README.md")
     dataset, builder = built.dataset, built.dataset.builder
     context = mlc.Context()
-    said = _sections(body)
+    texts = _sections(body)
     sources = built.provenance["sources"].values()
-    uses = [f"{name}: {each.use}" for name, each in dataset.configs.items() if each.use]
+    uses = [f"{name}: {config.use}" for name, config in dataset.configs.items() if config.use]
     described = {
         "@context": context.rdf.context | {"prov": "http://www.w3.org/ns/prov#"},
         "@type": "sc:Dataset",
@@ -75,16 +75,16 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
         "version": built.version,
         "distribution": list(_files(built)),
         "recordSet": list(_record_sets(built)),
-        **{f"rai:{name}": said[of] for name, of in _SAID.items() if of in said},
+        **{f"rai:{name}": texts[of] for name, of in _SAID.items() if of in texts},
         "rai:dataUseCases": [*uses, *(f"to predict {t.summary}" for t in dataset.tasks.values())],
         "rai:hasSyntheticData": "machine-generated" in front.get("language_creators", ()),
         "prov:wasDerivedFrom": [
             {"@id": url} for url in dict.fromkeys(pin["url"] for pin in sources)
         ],
         "prov:wasGeneratedBy": [
-            {"@type": "prov:Activity", "prov:label": name, "sc:description": said[of]}
+            {"@type": "prov:Activity", "prov:label": name, "sc:description": texts[of]}
             for name, of in _ACTIVITIES.items()
-            if of in said
+            if of in texts
         ],
         "variableMeasured": list(_figures(dataset)),
     }
@@ -111,20 +111,19 @@ def _licences(front: Mapping[str, Any], built: BuiltFolder) -> list[str]:
 
 def _creators(citation: str) -> list[str]:
     """Return the authors of the first work of a BibTeX text, family names last."""
-    found = re.search(r"\bauthor\s*=\s*\{(.+?)\}\s*(?:,\s*\w+\s*=|\}?\s*$)", citation, re.DOTALL)
-    authors = re.split(r"\s+and\s+", found[1].strip()) if found else []
+    match = re.search(r"\bauthor\s*=\s*\{(.+?)\}\s*(?:,\s*\w+\s*=|\}?\s*$)", citation, re.DOTALL)
+    authors = re.split(r"\s+and\s+", match[1].strip()) if match else []
     return [" ".join(reversed(re.split(r",\s*", author, maxsplit=1))) for author in authors]
 
 
 def _sections(body: str) -> dict[str, str]:
     """Return a card's sections by their headings, without generated text."""
-    own = prose(body)
-    parts = re.split(r"^## (.+)\n", own, flags=re.MULTILINE)[1:]
-    found = {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
-    for paragraph in found.get("Biases and impact", "").split("\n\n"):
+    parts = re.split(r"^## (.+)\n", prose(body), flags=re.MULTILINE)[1:]
+    texts = {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    for paragraph in texts.get("Biases and impact", "").split("\n\n"):
         name, _, text = paragraph.partition(": ")
-        found[name] = text
-    return {heading: text for heading, text in found.items() if text}
+        texts[name] = text
+    return {heading: text for heading, text in texts.items() if text}
 
 
 def _files(built: BuiltFolder) -> Iterator[dict[str, Any]]:
@@ -148,7 +147,7 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     licences = {name: builder.licence(name) for name in configs}
     for config in dict.fromkeys(config for config, _ in built.declared):
         features = built.columns(config)
-        meanings = {each.path: meaning_of(each) for each in columns_of(configs[config])}
+        meanings = {column.path: meaning_of(column) for column in columns_of(configs[config])}
         left_out = [name for name, feature in features.items() if not _readable(feature)]
         description = configs[config].description or config
         if left_out:
@@ -207,11 +206,11 @@ def _field(
     field = _named("cr:Field", "/".join(path), path[-1], meanings.get(place, ""))
     field |= {"repeated": True} if repeated else {}
     if isinstance(inner, dict):
-        above = place + "[]" * repeated
+        above = f"{place}[]" if repeated else place
         return field | {
             "subField": [
-                _field((*path, key), each, meanings, f"{above}.{key}")
-                for key, each in inner.items()
+                _field((*path, key), field, meanings, f"{above}.{key}")
+                for key, field in inner.items()
             ]
         }
     if labels_of(inner):

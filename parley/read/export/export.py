@@ -14,7 +14,7 @@ UTF-8. To read a text back, drop the first `'` of a cell.
 import csv
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -78,7 +78,10 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
     built.require_whole()
     with replacing(target) as folder:
         with explained(built):
-            offered[format](built, folder, *([] if ids is None else [ids]))
+            if ids is None:
+                offered[format](built, folder)
+            else:
+                offered[format](built, folder, ids)
         note_sample(built, folder)
         return sorted(files_in(folder))
 
@@ -147,12 +150,11 @@ def prompt_completion(built: BuiltFolder, folder: Path) -> None:
     keys = built.dataset.configs[CHATS].keys
     for split in built.splits(CHATS):
         lines = (
-            {"prompt": chat[:turn], "completion": [message]}
+            {"prompt": row["messages"][:turn], "completion": [message]}
             | {key: row[key] for key in keys}
             | {"turn": turn}
             for row in built.each_row(CHATS, split)
-            for chat in [row["messages"]]
-            for turn, message in enumerate(chat)
+            for turn, message in enumerate(row["messages"])
             if message["role"] == "assistant"
         )
         write_lines(folder / f"{split}.jsonl", lines)
@@ -161,13 +163,15 @@ def prompt_completion(built: BuiltFolder, folder: Path) -> None:
 def sharegpt(built: BuiltFolder, folder: Path) -> None:
     """Write each row of `messages` with its chat as ShareGPT's `conversations`."""
     for split in built.splits(CHATS):
-        lines = (
-            {key: value for key, value in row.items() if key != "messages"}
-            | {"conversations": [{"from": _FROM[m["role"]], "value": m["content"]} for m in chat]}
-            for row in built.each_named(CHATS, split)
-            for chat in [row["messages"]]
-        )
+        lines = map(_conversations, built.each_named(CHATS, split))
         write_lines(folder / f"{split}.jsonl", lines)
+
+
+def _conversations(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of `messages` with its chat as `conversations`."""
+    keys = {key: value for key, value in row.items() if key != "messages"}
+    turns = [{"from": _FROM[m["role"]], "value": m["content"]} for m in row["messages"]]
+    return keys | {"conversations": turns}
 
 
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:

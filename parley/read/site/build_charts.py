@@ -46,12 +46,12 @@ class Counts:
 
         ScriptError for more sides than the page can tell apart.
         """
-        own: Facets = {DIFFERS: [*differs]} if differs else {}
-        facets = own | dialogue.facets
-        if (found := len(sides_of(facets))) > MOST_SIDES:
+        differences: Facets = {DIFFERS: [*differs]} if differs else {}
+        facets = differences | dialogue.facets
+        if (sides := len(sides_of(facets))) > MOST_SIDES:
             raise ScriptError(
                 f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}: expected "
-                f"at most {MOST_SIDES} sides, found {found}",
+                f"at most {MOST_SIDES} sides, found {sides}",
                 remedy="Give the values of more sides without their names.",
             )
         is_beside = dialogue.config in getattr(dialogue.dataset.transcript, "BESIDE", {})
@@ -63,7 +63,7 @@ class Counts:
         kind = dialogue.config if is_beside else "dialogues"
         self._facets.append(facets)
         self._kinds.append(kind)
-        self._numbers.update({kind: 1, "sides": found})
+        self._numbers.update({kind: 1, "sides": sides})
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -78,57 +78,57 @@ class Counts:
         tool = self.built.dataset.transcript
         order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
         phrases = {DIFFERS: "{}"} | phrases
-        return {each["name"]: each for each in filters(self._facets, order, phrases)}
+        return {filter["name"]: filter for filter in filters(self._facets, order, phrases)}
 
     def charts(self) -> dict[str, Chart]:
         """Return the charts by the names of their files; ScriptError if charts.py fails."""
-        found: dict[str, Chart] = {}
+        charts: dict[str, Chart] = {}
         for name, chart in (
             *dataset_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
             *self._of_labels(),
-            *(each for filter in self.filters.values() for each in self._of_filter(filter)),
+            *(chart for filter in self.filters.values() for chart in self._of_filter(filter)),
             *_scores(self.built),
         ):
             slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-") or "chart"
-            while slug in found:
+            while slug in charts:
                 slug += "-2"
-            found[slug] = chart
-        return found
+            charts[slug] = chart
+        return charts
 
     def address(self, where: Where) -> str:
         """Return the address of the dialogues of a mark, or "" if no filter finds them."""
         if "id" in where:
             return f"dialogues.html#id={_quoted(where['id'])}"
-        said = []
+        terms = []
         for name, value in where.items():
             filter = self.filters.get(name, {"labels": ()})
             if "labels" in filter:
                 if shown(value) not in map(shown, filter["labels"]):
                     return ""
-                said.append((f"is.{name}", value))
+                terms.append((f"is.{name}", value))
             else:
                 least, most = value if isinstance(value, tuple) else (value, value)
-                said += [(f"min.{name}", least), (f"max.{name}", most)]
-        query = "&".join(f"{_quoted(key)}={_quoted(value)}" for key, value in said)
+                terms += [(f"min.{name}", least), (f"max.{name}", most)]
+        query = "&".join(f"{_quoted(key)}={_quoted(value)}" for key, value in terms)
         return f"dialogues.html#{query}" if query else ""
 
     def _of_labels(self) -> Iterator[tuple[str, Chart]]:
         """Yield a chart of each kind of note on turns: the turns with each label."""
         for kind, labels in self._labels.items():
-            every = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
+            by_count = sorted(labels.items(), key=lambda item: (-len(item[1]), item[0]))
             bars = [
-                Bar(label, (len(found),), self._home(label, {row for row, _ in found}))
-                for label, found in every
+                Bar(label, (len(turns),), self._home(label, {row for row, _ in turns}))
+                for label, turns in by_count
             ]
-            turns = len(set().union(*labels.values()))
-            yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (turns, turns), bars)
+            count = len(set().union(*labels.values()))
+            yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (count, count), bars)
 
-    def _home(self, label: str, found: set[int]) -> Where:
+    def _home(self, label: str, rows: set[int]) -> Where:
         """Return the filter and value that these dialogues alone have, if there is one."""
         for name, filter in self.filters.items():
             if label in (labels := filter.get("labels", ())):
                 place = labels.index(label)
-                if found == {row for row, has in enumerate(filter["values"]) if place in has}:
+                if rows == {row for row, has in enumerate(filter["values"]) if place in has}:
                     return {name: label}
         return {}
 
@@ -138,24 +138,24 @@ class Counts:
         Each kind of row has a chart of its own.
         """
         name, sides, scale = filter["name"], filter.get("sides"), filter.get("scale")
-        held: dict[int, set[float]] = defaultdict(set)  # place of a bar -> its numbers
+        numbers: dict[int, set[float]] = defaultdict(set)  # place of a bar -> its numbers
         # kind of row -> (row, side, place of a bar)
         parts: dict[str, set[tuple[int, int, int]]] = defaultdict(set)
         for row, (kind, values) in enumerate(zip(self._kinds, filter["values"], strict=True)):
             for n, value in enumerate(values):
                 place = bisect_right(scale["edges"], value) if scale else value
-                held[place].add(value)
+                numbers[place].add(value)
                 parts[kind].add((row, sides[row][n] if sides else 0, place))
-        counts = {kind: Counter(place for *_, place in found) for kind, found in parts.items()}
+        counts = {kind: Counter(place for *_, place in part) for kind, part in parts.items()}
         every = sum(counts.values(), Counter[int]())
         marks = [(n, label, label) for n, label in enumerate(filter.get("labels", ()))]
-        marks = [*_ranges(scale, held)] if scale else marks
-        for kind, found in counts.items():
-            own = {n: {name: where} for n, _, where in marks if found[n] == every[n]}
+        marks = [*_ranges(scale, numbers)] if scale else marks
+        for kind, by_place in counts.items():
+            wheres = {n: {name: where} for n, _, where in marks if by_place[n] == every[n]}
             bars = [
-                Bar(label, (found[place],), own.get(place, {}) if found[place] else {})
+                Bar(label, (by_place[place],), wheres.get(place, {}) if by_place[place] else {})
                 for place, label, _ in marks
-                if scale or found[place]
+                if scale or by_place[place]
             ]
             counted = "sides" if sides else kind
             other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
@@ -201,16 +201,16 @@ def _counted(
 
     `number` is how many have a value, and how many there are.
     """
-    shown, rest = tuple(bars[:_MOST_BARS]), bars[_MOST_BARS:]
+    first, rest = tuple(bars[:_MOST_BARS]), bars[_MOST_BARS:]
     having, every = number
     about = f"{having:,} of {every:,}" if having < every else f"{having:,}"
     about += f" {counted} by {by}."
-    if (total := sum(int(bar.values[0]) for bar in shown)) != having:
+    if (total := sum(int(bar.values[0]) for bar in first)) != having:
         more = ", as some are in several" if total > having else ""
         about += f" The bars count {total:,} in all{more}."
     if rest:
         about += f" Left out: {len(rest):,} other labels."
-    return Bars(title, about, by, (counted,), shown)
+    return Bars(title, about, by, (counted,), first)
 
 
 def _quoted(value: object) -> str:
@@ -218,12 +218,12 @@ def _quoted(value: object) -> str:
 
 
 def _ranges(
-    scale: Mapping[str, Any], held: Mapping[int, set[float]]
+    scale: Mapping[str, Any], numbers_of: Mapping[int, set[float]]
 ) -> Iterator[tuple[int, str, Any]]:
     """Yield the place of each bar, its range as text, and the least and most number in it."""
     edges = scale["edges"]
     for place in range(scale["first"], scale["last"] + 1):
-        numbers = held.get(place, edges[place - 1 : place])
+        numbers = numbers_of.get(place, edges[place - 1 : place])
         ends = min(numbers), max(numbers)
         if scale["whole"] and 0 < place < len(edges):
             ends = edges[place - 1], edges[place] - 1
@@ -241,17 +241,18 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     scores = measured(built.dataset).scores
     for name, task in built.dataset.tasks.items():
         for metric, meaning in task.metrics.items():
-            bars = tuple(
-                Bar(" ".join((each.name, *each.options.values())) + of, (float(value),))
-                for each in task.with_measured(scores.get(name, {})).references
-                for of in ["" if each.place == MEASURED else "*"]
-                if (value := flat(each.metrics).get((metric,))) is not None
-            )
+            bars = []
+            for reference in task.with_measured(scores.get(name, {})).references:
+                value = flat(reference.metrics).get((metric,))
+                if value is not None:
+                    label = " ".join((reference.name, *reference.options.values()))
+                    label += "" if reference.place == MEASURED else "*"
+                    bars.append(Bar(label, (float(value),)))
             if len(bars) > 1:
                 about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
                 about = f"{about} Documented scores have a *.".replace("`", "")
                 title = f"Scores of {name}: {metric}"
-                yield title, Bars(title, about, "method", (task.unit,), bars)
+                yield title, Bars(title, about, "method", (task.unit,), tuple(bars))
 
 
 def counts_of(built: BuiltFolder) -> Counts:

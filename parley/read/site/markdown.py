@@ -43,8 +43,8 @@ def sections(text: str, fold: Collection[str] = ()) -> Iterator[tuple[str, Marku
     for start, end in pairwise(dict.fromkeys([0, *starts, len(tokens)])):
         heading = tokens[start + 1].content if start in starts else ""
         html = str(markdown.renderer.render(tokens[start:end], markdown.options, {}))
-        for pattern, made in _CHANGES.items():
-            html = re.sub(pattern, made, html)
+        for pattern, replacement in _CHANGES.items():
+            html = re.sub(pattern, replacement, html)
         if heading in fold:
             part = r"(<h4 .*?</h4>)(.*?)(?=<h4 |\Z)"
             html = re.sub(part, r"<details><summary>\1</summary>\2</details>", html, flags=re.S)

@@ -75,9 +75,9 @@ def write_site(
 def _files_of(site: Path) -> list[str]:
     """Return the files of a site, as its list names them; [] if the folder is no site."""
     try:
-        found = loads(read_regular(site / MARK))
-        known, files = ("parley", "datasets", "files"), found["files"]
-        return [str(each) for each in files] if tuple(found) == known else []
+        mark = loads(read_regular(site / MARK))
+        is_ours, files = tuple(mark) == ("parley", "datasets", "files"), mark["files"]
+        return [str(file) for file in files] if is_ours else []
     except (OSError, ValueError, LookupError, TypeError):
         return []
 
@@ -186,12 +186,12 @@ class Description:
         text = re.sub(r"\A\s*# .*\n", "", prose(self._card[1], _SHOWN_PARTS))
         text = re.sub("(?m)^(</?details>|<summary>.*</summary>)$", "", text)  # a section is enough
         places = {heading: id for id, headings in _SECTIONS.items() for heading in headings}
-        found = dict.fromkeys(_SECTIONS, Markup())
+        htmls = dict.fromkeys(_SECTIONS, Markup())
         for heading, html in sections(text, ("Fields", "Tasks")):
-            found[places.get(heading, "sources")] += html
+            htmls[places.get(heading, "sources")] += html
         always = {"overview", "charts", "sources"}
         always |= set() if self.unlicensed is None else {"warnings"}
-        return {id: html for id, html in found.items() if html or id in always}
+        return {id: html for id, html in htmls.items() if html or id in always}
 
     @property
     def facts(self) -> dict[str, list[str]]:
@@ -199,9 +199,9 @@ class Description:
         front, _ = self._card
         stated = {"languages": front.get("language"), "licence": front.get("license")}
         return {
-            label: [str(value) for value in (found if isinstance(found, list) else [found])]
-            for label, found in stated.items()
-            if found
+            label: [str(value) for value in (values if isinstance(values, list) else [values])]
+            for label, values in stated.items()
+            if values
         }
 
     @cached_property

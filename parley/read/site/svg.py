@@ -27,7 +27,7 @@ Cell = tuple[str, Where]
 def shown(value: object, longest: int = 200) -> str:
     """Return a value as text for people: shortened, with control characters visible."""
     if isinstance(value, tuple):
-        return "–".join(shown(each) for each in value)
+        return "–".join(shown(end) for end in value)
     if isinstance(value, float):
         return f"{value:,.{10 if abs(value) >= 1000 else 4}g}"
     if isinstance(value, int):
@@ -50,9 +50,9 @@ def svg(chart: Chart, link: Link | None = None) -> str:
     head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     if link:
         return f'{head} aria-hidden="true">{"".join(parts)}</svg>'
-    said = f"<title>{_text(chart.title)}</title><desc>{_text(chart.about, ABOUT)}</desc>"
+    texts = f"<title>{_text(chart.title)}</title><desc>{_text(chart.about, ABOUT)}</desc>"
     top = f'<svg xmlns="http://www.w3.org/2000/svg"{head[4:]} role="img">'
-    return f"{top}{said}<style>{STYLE}</style>\n{chr(10).join(parts)}\n</svg>\n"
+    return f"{top}{texts}<style>{STYLE}</style>\n{chr(10).join(parts)}\n</svg>\n"
 
 
 def _text(value: object, longest: int = 200) -> str:
@@ -103,8 +103,8 @@ def _bars(chart: Bars, link: Link) -> tuple[int, list[str]]:
     most = max((sum(bar.values) for bar in chart.bars), default=0) or 1
     are_many = len(chart.bars) > _ROWS
     high, gap = (_THIN, 0) if are_many else (_LINE, 3)
-    said = f"{', '.join(chart.series)} by {chart.of}"
-    top, parts = 24, [_legend(chart.series) or _label(0, 12, said, "soft", longest=_WHOLE)]
+    heading = f"{', '.join(chart.series)} by {chart.of}"
+    top, parts = 24, [_legend(chart.series) or _label(0, 12, heading, "soft", longest=_WHOLE)]
     start = 0 if are_many else _beside(bar.label for bar in chart.bars)
     room = _WIDTH - start - 60
     for place, bar in enumerate(chart.bars):

@@ -61,14 +61,14 @@ class UserFiles:
     def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
         self.notes: list[str] = []  # a line for each file and each comparison
         self.queries: dict[str, str] = {}  # what differs -> the SQL of the ids of its dialogues
-        self._told: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
+        self._beside: dict[str, dict[Keys, list[Note]]] = {}  # id -> part -> its notes
         stems = [file.stem for file in files]
         with connect([built]) as self._connection:
             keys, known = _known(built)
             beside = [
-                self._rows(name, _flat(built, name), keys[each.keys], each.keys)
-                for name, each in built.dataset.configs.items()
-                if each.keys in keys and built.splits(name)
+                self._relation(name, _flat(built, name), keys[config.keys], config.keys)
+                for name, config in built.dataset.configs.items()
+                if config.keys in keys and built.splits(name)
             ]
             first = len(beside)  # of files
             whole = {
@@ -81,14 +81,14 @@ class UserFiles:
                 try:
                     name = file.stem if stems.count(file.stem) == 1 else str(file)
                     mine = self._described(file, name, keys, whole)
-                    configs = [each for each in beside[:first] if each.of == mine.of]
+                    configs = [config for config in beside[:first] if config.of == mine.of]
                     if task := _task(built, file, mine):
                         configs = []
                     self._keep(mine, configs, known[mine.of])
                     if task:
                         what = "so compared with no config: parley score does that"
                         self.notes.append(f"{name}: predictions of the task {task}, {what}")
-                    self._hide_equal(mine, [self._compare(mine, each) for each in configs])
+                    self._hide_equal(mine, [self._compare(mine, config) for config in configs])
                     for other in beside[first:]:
                         if other.of == mine.of:
                             self._compare(mine, other)
@@ -99,18 +99,23 @@ class UserFiles:
 
     def beside(self, id: str) -> tuple[dict[str, Any], list[str]]:
         """Return what to show beside a dialogue, and each difference in it."""
-        found = self._told.get(id, {})
-        notes = [(part, note) for part, each in found.items() for note in each]
-        turns = {part[1]: each for part, each in found.items() if part[0] == "turns"}
-        facts = [(", ".join([n.kind, *p[1:]]), n.text) for p, n in notes if p[0] != "turns"]
-        shown = {"turns": turns, "facts": facts} if found else {}
-        return shown, [note.text for _, note in notes if note.kind == DIFFERS]
+        by_part = self._beside.get(id, {})
+        turns = {part[1]: notes for part, notes in by_part.items() if part[0] == "turns"}
+        facts: list[tuple[str, str]] = []
+        differences: list[str] = []
+        for part, notes in by_part.items():
+            for note in notes:
+                if part[0] != "turns":
+                    facts.append((", ".join([note.kind, *part[1:]]), note.text))
+                if note.kind == DIFFERS:
+                    differences.append(note.text)
+        return {"turns": turns, "facts": facts} if by_part else {}, differences
 
     def _ask(self, query: str) -> list[Any]:
         ask = self._connection.execute
         return list(until_interrupted(self._connection, lambda: ask(query).fetchall()))
 
-    def _rows(self, name: str, source: str, of: str, keys: Keys) -> _Relation:
+    def _relation(self, name: str, source: str, of: str, keys: Keys) -> _Relation:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
         return _Relation(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
 
@@ -129,31 +134,31 @@ class UserFiles:
             except UnicodeError as error:
                 raise UsageError("is not in UTF-8", remedy="Save it in UTF-8.") from error
         source = f"read_{reader[0]}({literal(file)}, hive_partitioning = false{reader[1]})"
-        columns = self._rows(name, source, "", ()).kinds.keys()
-        if odd := [each for each in (str(file), *columns) if plain(each) != each]:
+        columns = self._relation(name, source, "", ()).kinds.keys()
+        if odd := [name for name in (str(file), *columns) if plain(name) != name]:
             raise UsageError(f"expected names without control characters, found {odd[0]}")
         every = {id for id, *_ in known}
         if len(ids := every & columns) != 1:
-            found = " and ".join(sorted(ids) or columns)
-            raise UsageError(f"expected one column of {' or '.join(sorted(every))}, found {found}")
+            names = " and ".join(sorted(ids) or columns)
+            raise UsageError(f"expected one column of {' or '.join(sorted(every))}, found {names}")
         keys = next(keys for keys in known if columns >= {*keys})
-        taken = []
+        values = []
         for column in map(quoted, columns):
             value = f"{column} ->> '$'" if reader is _JSON else f"{column}::varchar"
             if column in map(quoted, whole.intersection(keys)):
                 value = f"regexp_replace({value}, '{_WHOLE}', '\\1')"
-            taken.append(f"{value} as {column}")
-        source = f"(select {', '.join(taken)} from {source})"  # noqa: S608
-        return self._rows(name, source, known[keys], keys)._replace(is_file=True)
+            values.append(f"{value} as {column}")
+        source = f"(select {', '.join(values)} from {source})"  # noqa: S608
+        return self._relation(name, source, known[keys], keys)._replace(is_file=True)
 
     def _keep(
         self, rows: _Relation, configs: list[_Relation], known: dict[Keys, str | None]
     ) -> None:
         """Keep the values of a file, but its texts, which are compared with ours."""
-        is_said = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
+        has_text = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
         if not rows.kinds:
             raise UsageError(f"has no column beside {' and '.join(rows.keys)}")
-        columns = [*rows.kinds, *["text"] * is_said]
+        columns = [*rows.kinds, "text"] if has_text else list(rows.kinds)
         read = defaultdict[str, list[str]](list)  # column -> its value as each config declares it
         for config in configs:
             for column in rows.kinds.keys() & config.kinds.keys() - {"id"}:
@@ -164,50 +169,50 @@ class UserFiles:
             f"m.{quoted(column)} is null or coalesce({', '.join(values)}) is not null"
             for column, values in read.items()
         )
-        cells = ", ".join([*rows.key("m"), *(f"m.{quoted(each)}" for each in columns), *tests])
-        if not (found := self._ask(f"select {cells} from {rows.source} m")):  # noqa: S608
+        cells = ", ".join([*rows.key("m"), *(f"m.{quoted(column)}" for column in columns), *tests])
+        if not (answer := self._ask(f"select {cells} from {rows.source} m")):  # noqa: S608
             raise UsageError("has no rows")
         causes, first, right = Causes(""), dict[Keys, int](), 0
-        for number, row in enumerate(found, 1):
+        for number, row in enumerate(answer, 1):
             key, values = row[: len(rows.keys)], row[len(rows.keys) : len(row) - len(read)]
             place = f"row {number} ({', '.join(map(str, key))})"
             odd = [c for c, fits in zip(read, row[len(row) - len(read) :], strict=True) if not fits]
             for column in odd:
                 value = values[columns.index(column)]
-                due = cut(rows.kinds[column]).replace("ENUM", "labels of ").removesuffix("[]")
-                causes.add(place, Problem(f": {column}", due, repr(cut(value))))
+                kind = cut(rows.kinds[column]).replace("ENUM", "labels of ").removesuffix("[]")
+                causes.add(place, Problem(f": {column}", kind, repr(cut(value))))
             right += not odd
             if key not in known:
                 what = f"no such {' and '.join(rows.keys)}"
             elif key in first:
                 what = f"repeated, first in row {first[key]}"
-            elif is_said and (ours := known[key]) and values[-1] not in (ours, cell(ours)):
+            elif has_text and (ours := known[key]) and values[-1] not in (ours, cell(ours)):
                 what = "its text differs from ours"
             else:
                 first[key] = number
-                told = self._told.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), [])
+                notes = self._beside.setdefault(key[0], {}).setdefault((rows.of, *key[1:]), [])
                 for column, value in zip(rows.kinds, values, strict=False):
                     name = f"{rows.name}: {column}"
                     if value is not None:
-                        told.append(Note(value, name, by=name))
+                        notes.append(Note(value, name, by=name))
                 continue
             right -= not odd
             causes.add(place, Problem("", what=what))
         if causes:
-            wrong = len(found) - right
-            raise RecordError(f"{wrong:,} of {len(found):,} rows are wrong", *causes.told())
-        self.notes.append(f"{rows.name}: {len(found):,} of {len(known):,} {rows.of} have a row")
+            wrong = len(answer) - right
+            raise RecordError(f"{wrong:,} of {len(answer):,} rows are wrong", *causes.told())
+        self.notes.append(f"{rows.name}: {len(answer):,} of {len(known):,} {rows.of} have a row")
 
     def _hide_equal(self, mine: _Relation, compared: list[dict[str, bool | None]]) -> None:
         """Show no values of the columns that equal those of the configs in all rows."""
-        found = {c: {each[c] for each in compared if c in each} for c in mine.kinds}
-        equal = sorted(c for c, each in found.items() if True in each and False not in each)
-        partly = sorted(c for c, each in found.items() if each == {None} and c != "id")
+        results = {c: {equal[c] for equal in compared if c in equal} for c in mine.kinds}
+        equal = sorted(c for c, of_c in results.items() if True in of_c and False not in of_c)
+        partly = sorted(c for c, of_c in results.items() if of_c == {None} and c != "id")
         for what, columns in (("all rows", equal), ("the rows that the dataset has", partly)):
             if columns:
                 self.notes.append(f"{mine.name}: equal in {what}: {', '.join(columns)}")
         names = {f"{mine.name}: {column}" for column in equal}
-        for parts in self._told.values():
+        for parts in self._beside.values():
             for notes in parts.values():
                 notes[:] = [note for note in notes if note.by not in names]
 
@@ -220,32 +225,32 @@ class UserFiles:
         keys, equal = mine.key("m"), dict[str, bool | None]()
         both = " and ".join(f"{a} = {b}" for a, b in zip(keys, other.key("o"), strict=True))
         join = f"from {other.source} o join {mine.source} m on {both}"
-        names = {each.lower(): each for each in other.kinds}
-        for column in (each for each in mine.kinds if each.lower() in names):
+        names = {name.lower(): name for name in other.kinds}
+        for column in (name for name in mine.kinds if name.lower() in names):
             kind, label = other.kinds.get(column, ""), f"{mine.name}: {column} ≠ {other.name}"
             if not kind or _NESTED.match(kind):
                 what = "holds objects" if kind else f"has the name {names[column.lower()]}"
                 self.notes.append(f"{label}: not compared, as the column of {other.name} {what}")
                 continue
             values = [f"{alias}.{quoted(column)}" for alias in "mo"]
-            texts = [f"coalesce({_read(each, kind)}::varchar, {each}::varchar)" for each in values]
+            texts = [f"coalesce({_read(v, kind)}::varchar, {v}::varchar)" for v in values]
             if not other.is_file:
                 texts[1] = f"{_ordered(values[1], kind)}::varchar"
             where = f"{join} where {' is distinct from '.join(texts)}"
-            found = self._ask(f"select distinct {', '.join(keys)} {where}")
-            counted = (other.source, mine.source)
-            counts = ", ".join(f"(select count(*) from {each})" for each in counted)  # noqa: S608
+            differing = self._ask(f"select distinct {', '.join(keys)} {where}")
+            sources = (other.source, mine.source)
+            counts = ", ".join(f"(select count(*) from {source})" for source in sources)  # noqa: S608
             ((of, rows, shared),) = self._ask(f"select {counts}, count(*) {join}")
-            equal[column] = False if found else (rows == shared or None)
-            if column == "id" or not (found or other.is_file):
+            equal[column] = False if differing else (rows == shared or None)
+            if column == "id" or not (differing or other.is_file):
                 continue
-            ids = {key[0] for key in found}
-            differ = f"{label} in {len(found):,} of {shared:,} rows, in {len(ids):,} dialogues"
+            ids = {key[0] for key in differing}
+            differ = f"{label} in {len(differing):,} of {shared:,} rows, in {len(ids):,} dialogues"
             self.notes.append(f"{differ}; {of - shared:,} rows of {other.name} have none")
             self.queries[label] = f"select {keys[0]} {where}"
-            for id, *part in found:
+            for id, *part in differing:
                 place = (mine.of, *part)
-                self._told[id][place].append(Note(label, DIFFERS))
+                self._beside[id][place].append(Note(label, DIFFERS))
         return equal
 
 
@@ -253,20 +258,20 @@ def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
     """Return the columns of keys, the longest first, with what they are of; and what there is."""
     tool = built.dataset.transcript
     ids = dict.fromkeys(getattr(tool, "TABLES", {}).values(), "dialogues")
-    found: Known = defaultdict(dict)
-    for each in dialogues(built):
-        of = each.config if each.config in getattr(tool, "BESIDE", {}) else "dialogues"
-        ids[next(iter(each.row))] = of
-        found[of][each.id,] = None
+    known: Known = defaultdict(dict)
+    for dialogue in dialogues(built):
+        of = dialogue.config if dialogue.config in getattr(tool, "BESIDE", {}) else "dialogues"
+        ids[next(iter(dialogue.row))] = of
+        known[of][dialogue.id,] = None
         if of == "dialogues":
-            transcript = each.transcript
+            transcript = dialogue.transcript
             for number, turn in enumerate(transcript.turns):
-                found["turns"][each.id, str(number)] = None if turn.action else turn.text
-            for side in sides_of(each.facets) or transcript.sides:
-                found["sides"][each.id, side] = None
+                known["turns"][dialogue.id, str(number)] = None if turn.action else turn.text
+            for side in sides_of(dialogue.facets) or transcript.sides:
+                known["sides"][dialogue.id, side] = None
     whole = [id for id, of in ids.items() if of == "dialogues"]
     keys = {(id, "turn"): "turns" for id in whole} | {(id, "speaker"): "sides" for id in whole}
-    return keys | {(id,): of for id, of in ids.items()}, found
+    return keys | {(id,): of for id, of in ids.items()}, known
 
 
 def _flat(built: BuiltFolder, config: str) -> str:
