@@ -179,6 +179,18 @@ def is_no_memory(error: BaseException | None) -> bool:
     return False
 
 
+def require_memory(error: BaseException) -> None:
+    """Raise an error again if it is too little memory, which blames no code and no file."""
+    if isinstance(error, MemoryError):
+        raise error
+
+
+def words_of(error: Exception) -> str:
+    """Return an error of a dataset's code in words; raise it again as `require_memory` does."""
+    require_memory(error)
+    return f"{type(error).__name__}: {error}"
+
+
 def require_known(of: str, what: str, name: str, known: Collection[str]) -> None:
     """Raise UsageError, which names those that exist, unless a name is one of them."""
     if name not in known:

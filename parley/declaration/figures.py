@@ -17,7 +17,7 @@ from inspect import isclass
 from types import ModuleType
 from typing import Any, Protocol
 
-from parley.base.errors import MissingSplitError
+from parley.base.errors import MissingSplitError, words_of
 from parley.base.extras import extra_of
 from parley.base.values import FigureValue, agrees, exponent_of, flat, is_number, plain, written
 
@@ -324,10 +324,8 @@ def _compute(
             raise
         reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
         return {}, NOT_CHECKED, reason
-    except MemoryError:  # blames no script
-        raise
     except Exception as error:  # one failing figure must not hide the others
-        return {}, UNEXPLAINED, f"{FAILED}: {type(error).__name__}: {error}"
+        return {}, UNEXPLAINED, f"{FAILED}: {words_of(error)}"
 
 
 def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:

@@ -8,7 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parley.base.errors import MissingSplitError, OutputError, UsageError
+from parley.base.errors import MissingSplitError, OutputError, UsageError, require_memory
 from parley.base.values import frozen
 from parley.declaration.registry import Dataset, get
 from parley.rows.provenance import (
@@ -41,9 +41,8 @@ def _readable(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except MemoryError:  # pyarrow's too
-        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        require_memory(error)
         raise OutputError(f"{path}: unreadable Parquet file: {error}") from error
 
 

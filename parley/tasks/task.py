@@ -29,6 +29,7 @@ from parley.base.errors import (
     UsageError,
     few,
     require_known,
+    words_of,
 )
 from parley.base.extras import extra_of
 from parley.base.values import flat, plain, tree
@@ -444,13 +445,13 @@ def running(built: BuiltFolder) -> Iterator[None]:
         yield
     except MissingSplitError as error:
         raise OutputError(f"{built.shown}: {error}") from error
-    except (ParleyError, OSError, MemoryError):
+    except (ParleyError, OSError):
         raise
     except Exception as error:  # an unverified folder may hold anything
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
             raise  # the command line names the extra to install
         raise ScriptError(
-            f"{script_of(built)} fails on {built.shown} ({type(error).__name__}: {error})",
+            f"{script_of(built)} fails on {built.shown} ({words_of(error)})",
             remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
             "else the folder is damaged: build it again.",
         ) from error

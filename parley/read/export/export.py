@@ -32,6 +32,7 @@ from parley.base.errors import (
     ParleyError,
     Problem,
     UsageError,
+    words_of,
 )
 from parley.base.values import flat
 from parley.declaration.registry import Dataset
@@ -96,7 +97,7 @@ def explained(built: BuiltFolder) -> Iterator[None]:
     except (ParleyError, OSError, ModuleNotFoundError):
         raise
     except Exception as error:
-        what = f"{built.path}: cannot be exported ({type(error).__name__}: {error})"
+        what = f"{built.path}: cannot be exported ({words_of(error)})"
         remedy = f"Run {built.command('verify')}."
         raise OutputError(what, *islice(_misfits(built), MOST_PROBLEMS), remedy=remedy) from error
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from parley.base.disk import replacing
-from parley.base.errors import MissingSplitError, ScriptError
+from parley.base.errors import MissingSplitError, ScriptError, words_of
 from parley.base.values import flat
 from parley.declaration.figures import Data
 from parley.declaration.measured import measured
@@ -188,7 +188,7 @@ def dataset_charts(
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified
-            what = f"{dataset}: charts.py: {name} fails ({type(error).__name__}: {error})"
+            what = f"{dataset}: charts.py: {name} fails ({words_of(error)})"
             remedy = f"If `parley verify {dataset}` holds for the folder, fix charts.py."
             raise ScriptError(what, remedy=remedy) from error
         yield name, chart
