@@ -38,11 +38,11 @@ def strings(value: Any) -> Iterator[str]:
     """Yield the texts within a value."""
     if isinstance(value, str):
         yield value
-    elif is_dataclass(value):
-        yield from strings(list(vars(value).values()))
     elif isinstance(value, dict | list | tuple):
         for item in value.values() if isinstance(value, dict) else value:
             yield from strings(item)
+    elif is_dataclass(value):
+        yield from strings(list(vars(value).values()))
 
 
 def plain(value: Any) -> Any:

@@ -320,6 +320,8 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
             del sys.modules[each]  # of another folder with this name
         for each, places in ((PACKAGE, []), (package, [str(folder)])):
             sys.modules.setdefault(each, ModuleType(each)).__path__ = places
+    elif module := sys.modules.get(f"{package}.{name}"):
+        return module
     importlib.invalidate_caches()  # finds a new folder, too
     try:
         return importlib.import_module(f"{package}.{name}")

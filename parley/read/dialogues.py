@@ -17,6 +17,7 @@ from parley.base.errors import (
     UsageError,
     few,
     one_line,
+    words_of,
 )
 from parley.base.values import frozen, is_number, plain, strings
 from parley.declaration.registry import Dataset
@@ -90,13 +91,11 @@ class Dialogue:
             result = plain(result)
             for problem in _misfits(result, kind, name):
                 raise TypeError(str(problem))
-        except MemoryError:  # blames no script
-            raise
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
-            name = self.dataset.name
+            words, name = words_of(error), self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
             raise ScriptError(
-                f"{name}: {what} fails on this row ({type(error).__name__}: {error})",
+                f"{name}: {what} fails on this row ({words})",
                 *self._odd(),
                 remedy=f"If `parley verify {name}` holds for the folder, fix transcript.py; "
                 "else the row is damaged: build it again.",
@@ -125,43 +124,89 @@ def _lines(value: Any) -> Iterator[str]:
         yield item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
 
 
-def _misfits(result: Any, hint: Any, path: str) -> Iterator[Problem]:
+def _misfits(value: Any, hint: Any, path: str) -> Iterator[Problem]:
     """Yield where a value has no type of a transcript's classes; a list may be a tuple."""
+    if _fitting(hint)(value):
+        return
     if isinstance(hint, UnionType):
-        kinds = (kind for kind in get_args(hint) if isinstance(result, get_origin(kind) or kind))
-        hint = next(kinds, hint)
+        options = (each for each in get_args(hint) if isinstance(value, get_origin(each) or each))
+        hint = next(options, hint)
     kind, inner = get_origin(hint) or hint, get_args(hint)
 
     def wrong(expected: str) -> Problem:
-        return Problem(path.lstrip("."), expected, f"{result!r:.60}")
+        return Problem(path.lstrip("."), expected, f"{value!r:.60}")
 
-    if not isinstance(result, list | tuple if kind in (list, tuple) else kind):
+    if not isinstance(value, list | tuple if kind in (list, tuple) else kind):
         yield wrong(_EXPECTED.get(kind) or f"a {kind.__name__}")
-    elif isinstance(result, str):
-        if not result.isascii() and re.search("[\ud800-\udfff]", result):  # which no file can hold
-            yield wrong("valid Unicode, without a lone surrogate")
-    elif isinstance(result, int | float):
-        if not isinstance(result, bool) and not (is_number(result) and abs(result) <= _LARGEST):
-            yield wrong(f"an integer of 64 bits or a float up to {_LARGEST:g}")
-    elif is_dataclass(result):
-        for name, field in _hints(kind).items():
-            yield from _misfits(getattr(result, name), field, f"{path}.{name}")
-    elif isinstance(result, dict):
-        for key, value in result.items():
+    elif isinstance(value, str):  # which no file can hold
+        yield wrong("valid Unicode, without a lone surrogate")
+    elif isinstance(value, int | float):
+        yield wrong(f"an integer of 64 bits or a float up to {_LARGEST:g}")
+    elif is_dataclass(value):
+        for name, each in get_type_hints(kind).items():
+            yield from _misfits(getattr(value, name), each, f"{path}.{name}")
+    elif isinstance(value, dict):
+        for key, item in value.items():
             yield from _misfits(key, inner[0], f"{path}, a key")
-            yield from _misfits(value, inner[1], f"{path}[{key!r:.60}]")
-    elif isinstance(result, list | tuple):
+            yield from _misfits(item, inner[1], f"{path}[{key!r:.60}]")
+    else:
         if kind is list or inner[-1] is Ellipsis:
-            inner = (inner[0],) * len(result)
-        if len(result) != len(inner):
+            inner = (inner[0],) * len(value)
+        if len(value) != len(inner):
             yield wrong(f"{len(inner)} values")
-        for number, (value, item) in enumerate(zip(result, inner, strict=False)):
-            yield from _misfits(value, item, f"{path}[{number}]")
+        for number, (item, each) in enumerate(zip(value, inner, strict=False)):
+            yield from _misfits(item, each, f"{path}[{number}]")
 
 
 _EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
 _EXPECTED[UnionType] = "text, a number, a truth value, null, or a list or dict of these"
-_hints = cache(get_type_hints)
+
+
+@cache
+def _fitting(hint: Any) -> Callable[[Any], bool]:
+    """Return the function that tells whether a value has a type of a transcript's classes.
+
+    It is made once for each type: `verify` tries the transcript of every row.
+    """
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    parts = [_fitting(each) for each in inner if each is not Ellipsis]
+    if isinstance(hint, UnionType):
+        kinds = [get_origin(each) or each for each in inner]  # of a facet, a tuple is no list
+        return lambda value: any(
+            isinstance(value, kind) and fits(value) for kind, fits in zip(kinds, parts, strict=True)
+        )
+    if kind is str:
+        return _is_text
+    if kind in (int, float):
+        return lambda value: isinstance(value, kind) and _is_measure(value)
+    if kind is dict:
+        of_key, of_value = parts
+        return lambda value: (
+            isinstance(value, dict)
+            and all(map(of_key, value))
+            and all(map(of_value, value.values()))
+        )
+    if kind is list or Ellipsis in inner:
+        return lambda value: isinstance(value, list | tuple) and all(map(parts[0], value))
+    if kind is tuple:
+        return lambda value: (
+            isinstance(value, list | tuple)
+            and len(value) == len(parts)
+            and all(fits(item) for fits, item in zip(parts, value, strict=True))
+        )
+    fields = {name: _fitting(each) for name, each in get_type_hints(kind).items()}  # if it has any
+    return lambda value: (
+        isinstance(value, kind) and all(fits(getattr(value, name)) for name, fits in fields.items())
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and (value.isascii() or not re.search("[\ud800-\udfff]", value))
+
+
+def _is_measure(value: Any) -> bool:
+    """Tell whether a number can stand on an axis; true and false are as good."""
+    return isinstance(value, bool) or (is_number(value) and abs(value) <= _LARGEST)
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:

@@ -204,7 +204,13 @@ class BuiltFolder:
             yield table
 
     def each_row(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split, a few as Python objects at once; errors as in `rows`."""
+        """Yield the rows of a split; errors as in `rows`.
+
+        Of a split that `rows` has not read, a few are Python objects at once.
+        """
+        if (config, split) in self._rows:
+            yield from self._rows[config, split]
+            return
         for table in self.tables(config, split, keep=False):
             for batch in table.to_batches(_AT_ONCE):
                 with _readable(self.path / config):  # Python lacks some values, as late dates
