@@ -129,7 +129,8 @@ def verify(
     from parley.verification.verify import verify as verify_build
 
     built = _opened(folder)
-    files = at_hand(built.dataset, source_folder(source, "source="))
+    place = source_folder(source, "source=")
+    files = None if built.is_sample else at_hand(built.dataset, place)
     return verify_build(built, files)
 
 
@@ -230,15 +231,20 @@ def score(
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
-    from parley.models.logs import score_file
     from parley.tasks.evaluate import score as evaluate
+    from parley.tasks.predictions import is_log
     from parley.tasks.task import Part
 
     if baseline and predictions is not None:
         raise UsageError(f"{task} scores either predictions or a baseline")
     built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
     if isinstance(predictions, str | Path):
-        return score_file(built, task, options, str(predictions), part, unreadable)
+        file = str(predictions)
+        if not is_log(file):
+            return evaluate(built, task, options, file=file, part=part, policy=unreadable)
+        from parley.models.logs import score_file  # not at the top: predictions need no logs
+
+        return score_file(built, task, options, file, part, unreadable)
     return evaluate(
         built,
         task,

@@ -15,7 +15,7 @@ from parley.builds.build import build
 from parley.declaration.registry import Dataset, get
 from parley.rows.upstream import Sources
 from parley.source.pins import PLACEHOLDER
-from parley.verification.check import run_check
+from parley.verification.verify import run_check
 
 _numbers = itertools.count()
 

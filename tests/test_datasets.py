@@ -9,7 +9,7 @@ from parley.authoring.dataset_folder import DatasetFolder
 from parley.authoring.rules import RULES
 from parley.declaration.registry import discover
 from parley.rows.folder import open_folder
-from parley.verification.check import run_check
+from parley.verification.verify import run_check
 
 
 @pytest.fixture(scope="session")

@@ -25,9 +25,8 @@ from parley.rows import parquet as parquet_files
 from parley.rows.folder import open_folder
 from parley.rows.upstream import Sources, open_source
 from parley.verification import folder_checks, row_checks
-from parley.verification.check import Check
 from parley.verification.diff import compare
-from parley.verification.verify import Verification, verify, verify_each
+from parley.verification.verify import Check, Verification, verify, verify_each
 
 
 @pytest.fixture

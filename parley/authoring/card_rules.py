@@ -14,7 +14,7 @@ from parley.builds.card_parts import with_parts, without_parts
 from parley.declaration.measured import measured
 from parley.declaration.registry import CITATION
 from parley.source.pins import PLACEHOLDER
-from parley.verification.check import NotChecked
+from parley.verification.folder_checks import NotChecked
 
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")

@@ -17,8 +17,7 @@ from parley.read.export.export import export
 from parley.rows.splits import split_plan
 from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
-from parley.verification.check import lines_of
-from parley.verification.verify import verify
+from parley.verification.verify import lines_of, verify
 
 # Errors of a figure on a sample that is too small
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "

@@ -6,7 +6,7 @@ from parley.authoring import card_rules, folder_rules, task_rules
 from parley.authoring.dataset_folder import DatasetFolder
 from parley.base.disk import temporary_folder
 from parley.declaration.registry import Dataset
-from parley.verification.check import Check, OnStep, run_check
+from parley.verification.verify import Check, OnStep, run_check
 
 Rule = Callable[[DatasetFolder], Iterator[str]]
 

@@ -28,7 +28,8 @@ from parley.tasks.games import Playing
 from parley.tasks.metrics import Names, Predictions, TaskRows
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, Undefined, load_gold, running
-from parley.verification.check import NotChecked, lines_of
+from parley.verification.folder_checks import NotChecked
+from parley.verification.verify import lines_of
 
 Way = tuple[Any, ...]  # the number of a row, then keys and numbers of places
 

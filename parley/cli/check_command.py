@@ -10,7 +10,7 @@ from parley.base.console import progress, safe
 from parley.cli.commands import single_command
 from parley.cli.common import AsJson, Names, print_result, select
 from parley.cli.tables import first
-from parley.verification.check import Check
+from parley.verification.verify import Check
 
 app = single_command()
 

@@ -4,21 +4,19 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from parley.base.disk import open_regular
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.rows.folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.predictions import is_log
 from parley.tasks.questions import Answer, Questions
 from parley.tasks.task import ALL, Part
 
-_JSON = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")
 _STATED = {**dict.fromkeys(_TEXTS, str), "options": {str: str}, "limit": int, "turns?": int}
 _STATED |= {"swap?": bool, "schema?": bool, "shots?": int, "prompt?": str}
@@ -74,14 +72,6 @@ def score_file(
     result = result_of(answers, file, cut, policy, run=facts)
     result.evaluation.name_models(facts["models"])
     return result
-
-
-def is_log(file: str) -> bool:
-    """Tell whether a file is a log of inspect."""
-    with suppress(OSError), open_regular(Path(file)) as opened:  # a pipe is read once
-        start = opened.read(100)
-        return file.endswith(".eval") or bool(_JSON.match(start))
-    return False
 
 
 def answer_of(output: Any) -> Answer:

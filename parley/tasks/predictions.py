@@ -6,6 +6,7 @@ is wrong with it is reported at once, each with its line and its key.
 
 import gzip
 import json
+import re
 import sys
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
 from parley.base.values import plain
 from parley.schema.nodes import Node, show
@@ -34,6 +36,7 @@ _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what 
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
 _EPOCHS = 1000  # the most of a file: each has a prediction for all of gold
 _GZIP = b"\x1f\x8b"
+_LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')  # as JSON
 
 
 def read(
@@ -62,6 +65,14 @@ def read(
     if not size and not checker.broken:
         checker.broken = "it is empty"
     return checker.finish("standard input" if file == "-" else file, remedy)
+
+
+def is_log(file: str) -> bool:
+    """Tell whether a file is a log of inspect."""
+    with suppress(OSError), open_regular(Path(file)) as opened:  # a pipe is read once
+        start = opened.read(100)
+        return file.endswith(".eval") or bool(_LOG.match(start))
+    return False
 
 
 def validate_predictions(

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from parley.base.errors import require_memory, words_of
 from parley.base.values import differences
 from parley.builds import built_questions
 from parley.builds.card import built_card
@@ -37,7 +38,6 @@ from parley.rows.splits import BuiltSplit, SplitPlan, generate, write_batches
 from parley.rows.upstream import Sources, sources_of
 from parley.schema.features import arrow_schema
 from parley.source import pins
-from parley.verification.check import NotChecked
 
 # what huggingface_hub adds to a copy; other files of its folder could hold rows
 _OF_THE_HUB = re.compile(
@@ -46,6 +46,14 @@ _OF_THE_HUB = re.compile(
     r"|trees(/[0-9a-f]{40}\.json)?))?"
 )
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
+
+
+class NotChecked(str):
+    """Why something was not checked, which a check yields beside problems."""
+
+
+class Remark(str):
+    """What a check counted, which it yields beside problems."""
 
 
 @dataclass(frozen=True)
@@ -128,19 +136,16 @@ def _from_source(plan: SplitPlan) -> FromSource:
     try:
         batches = to_batches(rows(), plan.schema, place)
         return FromSource(write_batches(plan.name, batches, plan.schema, None), problems)
-    except MemoryError:  # blames no script
-        raise
     except Exception as error:  # which the check `source` reports
+        require_memory(error)
         return FromSource(error, problems)
 
 
 def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
     try:
         back = config.to_record(row)
-    except MemoryError:  # blames no script
-        raise
     except Exception as error:  # of a script
-        yield f"{where}: does not convert back: {type(error).__name__}: {error}"
+        yield f"{where}: does not convert back: {words_of(error)}"
         return
     if back != record or not config.node.fits(back):  # as true, which equals 1
         said = next(differences(back, record), "it is of another type")

@@ -12,15 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.base.errors import RowError, few
+from parley.base.errors import RowError, few, words_of
 from parley.base.values import row_differences
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
 from parley.rows.folder import BuiltFolder
 from parley.rows.splits import SplitPlan, fitting, generate
 from parley.schema.composites import KEY
-from parley.verification.check import NotChecked, Note
-from parley.verification.folder_checks import FromSource, Plans, Remeasured
+from parley.verification.folder_checks import FromSource, NotChecked, Plans, Remark, Remeasured
 
 
 def keys(built: BuiltFolder) -> Iterator[str]:
@@ -96,10 +95,8 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
                     yield from (str(problem.at(where)) for problem in found)
                 elif declared.to_row(record) != row:
                     yield f"{where}: the record converted from it gives another row"
-            except MemoryError:  # blames no script
-                raise
             except Exception as error:  # a script may fail on a foreign row
-                yield f"{where}: does not convert to a record: {type(error).__name__}: {error}"
+                yield f"{where}: does not convert to a record: {words_of(error)}"
 
 
 def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
@@ -151,10 +148,8 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
                 where = f"{split}[{number}]: unjoin gives what {path or 'any file'}"
                 said = "has not, not as often or not in this order; keep what `records` reads"
                 yield f"{where} {said}: {text:.200}"
-    except MemoryError:  # blames no script
-        raise
     except Exception as error:  # of a script
-        yield f"{split}[{number}]: unjoin fails: {type(error).__name__}: {error}"
+        yield f"{split}[{number}]: unjoin fails: {words_of(error)}"
         return
     for path, left in due.items():
         count = sum(map(len, left.values()))
@@ -236,7 +231,7 @@ def shown(built: BuiltFolder) -> Iterator[str]:
                 of_kind[0] += len(found)
                 of_kind[1] += len(due[kind])
         counts = [f"{some:,} of {all:,} {kind}" for kind, (some, all) in numbers.items()]
-        yield Note(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
+        yield Remark(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
 
 
 def _held(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:

@@ -1,19 +1,64 @@
-"""Verifies a build: its checks and every documented figure."""
+"""Verifies a build: its checks and every documented figure.
+
+A check, also of a dataset folder, is run so that its failure hides no other.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import OutputError, ParleyError
-from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, figures, marked
+from parley.base.errors import OutputError, ParleyError, one_line, words_of
+from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, definition_of, figures, marked
 from parley.declaration.registry import Dataset
 from parley.read.dialogues import transcripts
 from parley.rows.folder import BuiltFolder, find_folder
 from parley.rows.splits import paused_garbage_collection, plan
 from parley.rows.upstream import Sources, at_hand, open_source
 from parley.verification import folder_checks, row_checks
-from parley.verification.check import Check, OnStep, run_check
+from parley.verification.folder_checks import NotChecked, Remark
+
+OnStep = Callable[[str, str], None]  # dataset and name of the check
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: its definition and the problems found."""
+
+    name: str
+    definition: str
+    problems: list[str]
+    skipped: str = ""
+    notes: list[str] = field(default_factory=list)  # what it counted
+
+    @property
+    def failed(self) -> bool:
+        """Whether it found a problem."""
+        return bool(self.problems)
+
+
+def run_check(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
+    """Return what a check yields, and its error as problems; `skipped` is why it is not run."""
+    problems, reasons, notes = list[str](), [skipped] if skipped else [], list[str]()
+    kinds: dict[type, list[str]] = {NotChecked: reasons, Remark: notes}
+    try:
+        for message in check(*arguments) if not skipped else ():
+            if not isinstance(message, str):
+                raise TypeError(f"expected a message, found {message!r:.60}")
+            kinds.get(type(message), problems).append(message)
+    except ParleyError as error:
+        problems += lines_of(error)
+    except Exception as error:
+        problems.append(one_line(f"the check failed: {words_of(error)}"))
+    return Check(check.__name__, definition_of(check), problems, "; ".join(reasons), notes)
+
+
+def lines_of(error: ParleyError) -> Iterator[str]:
+    """Yield each problem of an error as one line with its remedy."""
+    remedy = f". {error.remedy}" if error.remedy else ""
+    for problem in error.problems or ("",):
+        words = ": ".join(part for part in (error.message, str(problem)) if part)
+        yield one_line(words.removesuffix(".") + remedy)
 
 
 @dataclass(frozen=True)
@@ -104,12 +149,10 @@ def verify_each(
         try:
             with paused_garbage_collection():
                 built = find_folder(build, dataset)
-                outcome = verify(built, at_hand(dataset, sources), on_step)
-        except MemoryError:  # which ends the command
-            raise
+                source = None if built.is_sample else at_hand(dataset, sources)
+                outcome = verify(built, source, on_step)
         except ParleyError as error:
             outcome = error
         except Exception as error:  # an unexpected error must not hide the other datasets
-            said = f"{type(error).__name__}: {error}"
-            outcome = OutputError(f"{dataset.name}: was not verified: {said}")
+            outcome = OutputError(f"{dataset.name}: was not verified: {words_of(error)}")
         yield outcome

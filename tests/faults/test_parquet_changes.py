@@ -15,8 +15,8 @@ from thrift import BINARY, BYTE, FALSE, I32, I64, LIST, STRUCT, TRUE, decode, en
 from parley.base.errors import OutputError
 from parley.rows.folder import open_folder
 from parley.verification import folder_checks
-from parley.verification.check import NotChecked
 from parley.verification.diff import compare
+from parley.verification.folder_checks import NotChecked
 
 FILE = "speakers/train-00000-of-00001.parquet"
 COLUMN, AGE = 1, 34  # `age`, the second column, and that of the first row
