@@ -1,10 +1,8 @@
-"""Values: nested mappings flattened and back, their texts, numbers, and exact differences.
+"""Values: nested mappings flattened and back, their texts, numbers, exact differences, frozen rows.
 
 A number of the field is a float or an integer of 64 bits; a documented one is a text that says its
 precision, and agrees with each measured one that rounds to it.
 """
-
-"""Nested values: mappings, as of metrics in groups, texts, and values that cannot change."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
