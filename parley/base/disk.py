@@ -255,12 +255,12 @@ def _remove(folder: Path, target: Path | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def open_regular(path: Path, *, links: bool = True, buffering: int = -1) -> BinaryIO:
+def open_regular(path: Path, *, links: bool = True) -> BinaryIO:
     """Open a file to read; OSError if it is no regular one or, without `links`, a link."""
     flags = os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)
     handle = os.open(path, os.O_RDONLY | flags)
     if stat.S_ISREG(os.fstat(handle).st_mode):
-        return open(handle, "rb", buffering)
+        return open(handle, "rb")
     os.close(handle)
     raise OSError(errno.EINVAL, "not a regular file", str(path))
 
