@@ -38,7 +38,7 @@ class Digest:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema.remove_metadata()
-        self._columns = [_Column([field.name], field.type) for field in schema]
+        self._columns = [_Streams([field.name], field.type) for field in schema]
         self.rows = 0
 
     def update(self, batch: pa.RecordBatch | pa.Table) -> None:
@@ -62,19 +62,19 @@ class Digest:
         return [path for column in self._columns for path in column.nulls()]
 
 
-class _Column:
-    """The streams of a column and its inner columns."""
+class _Streams:
+    """The hashed streams of a column, and those of its inner columns."""
 
     def __init__(self, path: list[str | int], type_: pa.DataType) -> None:
-        self._path, self._type, self._inner = path, str(type_), list[_Column]()
+        self._path, self._type, self._inner = path, str(type_), list[_Streams]()
         self._valid, self._lengths, self._values = (hashlib.sha256() for _ in range(3))
         self._streams, self._is_filled = [self._valid], False
         if pa.types.is_struct(type_):
             self._type = "struct"
-            self._inner = [_Column([*path, field.name], field.type) for field in type_]
+            self._inner = [_Streams([*path, field.name], field.type) for field in type_]
         elif pa.types.is_list(type_):
             self._type = "list"
-            self._inner = [_Column([*path, 0], type_.value_type)]
+            self._inner = [_Streams([*path, 0], type_.value_type)]
             self._streams.append(self._lengths)
         elif pa.types.is_string(type_):
             self._streams += [self._lengths, self._values]
