@@ -75,6 +75,21 @@ def test_no_command_that_reads_a_build_imports_datasets(tmp_path, sample_build):
     python("-c", program, sample_build, *commands, cwd=tmp_path)
 
 
+def test_the_help_of_a_command_imports_nothing_heavy(tmp_path):
+    """Nor does completion, which imports the command too."""
+    program = (
+        "import sys\n"
+        "sys.modules['jinja2'] = None  # as where the extra is not installed\n"
+        "import typer\n"
+        "from parley.cli import app\n"
+        "group = typer.main.get_command(app)\n"
+        "for name in group.list_commands(None):\n"
+        "    group.get_command(None, name)\n"
+        f"print(*sorted({HEAVY} & set(sys.modules)))"
+    )
+    assert python("-c", program, cwd=tmp_path).stdout == "\n"
+
+
 def test_help_lists_each_command_once_and_cuts_no_summary(run):
     text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
     listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)

@@ -40,7 +40,7 @@ def browse_command(
 
     A dataset is read when its first page is opened.
     """
-    from parley.read.site.serve import browse  # here: help needs no package of an extra
+    from parley.read.site.serve import browse
 
     try:
         with built_or_samples(folder, sample, names) as place:

@@ -3,14 +3,13 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Group, RenderableType
 from typer import Option
 
 from parley.base.console import print_message, progress, safe, size
 from parley.base.errors import UsageError
-from parley.builds.build import build
 from parley.builds.card import notes
 from parley.cli.commands import single_command
 from parley.cli.common import (
@@ -24,8 +23,10 @@ from parley.cli.common import (
     select,
 )
 from parley.cli.tables import table
-from parley.rows.splits import BuiltSplit
 from parley.rows.upstream import open_source, source_folder
+
+if TYPE_CHECKING:
+    from parley.rows.splits import BuiltSplit
 
 app = single_command()
 
@@ -48,6 +49,8 @@ def build_command(
     as_json: AsJson = False,
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
+    from parley.builds.build import build
+
     if sample and (source is not None or measure):
         raise UsageError("--sample excludes --source and --measure")
     upstream = None if sample else source_folder(source)
@@ -76,7 +79,7 @@ def build_command(
     attempt.finish()
 
 
-def _as_dict(dataset: str, split: BuiltSplit) -> dict[str, Any]:
+def _as_dict(dataset: str, split: "BuiltSplit") -> dict[str, Any]:
     return {
         "dataset": dataset,
         "config": split.config,

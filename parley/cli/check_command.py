@@ -1,16 +1,18 @@
 """`parley check`."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Group, RenderableType
 
-from parley.authoring.rules import check_folder
 from parley.base.console import progress, safe
 from parley.cli.commands import single_command
 from parley.cli.common import AsJson, Names, print_result, select
 from parley.cli.tables import first
-from parley.verification.verify import Check
+
+if TYPE_CHECKING:
+    from parley.verification.verify import Check
 
 app = single_command()
 
@@ -21,6 +23,8 @@ def check_command(names: Names = None, as_json: AsJson = False) -> None:
 
     Needs no upstream files. Exit status 1 if a rule is broken.
     """
+    from parley.authoring.rules import check_folder
+
     with progress() as advance:
         results = {dataset.name: check_folder(dataset, advance) for dataset in select(names)}
     value = [
@@ -32,7 +36,7 @@ def check_command(names: Names = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def lay_out(results: Mapping[str, Sequence[Check]]) -> RenderableType:
+def lay_out(results: "Mapping[str, Sequence[Check]]") -> RenderableType:
     """Return a line per rule of each dataset folder, its problems, and the verdict."""
     lines = []
     for dataset, checks in results.items():

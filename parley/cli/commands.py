@@ -1,4 +1,8 @@
-"""The application: the list of commands, and the group that imports a command when it is run."""
+"""The application: the list of commands, and the group that imports a command when it is run.
+
+The module of a command has its imports at the top, but for those that bring a package that is slow
+to import or belongs to an extra: neither help nor completion should wait for it, or need it.
+"""
 
 from importlib import import_module
 from typing import Annotated, Any

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -15,7 +15,9 @@ from parley.cli.common import AsJson, print_result
 from parley.cli.process import as_failure
 from parley.cli.tables import first, table
 from parley.rows.folder import open_folder
-from parley.verification.diff import Difference, SplitDifference, compare
+
+if TYPE_CHECKING:
+    from parley.verification.diff import Difference, SplitDifference
 
 app = single_command()
 
@@ -30,6 +32,8 @@ def diff_command(
 
     As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
+    from parley.verification.diff import compare
+
     try:
         difference = compare(open_folder(old), open_folder(new))
     except Exception as error:
@@ -41,7 +45,7 @@ def diff_command(
         raise typer.Exit(1)
 
 
-def lay_out(difference: Difference) -> RenderableType:
+def lay_out(difference: "Difference") -> RenderableType:
     """Return a table of splits, then the changed rows, fields and figures."""
     rows = []
     for split in difference.splits:
@@ -64,7 +68,7 @@ def lay_out(difference: Difference) -> RenderableType:
     return Group(table(columns, rows, title=difference.dataset), *lines)
 
 
-def _split_lines(split: SplitDifference) -> Iterator[str]:
+def _split_lines(split: "SplitDifference") -> Iterator[str]:
     where = f"{split.config}/{split.split}"
     for change in split.schema:
         yield f"{where} schema, {change}"

@@ -26,7 +26,7 @@ def fetch_command(
     ] = None,
 ) -> None:
     """Download pinned upstream files into the cache; an interrupted download resumes."""
-    from parley.source.fetch import fetch  # here: help needs no client of HTTP
+    from parley.source.fetch import fetch
 
     sources_of: dict[str, dict[str, Any]] = {}  # name of a folder in the cache -> its files
     attempt = Attempts()

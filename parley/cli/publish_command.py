@@ -1,7 +1,7 @@
 """`parley publish`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Group, RenderableType
 from typer import Option
@@ -13,9 +13,11 @@ from parley.cli.commands import single_command
 from parley.cli.common import AsJson, BuildDir, Name, SourceDir, print_result
 from parley.cli.tables import first, table
 from parley.declaration.registry import get
-from parley.hub import publish as hub
 from parley.rows.folder import find_folder
 from parley.rows.upstream import at_hand, source_folder
+
+if TYPE_CHECKING:
+    from parley.hub.publish import Publication
 
 app = single_command()
 
@@ -40,6 +42,7 @@ def publish_command(
     The token comes from `hf auth login`, HF_TOKEN or a Trusted Publisher. An interrupted run leaves
     the repository at the old version or at the new one; the next run completes the rest.
     """
+    from parley.hub import publish as hub
 
     def step(text: str) -> None:
         print_message(f"{repo}: {text}")
@@ -76,7 +79,7 @@ def publish_command(
     print_result(as_json, publication.as_dict(), lay_out, publication)
 
 
-def lay_out(publication: hub.Publication) -> RenderableType:
+def lay_out(publication: "Publication") -> RenderableType:
     """Return a table of the files that publishing changes, and the result."""
     rows = [(change.action, change.path, size(change.size)) for change in publication.changed]
     lines = []

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from parley.base.disk import temporary_folder
 from parley.base.errors import UsageError
-from parley.builds.build import build
 from parley.cli.common import select
 from parley.rows.upstream import open_source
 
@@ -21,6 +20,8 @@ def built_or_samples(
         return
     if folder is not None:
         raise UsageError("--sample excludes --build")
+    from parley.builds.build import build
+
     with temporary_folder("samples") as place:
         for dataset in select(names):
             build(open_source(dataset, None, sample=True), place)

@@ -112,7 +112,7 @@ def score_command(
         else:
             result = score_file(built, task, options, str(file), part, unreadable)
     if entry:
-        from parley.hub.eval_results import eval_results  # here: nothing else needs a Hub
+        from parley.hub.eval_results import eval_results
 
         write_whole(entry, eval_results(result, built))
     print_result(as_json, result.as_dict(), lay_out, result)

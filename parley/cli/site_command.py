@@ -24,7 +24,7 @@ def site_command(
 
     The page is static files: open its index.html, or put the folder on any host.
     """
-    from parley.read.site.site import write_site  # here: help needs no package of an extra
+    from parley.read.site.site import write_site
 
     folders = open_built(names, folder, catalogue)
     with progress("dialogues") as advance:

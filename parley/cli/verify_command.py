@@ -47,8 +47,7 @@ def verify_command(
 
     Exit status 1 if a check fails or a figure is unexplained.
     """
-    datasets = select_built(names, folder)
-    # here: without a build, no reader of Parquet is needed
+    datasets = select_built(names, folder)  # before what is slow to import
     from parley.verification.verify import Verification, verify_each
 
     with progress() as advance:
