@@ -110,10 +110,10 @@ def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
     """
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, made)
-    told = [*notes(built.mirrored)]
+    remarks = [*notes(built.mirrored)]
     if built.has_questions:
-        told.append(_QUESTIONS + _EVAL * (EVAL in built.texts))
-    parts = _parts(dataset, known, splits, told, sample)
+        remarks.append(_QUESTIONS + (_EVAL if EVAL in built.texts else ""))
+    parts = _parts(dataset, known, splits, remarks, sample)
     if sample:
         parts["figures"] = f"Not recomputed: {A_SAMPLE}."
     elif built.missing:
@@ -148,11 +148,11 @@ def _parts(
     dataset: Dataset,
     known: Measured,
     splits: Splits,
-    told: Sequence[str] = (),
+    remarks: Sequence[str] = (),
     sample: bool = False,
 ) -> dict[str, str]:
     return {
-        "splits": splits_part(dataset, splits, told, sample),
+        "splits": splits_part(dataset, splits, remarks, sample),
         "load": load_part(dataset, splits),
         "row": row_part(dataset),
         "fields": fields_part(dataset),
@@ -264,20 +264,25 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     described = known.configs if known.version else descriptions(dataset)
     splits = known.splits if known.version else every_split(dataset, {})
     configs = [
-        {
-            "name": config,
-            "description": about.get("description", ""),  # which 1.0.0 did not record
-            "license": about["licence"],
-            "sizes": {s: each["bytes"] for s, each in found.items() if "bytes" in each},
-            "splits": {split: each.get("rows") for split, each in found.items()},
-            "documented": {
-                s: each["documented"] for s, each in found.items() if "documented" in each
-            },
-        }
-        for config, about in described.items()
-        for found in [splits.get(config, {})]
+        _summary(config, about, splits.get(config, {})) for config, about in described.items()
     ]
     return {"name": dataset.name, "pretty_name": title, "configs": configs}
+
+
+def _summary(
+    config: str, about: Mapping[str, str], splits: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the entry of a config in `summary`."""
+    return {
+        "name": config,
+        "description": about.get("description", ""),  # which 1.0.0 did not record
+        "license": about["licence"],
+        "sizes": {name: split["bytes"] for name, split in splits.items() if "bytes" in split},
+        "splits": {name: split.get("rows") for name, split in splits.items()},
+        "documented": {
+            name: split["documented"] for name, split in splits.items() if "documented" in split
+        },
+    }
 
 
 def prose(body: str, keep: Collection[str] = ()) -> str:

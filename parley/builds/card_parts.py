@@ -33,20 +33,20 @@ class FieldTable:
 
 
 @dataclass(frozen=True)
-class _Field:
+class _FieldTree:
     """A field with those within it; `name` is "" or the end of its path, as `.text`."""
 
     name: str
     column: Column  # without its path
-    within: tuple["_Field", ...]
+    within: tuple["_FieldTree", ...]
 
 
 def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
     """Return the tables of the fields of configs."""
-    by_fields: dict[tuple[_Field, ...], dict[str, str]] = {}
+    by_fields: dict[tuple[_FieldTree, ...], dict[str, str]] = {}
     for name, config in configs.items():
         by_fields.setdefault(_tree(columns_of(config)), {})[name] = config.description
-    told: dict[_Field, str] = {}
+    told: dict[_FieldTree, str] = {}
     tables = []
     for fields, described in by_fields.items():
         elsewhere: dict[str, list[str]] = {}
@@ -64,7 +64,7 @@ def columns_of(config: "Config | View") -> list[Column]:
     return config.node.columns("")[1:]
 
 
-def _tree(columns: Sequence[Column], above: str = "") -> tuple[_Field, ...]:
+def _tree(columns: Sequence[Column], above: str = "") -> tuple[_FieldTree, ...]:
     found = []
     while columns:
         first, *rest = columns
@@ -73,11 +73,11 @@ def _tree(columns: Sequence[Column], above: str = "") -> tuple[_Field, ...]:
         inside = next(ends, len(rest))
         name = re.sub(r"^(\[\])*\.", "", first.path.removeprefix(above)) if above else first.path
         within, columns = rest[:inside], rest[inside:]
-        found.append(_Field(name, replace(first, path=""), _tree(within, first.path)))
+        found.append(_FieldTree(name, replace(first, path=""), _tree(within, first.path)))
     return tuple(found)
 
 
-def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str, str]]:
+def _rows(fields: Sequence[_FieldTree], above: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield the rows of fields, of which equal ones share a row."""
     alike: dict[Any, list[str]] = {}
     within: dict[Any, list[str]] = {}
@@ -89,7 +89,8 @@ def _rows(fields: Sequence[_Field], above: str) -> Iterator[tuple[str, str, str,
     told: set[str] = set()
     for (column, inner, _), names in alike.items():
         told.update(names)
-        others = (in_code(f"{'.' * bool(above)}{name}") for name in names[1:])
+        dot = "." if above else ""
+        others = (in_code(f"{dot}{name}") for name in names[1:])
         paths = [in_code(f"{above}{names[0]}"), *others]
         yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
         if inner and told.issuperset(names := within[column.type, inner]):

@@ -17,7 +17,7 @@ from parley.cli.tables import first, table
 from parley.rows.folder import open_folder
 
 if TYPE_CHECKING:
-    from parley.verification.diff import Difference, SplitDifference
+    from parley.verification.diff import BuildDifference, SplitDifference
 
 app = single_command()
 
@@ -45,7 +45,7 @@ def diff_command(
         raise typer.Exit(1)
 
 
-def lay_out(difference: "Difference") -> RenderableType:
+def lay_out(difference: "BuildDifference") -> RenderableType:
     """Return a table of splits, then the changed rows, fields and figures."""
     rows = []
     for split in difference.splits:

@@ -75,7 +75,7 @@ SPREAD = ("mean", "sd")  # the two figures of a cell "m ± s"
 
 
 @dataclass(frozen=True)
-class Table:
+class StatedTable:
     """The stated cells of a document by their keys; a single value has no key."""
 
     place: str
@@ -104,7 +104,7 @@ def documented(
         taken = keys_taken(function)
         if not not_reproducible and taken > (least := min(map(len, cells), default=0)):
             raise ValueError(f"{function.__name__} takes {taken} keys, a cell has {least}")
-        function.table = Table(place, cells, not_reproducible)  # type: ignore[attr-defined]
+        function.table = StatedTable(place, cells, not_reproducible)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -154,7 +154,8 @@ _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
 FAILED = "the computation failed"  # prefix of the reason if the function raised
 
-Judged = tuple[FigureValue | None, str, str]  # a value as written or None, a verdict and its reason
+Outcome = tuple[FigureValue | None, str, str]
+"""A value as written or None, a verdict and its reason."""
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -243,7 +244,7 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
     needs no data: each is "not checked" for that reason.
     """
     for function in marked(module, "table"):
-        table: Table = function.table  # type: ignore[attr-defined]
+        table: StatedTable = function.table  # type: ignore[attr-defined]
         calls: dict[Keys, tuple[dict[Keys, FigureValue], str, str]] = {}
         for keys, stated, known in _stated(table):
             first = keys[: keys_taken(function)]
@@ -254,7 +255,7 @@ def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> 
             elif first not in calls:
                 calls[first] = _compute(function, data, first)
             measured, verdict, reason = calls[first]
-            judged: Judged = (None, verdict, reason)
+            judged: Outcome = (None, verdict, reason)
             if keys in measured:
                 judged = judge(stated, measured[keys], known)
             yield _figure(function, keys, stated, judged)
@@ -269,7 +270,7 @@ def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) 
     """Yield every documented figure of a `figures.py` with the verdict of `measured.json`."""
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function in marked(module, "table"):
-        table: Table = function.table  # type: ignore[attr-defined]
+        table: StatedTable = function.table  # type: ignore[attr-defined]
         for keys, stated, known in _stated(table):
             entry = found.get(".".join((function.__name__, *keys)), not_yet)
             verdict, reason = entry["verdict"], entry.get("reason", "")
@@ -281,7 +282,7 @@ def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) 
 
 
 def _figure(
-    function: Callable[..., Any], keys: Keys, stated: FigureValue, judged: Judged
+    function: Callable[..., Any], keys: Keys, stated: FigureValue, judged: Outcome
 ) -> Figure:
     name = ".".join((function.__name__, *keys))
     place = function.table.place.format(*keys)  # type: ignore[attr-defined]
@@ -293,7 +294,7 @@ def definition_of(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
 
 
-def _stated(table: Table) -> Iterator[tuple[Keys, FigureValue, Differs | None]]:
+def _stated(table: StatedTable) -> Iterator[tuple[Keys, FigureValue, Differs | None]]:
     """Yield each figure of a table, two of "m ± s", with its known difference."""
     for keys, cell in table.cells.items():
         known = cell if isinstance(cell, Differs) else None
@@ -341,7 +342,7 @@ def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
         raise TypeError(f"expected text, a float or an integer of 64 bits, found {found!r:.60}")
 
 
-def judge(documented: FigureValue, measured: FigureValue, known: Differs | None) -> Judged:
+def judge(documented: FigureValue, measured: FigureValue, known: Differs | None) -> Outcome:
     """Return the measured value as written, the verdict, and the reason."""
     shown = written(measured, documented)
     matches = agrees(documented, measured)

@@ -19,7 +19,7 @@ from parley.source.pins import hash_file
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedRow:
     """A row that is in both folders and not the same: key, and path, old and new of each field."""
 
     key: str
@@ -37,18 +37,18 @@ class SplitDifference:
     schema: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
+    changed: list[ChangedRow] = field(default_factory=list)
     reordered: bool = False
 
     @property
     def differs(self) -> bool:
         """Whether anything differs."""
-        found = (self.schema, self.added, self.removed, self.changed, self.reordered)
-        return any(found) or self.old_rows != self.new_rows
+        changes = (self.schema, self.added, self.removed, self.changed, self.reordered)
+        return any(changes) or self.old_rows != self.new_rows
 
 
 @dataclass
-class Difference:
+class BuildDifference:
     """The differences of two builds of a dataset."""
 
     dataset: str
@@ -66,27 +66,30 @@ class Difference:
         return {"differs": self.differs, **asdict(self)}
 
 
-def compare(old: BuiltFolder, new: BuiltFolder) -> Difference:
+def compare(old: BuiltFolder, new: BuiltFolder) -> BuildDifference:
     """Compare two builds; UsageError if they are of two datasets."""
     both = (old, new)
     names = [folder.dataset.name for folder in both]
     if names[0] != names[1]:
-        said = f"{old.path} holds {names[0]}, {new.path} holds {names[1]}: not the same dataset"
-        raise UsageError(said)
+        what = f"{old.path} holds {names[0]}, {new.path} holds {names[1]}: not the same dataset"
+        raise UsageError(what)
     splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
     first, second = map(_measured, both)
     either = first | second  # one of them may have a category that the other lacks
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     left_out = {"configs", "questions", "eval", "dataset", "format"}
-    stated = (folder.provenance.items() for folder in both)
-    before, after = ({k: v for k, v in each if k not in left_out} for each in stated)
-    return Difference(names[0], splits, list(changes(before, after, "")), moved)
+    before, after = (
+        {key: value for key, value in folder.provenance.items() if key not in left_out}
+        for folder in both
+    )
+    return BuildDifference(names[0], splits, list(changes(before, after, "")), moved)
 
 
 def _measured(folder: BuiltFolder) -> dict[str, Any]:
     """Return the measured value of each documented figure."""
-    found = figures(folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else "")
-    return {figure.name: figure.measured for figure in found}
+    why_not = A_SAMPLE if folder.is_sample else ""
+    every = figures(folder.dataset.figures, folder, why_not)
+    return {figure.name: figure.measured for figure in every}
 
 
 def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
@@ -97,22 +100,22 @@ def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
     return [
         (config, split)
         for config in configs
-        for split in dict.fromkeys(split for each in both for split in _splits(each, config))
+        for split in dict.fromkeys(split for folder in both for split in _splits(folder, config))
     ]
 
 
 def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) -> SplitDifference:
     result = SplitDifference(config, split)
     both = (old, new)
-    there = [split in _splits(each, config) for each in both]
-    before = old.rows(config, split) if there[0] else []
-    after = new.rows(config, split) if there[1] else []
-    result.old_rows = len(before) if there[0] else None
-    result.new_rows = len(after) if there[1] else None
+    is_in = [split in _splits(folder, config) for folder in both]
+    before = old.rows(config, split) if is_in[0] else []
+    after = new.rows(config, split) if is_in[1] else []
+    result.old_rows = len(before) if is_in[0] else None
+    result.new_rows = len(after) if is_in[1] else None
     declared = old.dataset.configs.get(config)  # none of a folder too many
     columns = declared.keys if declared else (("key",) if config.startswith(QUESTIONS) else ())
-    if all(there):
-        one, other = (next(each.tables(config, split)).schema for each in both)
+    if all(is_in):
+        one, other = (next(folder.tables(config, split)).schema for folder in both)
         result.schema = list(_schema_changes(one, other))
         # a column of only one folder is a schema change, not repeated for every row
         shared = [name for name in other.names if name in one.names]
@@ -124,14 +127,16 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.added = [_name(key) for key in right if key not in left]
     result.removed = [_name(key) for key in left if key not in right]
     result.changed = [
-        Change(_name(key), list(changes(row, right[key], "")))
+        ChangedRow(_name(key), list(changes(row, right[key], "")))
         for key, row in left.items()
         if key in right and not same(row, right[key])
     ]
     result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
-    one, other = (each.provenance["built_with"] for each in both)
-    if all(there) and not result.differs and one == other:
-        one, other = ([hash_file(p, "sha256") for p in b.files(config, split)] for b in both)
+    one, other = (folder.provenance["built_with"] for folder in both)
+    if all(is_in) and not result.differs and one == other:
+        one, other = (
+            [hash_file(path, "sha256") for path in folder.files(config, split)] for folder in both
+        )
         if one != other:
             result.schema = ["equal rows in files of other bytes, so that readers may differ"]
     return result

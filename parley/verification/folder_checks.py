@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.base.errors import require_memory, words_of
@@ -157,21 +158,23 @@ def files(built: BuiltFolder) -> Iterator[str]:
 
     Beside them it may hold what huggingface_hub adds to a copy.
     """
-    stated, found = built.recorded, built.contents()
+    pins_by_name, contents = built.recorded, built.contents()
     for config, splits in built.provenance["configs"].items():
         for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
-    yield from (f"{name}: missing" for name in sorted({*stated, *built.texts} - found.keys()))
-    for name, path in found.items():
+    yield from (
+        f"{name}: missing" for name in sorted({*pins_by_name, *built.texts} - contents.keys())
+    )
+    for name, path in contents.items():
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             yield f"{name}: expected a file, found a link or device"
         elif _OF_THE_HUB.fullmatch(name):
             continue
         elif path.is_dir():
             yield f"{name}: unknown folder"
-        elif name in stated:
-            if wrong := pins.problem(path, stated[name]):
-                yield f"{name}: {wrong}"
+        elif name in pins_by_name:
+            if problem := pins.problem(path, pins_by_name[name]):
+                yield f"{name}: {problem}"
         elif name not in built.texts:
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
@@ -181,16 +184,17 @@ def files(built: BuiltFolder) -> Iterator[str]:
 def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the columns and the footer of its config's features."""
     for config, split in built.with_questions:
-        due = arrow_schema(built.columns(config))
+        expected = arrow_schema(built.columns(config))
         for table in built.tables(config, split):
-            if not table.schema.equals(due):
-                said = (
-                    ", ".join(f"{field.name} ({field.type})" for field in each)
-                    for each in (due, table.schema)
-                )
-                yield "{}/{}: expected the columns {}, found {}".format(config, split, *said)
-            elif table.schema.metadata != due.metadata:
+            if not table.schema.equals(expected):
+                columns = f"expected the columns {_fields(expected)}, found {_fields(table.schema)}"
+                yield f"{config}/{split}: {columns}"
+            elif table.schema.metadata != expected.metadata:
                 yield f"{config}/{split}: the footer states other features than the script"
+
+
+def _fields(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
 def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
@@ -334,7 +338,8 @@ def counted(built: BuiltFolder) -> Iterator[str]:
     known = measured(dataset)
     if built.is_sample or known.version != built.version:
         why = A_SAMPLE if built.is_sample else f"{FILE} is not of {dataset.name} {built.version}"
-        yield from [NotChecked(why)] if marked(dataset.figures, "counted") else []
+        if marked(dataset.figures, "counted"):
+            yield NotChecked(why)
         return
     due = {name: value for name, value in known.counted.items() if value is not None}
     owners = tuple(f"{each.__name__}." for each in marked(dataset.figures, "counted"))
