@@ -95,6 +95,7 @@ class Verification:
         }
 
 
+@paused_garbage_collection()
 def verify(
     built: BuiltFolder,
     source: Sources | None = None,
@@ -147,10 +148,9 @@ def verify_each(
     for dataset in datasets:
         outcome: Verification | ParleyError
         try:
-            with paused_garbage_collection():
-                built = find_folder(build, dataset)
-                source = None if built.is_sample else at_hand(dataset, sources)
-                outcome = verify(built, source, on_step)
+            built = find_folder(build, dataset)
+            source = None if built.is_sample else at_hand(dataset, sources)
+            outcome = verify(built, source, on_step)
         except ParleyError as error:
             outcome = error
         except Exception as error:  # an unexpected error must not hide the other datasets
