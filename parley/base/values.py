@@ -61,6 +61,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, float)
 
 
+def is_values(value: Any) -> bool:
+    """Tell whether a value is a list, a tuple or an array of numpy."""
+    return isinstance(value, list | tuple) or bool(getattr(value, "ndim", 0))
+
+
 FigureValue = int | float | str
 """A number or text of a figure; the text of a stated number says its precision."""
 

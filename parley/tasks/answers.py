@@ -174,7 +174,7 @@ def reader(**parsers: Parser) -> Callable[[str], Mapping[str, Any] | Unreadable]
     Several fields are read in objects, or all of them beside their names. An object may be the
     value of a single field.
     """
-    return _Reader(parsers).read
+    return _AnswerReader(parsers).read
 
 
 class _Place(NamedTuple):
@@ -185,7 +185,7 @@ class _Place(NamedTuple):
     is_alone: bool  # else it stands within a sentence, and only tells that another one differs
 
 
-class _Reader:
+class _AnswerReader:
     """The reader of answers with some fields; `parsers` has the parser of each."""
 
     def __init__(self, parsers: Mapping[str, Parser]) -> None:
@@ -265,7 +265,8 @@ class _Reader:
     def _fields(self, value: Mapping[str, Any]) -> Mapping[str, Any] | Unreadable | None:
         """Return the fields that an object holds, None if it is no answer."""
         value = _without_reasons(value, *self._parsers)
-        if len(value) == 1 and (name := _plain(*value)) not in map(_plain, self._parsers):
+        plain_names = [*map(_plain, self._parsers)]
+        if len(value) == 1 and (name := _plain(*value)) not in plain_names:
             (inner,) = value.values()  # the fields, or the field, by another name
             if not re.fullmatch(_NAME, name) or (not self._is_single and "partner" in name):
                 return None
@@ -273,16 +274,10 @@ class _Reader:
                 return fields
             return self._single(inner) if self._is_single else None
         by_name = {_plain(name): inner for name, inner in value.items()}
-        plain_names = {name: _plain(name) for name in self._parsers}
-        if len(by_name) == len(value) and by_name.keys() >= {*plain_names.values()}:
-            values = {
-                name: parse(_bare(by_name[plain_names[name]]))
-                for name, parse in self._parsers.items()
-            }
-            is_wrong = len(by_name) > len(plain_names) or any(
-                isinstance(parsed, Unreadable) for parsed in values.values()
-            )
-            return Unreadable() if is_wrong else values
+        if len(by_name) == len(value) and by_name.keys() >= {*plain_names}:
+            values = {n: parse(_bare(by_name[_plain(n)])) for n, parse in self._parsers.items()}
+            are_read = not any(isinstance(parsed, Unreadable) for parsed in values.values())
+            return values if are_read and len(by_name) <= len(plain_names) else Unreadable()
         whole = self._single(value) if self._is_single else Unreadable()
         return None if isinstance(whole, Unreadable) else whole
 
@@ -329,9 +324,8 @@ def _is_alone(rest: str, at: int) -> bool:
     before, *behind = rest[rest.rfind("\n", 0, at) + 1 :].split("\n", 1)[0].split(_OBJECT)
     if not _DENIED.search(behind[-1]):  # a comment, or another sentence
         behind[-1] = re.sub(r"^[\s*`]*(?://|#|[.。]\s*(?=[^\W\d]))\D*$", "", behind[-1])
-    return not _DENIED.search(before) and not any(
-        text.strip(_AROUND + "[]}$.,;。\\-") for text in behind
-    )
+    rests = [text.strip(_AROUND + "[]}$.,;。\\-") for text in behind]
+    return not _DENIED.search(before) and not any(rests)
 
 
 # Parsers -----------------------------------------------------------------------------------------
@@ -376,10 +370,8 @@ def some_of(labels: Sequence[str]) -> Parser:
         names = value
         if isinstance(value, Mapping):
             pairs = [(_named(name, labels), _boolean(has)) for name, has in value.items()]
-            known = [label for label, _ in pairs if label is not None]
+            known = [label for label, has in pairs if label is not None and has is not None]
             if len(known) < len(pairs) or sorted(known) != sorted(labels):
-                return Unreadable()
-            if any(has is None for _, has in pairs):
                 return Unreadable()
             names = [label for label, has in pairs if has]
         elif isinstance(value, str):
@@ -425,11 +417,8 @@ def order_of(items: Sequence[str]) -> Parser:
 
 def number_from(low: float, high: float) -> Parser:
     """Return the parser of a number from `low` to `high`: 4, 4/5 on a scale to 5, 80% of 1."""
-    scale = (
-        rf"\s*(?:/|out of)\s*{high:g}|(?P<percent>\s*%)"
-        if (low, high) == (0, 1)
-        else (rf"\s*(?:/|out of)\s*{high:g}(?P<percent>)")
-    )
+    percent = r"\s*%" if (low, high) == (0, 1) else ""
+    scale = rf"\s*(?:/|out of)\s*{high:g}|(?P<percent>{percent})"
     number = re.compile(rf"([-+]?(?:\d+(?:\.\d*)?|\.\d+))(?:{scale})?", re.ASCII)
 
     def parse(value: Any) -> float | Unreadable:

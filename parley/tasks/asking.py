@@ -1,7 +1,4 @@
-"""Questions to a language model; `answers.py` has the readers of what it says.
-
-Nothing here calls a model.
-"""
+"""Questions to a language model, which is called elsewhere; `answers.py` reads what it says."""
 
 import re
 import unicodedata
@@ -93,13 +90,9 @@ def object_schema(**fields: Any) -> dict[str, Any]:
 
 
 LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
-_THOUGHT_ENDS = re.compile(
-    r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|<\|channel\|>final<\|message\|>",
-    re.IGNORECASE,
-)
-_THOUGHT = re.compile(
-    r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis", re.IGNORECASE
-)
+_TAG = "(?:think|thinking|thought|reasoning)>"
+_THOUGHT = re.compile(rf"(?i)<{_TAG}|\[THINK\]|<\|channel\|>analysis")
+_THOUGHT_ENDS = re.compile(rf"(?i)</{_TAG}|\[/THINK\]|<\|channel\|>final<\|message\|>")
 _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 
 

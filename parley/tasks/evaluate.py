@@ -15,7 +15,7 @@ from parley.declaration.measured import measured
 from parley.rows.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE
 from parley.tasks.intervals import Interval, Metric
-from parley.tasks.metrics import Evaluation, Names, Predictions, TaskRows
+from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
 from parley.tasks.predictions import read, validate_predictions, write
 from parley.tasks.task import (
     ALL,
@@ -86,11 +86,7 @@ class Result:
         """The references, which are on all rows."""
         built, name, options = self.evaluation.rows.of
         task = self.task.with_measured(measured(built.dataset).scores.get(name, {}))
-        return tuple(
-            reference
-            for reference in task.references
-            if reference.options.items() <= options.items()
-        )
+        return tuple(r for r in task.references if r.options.items() <= options.items())
 
     @property
     def coverage(self) -> float:
@@ -109,12 +105,10 @@ class Result:
     @property
     def moved(self) -> list[Problem]:
         """Differences of a baseline's score from its own reference, on real data."""
-        problems = []
-        metrics = flat(self.score.metrics)
-        for reference in self.references:
+        problems, metrics = [], flat(self.score.metrics)
+        is_whole = not self.is_sample and self.part == ALL
+        for reference in self.references if is_whole else ():
             if reference.place != MEASURED or reference.name != self.baseline:
-                continue
-            if self.is_sample or self.part != ALL:
                 continue
             has_its_options = self.options == self.task.chosen(reference.options)
             for path, number in flat(reference.metrics).items():
@@ -129,9 +123,7 @@ class Result:
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON: an undefined metric is null, and has a reason."""
         metrics = flat(self.score.metrics)
-        reasons = {
-            path: value.reason for path, value in metrics.items() if isinstance(value, Undefined)
-        }
+        reasons = {path: m.reason for path, m in metrics.items() if isinstance(m, Undefined)}
         numbers = {path: None if path in reasons else metrics[path] for path in metrics}
         return {
             "dataset": self.dataset,
@@ -161,7 +153,7 @@ class Result:
                     "place": reference.place,
                     "note": reference.note,
                     "metrics": tree(
-                        {path: float(text) for path, text in flat(reference.metrics).items()}
+                        {p: float(text) for p, text in flat(reference.metrics).items()}
                     ),
                 }
                 for reference in self.references
@@ -201,26 +193,25 @@ def score(
     source = "standard input" if source == "-" else source
     if predictions is not None:  # whose errors are the caller's
         epochs = [validate_predictions(predictions, task, gold, "the predictions", others)]
-    elif file:
-        with running(built):
-            epochs = read(file, task, gold, others, _remedy(built, task, chosen))
     else:
         with running(built):
-            arguments = task.subset(part.subset).arguments
-            answers = task.baselines[baseline](built, **chosen, **arguments)
-            place = f"the baseline {baseline} of {script_of(built)}"
-            epochs = [validate_predictions(answers, task, gold, place, others)]
+            if file:
+                epochs = read(file, task, gold, others, _remedy(built, task, chosen))
+            else:
+                arguments = task.subset(part.subset).arguments
+                answers = task.baselines[baseline](built, **chosen, **arguments)
+                place = f"the baseline {baseline} of {script_of(built)}"
+                epochs = [validate_predictions(answers, task, gold, place, others)]
     rows = TaskRows(built, name, chosen, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    of_epochs = [(rows, of_epoch) for of_epoch in epochs]
-    result = result_of(of_epochs, source, part, policy, baseline=baseline)
+    result = result_of([(rows, e) for e in epochs], source, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
         write(keep, task, epochs[0].values())
     return result
 
 
 def result_of(
-    epochs: Sequence[tuple[TaskRows, Predictions]],
+    epochs: Sequence[Epoch],
     predictions: str,
     part: Part,
     policy: str = WRONG,
@@ -233,8 +224,7 @@ def result_of(
     `predictions` names them: a baseline, a file, or a log, whose facts are `run`. UsageError if
     the policy drops all.
     """
-    kept = [_kept(rows, answers, policy, predictions) for rows, answers in epochs]
-    evaluation = Evaluation(kept)
+    evaluation = Evaluation([_kept(*epoch, policy, predictions) for epoch in epochs])
     rows = evaluation.rows
     built, name, options = rows.of
     digest = "".join(_digest(of_epoch) for _, of_epoch in epochs)
@@ -271,8 +261,7 @@ def result_of(
 
 def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
     """Return the 95% intervals of the metrics that have one."""
-    intervals = {names: metric.interval for names, metric in metrics.items()}
-    return {names: interval for names, interval in intervals.items() if interval}
+    return {names: of for names, metric in metrics.items() if (of := metric.interval)}
 
 
 def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
@@ -293,13 +282,11 @@ def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
     return scores
 
 
-def _kept(
-    rows: TaskRows, predictions: Predictions, policy: str, of: str
-) -> tuple[TaskRows, Predictions]:
+def _kept(rows: TaskRows, predictions: Predictions, policy: str, of: str) -> Epoch:
     """Return the rows and predictions that are scored by a policy; `of` names the predictions."""
-    if policy != DROP or not any(UNREADABLE in fields for fields in predictions.values()):
-        return rows, predictions
     readable = {key for key, fields in predictions.items() if UNREADABLE not in fields}
+    if policy != DROP or len(readable) == len(predictions):
+        return rows, predictions
     if not readable:
         what = f"{of}: none of {len(rows.gold):,} predictions is readable, so none is left to score"
         raise UsageError(what, remedy="With --unreadable wrong they count as wrong.")

@@ -161,7 +161,8 @@ class Playing:
         lines = [line for line in text.splitlines() if _ACTION.search(line)]
         if any(_ACTION.sub("", line).strip(" \t*_`.!-") for line in lines):
             return "", None, "an action that is not on a line of its own"
-        names = [_action_name(match[1]) for match in matches]
+        # "walk-away" however it is spelled, as "Walk Away"
+        names = [re.sub("walk.*", "walk-away", match[1].casefold()) for match in matches]
         terms_of = [" ".join(match[3].split()) for match in matches]
         actions = {*zip(names, terms_of, strict=True)}
         if len(actions) > 1:
@@ -188,15 +189,7 @@ class Playing:
             fields["end"] = TURN_LIMIT
         if state.end == WALK_AWAY:
             fields["walked_away"] = state.turns[-1].role
-        turns = {role: [turn for turn in state.turns if turn.role == role] for role in self.roles}
-        fields["turns"] = {role: len(turns[role]) for role in self.roles}
-        fields["malformed"] = {
-            role: sum(bool(turn.fault) for turn in turns[role]) for role in self.roles
-        }
+        faults = {role: [t.fault for t in state.turns if t.role == role] for role in self.roles}
+        fields["turns"] = {role: len(of_side) for role, of_side in faults.items()}
+        fields["malformed"] = {role: sum(map(bool, of_side)) for role, of_side in faults.items()}
         return fields
-
-
-def _action_name(word: str) -> str:
-    """Return the name of an action: "walk-away" however it is spelled, as "Walk Away"."""
-    name = word.casefold()
-    return "walk-away" if name.startswith("walk") else name

@@ -97,17 +97,13 @@ class Metric:
 
     def minus(self, other: "Metric") -> "Metric":
         """Return the difference from another metric of the same rows."""
-        is_mean = self.rows is not None and other.rows is not None
-        spreads = (
-            Spread(
-                one.shifts - by.shifts,
-                np.maximum(one.sizes, by.sizes),
-                one.sums - by.sums
-                if is_mean and one.sums is not None and by.sums is not None
-                else None,
-            )
-            for one, by in zip(self.spreads, other.spreads, strict=False)
-        )
+        is_mean, spreads = self.rows is not None and other.rows is not None, []
+        for one, by in zip(self.spreads, other.spreads, strict=False):
+            sums = None
+            if is_mean and one.sums is not None and by.sums is not None:
+                sums = one.sums - by.sums
+            sizes = np.maximum(one.sizes, by.sizes)
+            spreads.append(Spread(one.shifts - by.shifts, sizes, sums))
         return Metric(self.value - other.value, (*spreads,))
 
     @property

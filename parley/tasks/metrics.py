@@ -17,24 +17,13 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import Problem, ScriptError
-from parley.base.values import flat, is_number, tree
+from parley.base.values import flat, is_number, is_values, tree
 from parley.rows.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Metric, Spread, mean_of
-from parley.tasks.task import (
-    MOST,
-    Gold,
-    Score,
-    Task,
-    Undefined,
-    exceeds,
-    is_values,
-    running,
-    script_of,
-    within,
-)
+from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
 
 Array = np.ndarray[Any, Any]
 
@@ -43,6 +32,7 @@ BLOCKS = 100
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
+Epoch = tuple["TaskRows", Predictions]
 
 
 class TaskRows:
@@ -72,11 +62,8 @@ class TaskRows:
 
     def within(
         self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
-    ) -> tuple["TaskRows", Predictions]:
-        """Return the rows of these keys, with the same clusters, and their predictions.
-
-        A part has no folds.
-        """
+    ) -> Epoch:
+        """Return the rows of these keys with their clusters, without folds, and predictions."""
         gold = {key: value for key, value in self.gold.items() if key in keys}
         is_part = self.is_part or (len(gold) < len(self.gold) and not has_folds)
         return TaskRows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
@@ -207,10 +194,7 @@ class TaskRows:
             for names, shift in shifts.items():
                 spreads[names] += (Spread(shift, sizes * (shift != 0)),)
         bounds = self._bounds()
-        return {
-            names: Metric(numbers[names], of_kinds, None, False, *bounds)
-            for names, of_kinds in spreads.items()
-        }
+        return {n: Metric(numbers[n], s, None, False, *bounds) for n, s in spreads.items()}
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
@@ -227,10 +211,8 @@ class TaskRows:
 
     def _numbers(self, scores: Sequence[Score]) -> Score:
         """Return the scores of the folds as numbers: the means over the folds."""
-        of_folds = [
-            {names: self._number(value) for names, value in flat(score.metrics).items()}
-            for score in scores
-        ]
+        metrics_of = [flat(score.metrics) for score in scores]
+        of_folds = [{n: self._number(v) for n, v in of_fold.items()} for of_fold in metrics_of]
         metrics = dict[Names, Any]()
         for names in dict.fromkeys(chain.from_iterable(of_folds)):
             values = [fold[names] for fold in of_folds if names in fold]
@@ -273,7 +255,7 @@ class Evaluation:
     `metrics` the same with their spread over clusters; one is undefined if it is in an epoch.
     """
 
-    def __init__(self, epochs: Sequence[tuple[TaskRows, Predictions]]) -> None:
+    def __init__(self, epochs: Sequence[Epoch]) -> None:
         self.epochs, self.rows = epochs, epochs[0][0]
         self.scores = [rows.measure(predictions) for rows, predictions in epochs]  # of each epoch
         self.score, self.metrics = self.scores[0]
@@ -314,12 +296,10 @@ class Evaluation:
             if len(keys) not in (0, len(rows.gold)):
                 answered, answers = rows.within(keys, predictions, has_folds=True)
                 numbers = flat(answered.score(answers).metrics)
+                numbers = {n: v for n, v in numbers.items() if not isinstance(v, Undefined)}
+                common = numbers.keys() & metrics.keys()
                 same &= {
-                    name
-                    for name, number in numbers.items()
-                    if name in metrics
-                    if not isinstance(number, Undefined)
-                    if math.isclose(number, metrics[name].value)
+                    name for name in common if math.isclose(numbers[name], metrics[name].value)
                 }
         return same
 
@@ -342,18 +322,18 @@ def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
         yield Problem("score", "a Score", type(score).__name__)
         return
     for path, value in flat(score.metrics).items():
+        place = f"metrics.{'.'.join(path)}"
         if task.metrics.keys().isdisjoint(path):
-            what = "is not in the `metrics` of the task; declare what it means"
-            yield Problem(f"metrics.{'.'.join(path)}", what=what)
-        if isinstance(value, Undefined):
-            continue
+            yield Problem(place, what="is not in the `metrics` of the task; declare what it means")
         if is_values(value):
-            yield from _wrong_values(value, f"metrics.{'.'.join(path)}", rows, task.unit)
-        elif not (is_number(value) and math.isfinite(value)):
+            yield from _wrong_values(value, place, rows, task.unit)
+        elif isinstance(value, Undefined):
+            continue
+        elif is_number(value) and math.isfinite(value):
+            yield from exceeding(place, value, task.unit, repr(value))
+        else:
             what = "a finite number, of 64 bits if it is an integer, or Undefined"
-            yield Problem(f"metrics.{'.'.join(path)}", what, f"{value!r:.60}")
-        elif exceeds(value, task.unit):
-            yield Problem(f"metrics.{'.'.join(path)}", within(task.unit), repr(value))
+            yield Problem(place, what, f"{value!r:.60}")
     for name, count in score.counts.items():
         if not (isinstance(count, int) and is_number(count)):
             yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
@@ -364,5 +344,5 @@ def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Pro
     array = np.asarray(values)
     if array.shape != (rows,) or array.dtype.kind not in "biuf" or np.isinf(array).any():
         yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
-    elif array.dtype.kind != "b" and exceeds(float(np.nanmax(abs(array), initial=0)), unit):
-        yield Problem(place, within(unit))
+    elif array.dtype.kind != "b":
+        yield from exceeding(place, float(np.nanmax(abs(array), initial=0)), unit)

@@ -126,26 +126,21 @@ class Questions:
         task, asking, target = self.task, self.asking, self.task.target
         arguments = {**arguments, **asking.examples}
         gold = task.gold(self.built, **arguments)
-        questions = {
-            question.key: question for question in asking.questions(self.built, **arguments)
-        }
+        questions = {q.key: q for q in asking.questions(self.built, **arguments)}
         scored = {id for key, value in self.gold.items() for id in task.dialogues(key, value)}
         free = [key for key, value in gold.items() if scored.isdisjoint(task.dialogues(key, value))]
         if target is None or len(free) < self.shots:
-            raise UsageError(
-                f"shots {self.shots}: {self.built.dataset.name} {self.name} has "
-                f"{len(free) if target else 0:,} examples outside the dialogues that are scored",
-                remedy="Ask a part: limit or subset leaves others as examples.",
-            )
+            title, count = f"{self.built.dataset.name} {self.name}", len(free) if target else 0
+            what = f"{title} has {count:,} examples outside the dialogues that are scored"
+            remedy = "Ask a part: limit or subset leaves others as examples."
+            raise UsageError(f"shots {self.shots}: {what}", remedy=remedy)
         messages: list[Message] = []
         for key in in_order_of_pilots(free)[: self.shots]:
             fields = dict(target(gold[key]))
             answer = json.dumps(asking.answer(fields), ensure_ascii=False)
             if asking.read(answer) != fields:
-                raise ScriptError(
-                    f"{script_of(self.built)}: {self.name}: its reader reads the example "
-                    f"{answer:.200} as another answer"
-                )
+                what = f"its reader reads the example {answer:.200} as another answer"
+                raise ScriptError(f"{script_of(self.built)}: {self.name}: {what}")
             messages += [*_parts(questions[key])[1], {"role": "assistant", "content": answer}]
         return tuple(messages)
 

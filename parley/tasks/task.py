@@ -32,7 +32,7 @@ from parley.base.errors import (
     words_of,
 )
 from parley.base.extras import extra_of
-from parley.base.values import flat, plain, tree
+from parley.base.values import flat, is_values, plain, tree
 from parley.declaration.registry import module_path
 from parley.rows.folder import BuiltFolder
 from parley.schema.nodes import Node
@@ -213,19 +213,13 @@ class Task:
 
     def measured(self) -> dict[str, Reference]:
         """Return the references to baselines, by name and options as `measured.json` has them."""
-        return {
-            " ".join((reference.name, *reference.options.values())): reference
-            for reference in self.references
-            if reference.place == MEASURED
-        }
+        baselines = [reference for reference in self.references if reference.place == MEASURED]
+        return {" ".join((b.name, *b.options.values())): b for b in baselines}
 
     def with_measured(self, scores: Mapping[str, Any]) -> "Task":
         """Return the task whose references to baselines have their scores of `measured.json`."""
         documented = [reference for reference in self.references if reference.place != MEASURED]
-        baselines = [
-            replace(reference, metrics=scores.get(name, {}))
-            for name, reference in self.measured().items()
-        ]
+        baselines = [replace(b, metrics=scores.get(n, {})) for n, b in self.measured().items()]
         return replace(self, references=(*documented, *baselines))
 
     def subset(self, name: str) -> Subset:
@@ -250,11 +244,9 @@ class Task:
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id on the Hub."""
-        choices = [
-            dict(zip(self.options, values, strict=True))
-            for values in product(*self.options.values())
-        ]
-        return {task_id(name, options): options for options in choices}
+        choices = product(*self.options.values())
+        every = [dict(zip(self.options, values, strict=True)) for values in choices]
+        return {task_id(name, options): options for options in every}
 
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
@@ -294,20 +286,16 @@ class Task:
                 yield Problem(place, what="names a document just if it has metrics")
             for path, value in flat(reference.metrics).items():
                 number = f"{place}, {'.'.join(path)}"
-                if not _is_number(value):
+                if _is_number(value):
+                    yield from exceeding(number, float(value), self.unit, value)
+                else:
                     yield Problem(number, "a finite number as its document prints it", repr(value))
-                elif exceeds(float(value), self.unit):
-                    yield Problem(number, within(self.unit), value)
 
 
-def exceeds(value: float, unit: str) -> bool:
-    """Tell whether a number is too large for its unit, beyond rounding."""
-    return abs(value) > MOST.get(unit, math.inf) * (1 + 1e-9)
-
-
-def within(unit: str) -> str:
-    """Return the expected number of a unit, for an error."""
-    return f"a {unit}, at most {MOST[unit]:g}; else name another unit"
+def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[Problem]:
+    """Yield that a number is too large for its unit, beyond rounding."""
+    if abs(value) > MOST.get(unit, math.inf) * (1 + 1e-9):
+        yield Problem(place, f"a {unit}, at most {MOST[unit]:g}; else name another unit", found)
 
 
 def _is_number(value: Any) -> bool:
@@ -320,11 +308,6 @@ def _is_number(value: Any) -> bool:
 def task_id(name: str, options: Mapping[str, str]) -> str:
     """Return the id of a task with these options on the Hub, as "agreement-empathy"."""
     return "-".join((name, *options.values()))
-
-
-def is_values(value: Any) -> bool:
-    """Tell whether a metric is given by the values of its rows."""
-    return isinstance(value, list | tuple) or bool(getattr(value, "ndim", 0))
 
 
 # Right answers in a build ------------------------------------------------------------------------
@@ -357,20 +340,17 @@ def load_gold(
 
     OutputError if the build lacks a config, or the part is empty. UsageError for unknown ids.
     """
-    task = built.dataset.task(name)
+    task, fields = built.dataset.task(name), built.dataset.task(name).gold_key
     if absent := [config for config in task.configs if not built.splits(config)]:
         what = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
         raise OutputError(what, remedy=f"Run {built.rebuild} again.")
-    subset = task.subset(part.subset)
+    arguments = task.subset(part.subset).arguments
     with running(built):
-        gold = whole = task.gold(built, **options, **subset.arguments)
-        fields = task.gold_key
+        gold = whole = task.gold(built, **options, **arguments)
         for key in gold:
             if not isinstance(key, tuple) or len(key) != len(fields):
-                raise ScriptError(
-                    f"{script_of(built)}: {name}: gold: expected tuples of {', '.join(fields)} as "
-                    f"keys, found {key!r:.60}"
-                )
+                what = f"expected tuples of {', '.join(fields)} as keys, found {key!r:.60}"
+                raise ScriptError(f"{script_of(built)}: {name}: gold: {what}")
         if part.subset or part.ids:
             gold = _of_dialogues(built, task, gold, part)
     gold = pilot(built, name, gold, part)
@@ -398,10 +378,8 @@ def _of_dialogues(built: BuiltFolder, task: Task, gold: Gold, part: Part) -> Gol
 
 def _unknown(what: str, ids: Collection[str], count: int, task: Task) -> UsageError:
     """Return the error for ids of no scored dialogue, among so many that were named."""
-    return UsageError(
-        f"{what}: {len(ids):,} of {count:,} name no scored dialogue: {few(sorted(ids))}",
-        remedy=f"Scored are: {task.evaluated_on}.",
-    )
+    problem = f"{len(ids):,} of {count:,} name no scored dialogue: {few(sorted(ids))}"
+    return UsageError(f"{what}: {problem}", remedy=f"Scored are: {task.evaluated_on}.")
 
 
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
@@ -425,12 +403,11 @@ def rows_digest(built: BuiltFolder, task: Task) -> str:
     The digests are those of provenance.json, which `parley verify` recomputes.
     """
     configs = built.provenance["configs"]
-    lines = [
-        f"{config} {split} {record['digest']}\n"
-        for config in sorted(task.configs)
-        for split, record in sorted(configs.get(config, {}).items())
-    ]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    digest = hashlib.sha256()
+    for config in sorted(task.configs):
+        for split, record in sorted(configs.get(config, {}).items()):
+            digest.update(f"{config} {split} {record['digest']}\n".encode())
+    return digest.hexdigest()
 
 
 def script_of(built: BuiltFolder) -> str:
@@ -450,8 +427,7 @@ def running(built: BuiltFolder) -> Iterator[None]:
     except Exception as error:  # an unverified folder may hold anything
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
             raise  # the command line names the extra to install
-        raise ScriptError(
-            f"{script_of(built)} fails on {built.shown} ({words_of(error)})",
-            remedy=f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
-            "else the folder is damaged: build it again.",
-        ) from error
+        what = f"{script_of(built)} fails on {built.shown} ({words_of(error)})"
+        remedy = f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
+        remedy += "else the folder is damaged: build it again."
+        raise ScriptError(what, remedy=remedy) from error
