@@ -78,10 +78,9 @@ def safe(text: str = "", style: str = "", **how: Any) -> Text:
 
 def to_json(value: Any) -> str:
     """Return indented JSON without secrets, and escapes of control and perhaps other characters."""
-    ascii_only = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
-    text = json.dumps(
-        _finite(value), indent=2, ensure_ascii=ascii_only, default=str, allow_nan=False
-    )
+    value = _finite(value)
+    ascii = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    text = json.dumps(value, indent=2, ensure_ascii=ascii, default=str, allow_nan=False)
     return _CONTROLS.sub(lambda m: json.dumps(m[0])[1:-1], without_secrets(text))
 
 

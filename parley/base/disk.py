@@ -49,11 +49,7 @@ def replacing(
             shutil.rmtree(place / _EARLIER, ignore_errors=True)
             with suppress(FileNotFoundError):
                 target.rename(place / _EARLIER)
-            try:
-                new.rename(target)
-            except OSError as error:
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                    raise  # else another process has just moved its own there
+            _move(new, target)
 
 
 @contextmanager
@@ -92,6 +88,15 @@ def beside(target: Path) -> Iterator[Path]:
             yield place
     except OSError as error:
         raise OutputError(_explain(error, target)) from error
+
+
+def _move(folder: Path, target: Path) -> None:
+    """Move a folder to a target, unless another process has just moved its own there."""
+    try:
+        folder.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
 
 
 def _runs_in(target: Path) -> bool:
@@ -246,11 +251,7 @@ def _remove(folder: Path, target: Path | None) -> None:
     """Put back what stood in the target, and remove the folder, its mark last."""
     earlier = folder / _CONTENT / _EARLIER
     if target and earlier.exists() and not target.exists():
-        try:
-            earlier.rename(target)
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another command wrote it
-                raise
+        _move(earlier, target)
     shutil.rmtree(folder / _CONTENT, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
 

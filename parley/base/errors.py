@@ -29,12 +29,9 @@ class Problem:
         return replace(self, place=place + self.place)
 
     def __str__(self) -> str:
-        parts = (
-            self.what,
-            self.expected and f"expected {self.expected}",
-            self.found and f"found {self.found}",
-        )
-        text = ", ".join(filter(None, parts))
+        expected = self.expected and f"expected {self.expected}"
+        found = self.found and f"found {self.found}"
+        text = ", ".join(filter(None, (self.what, expected, found)))
         return f"{self.place}: {text}" if self.place else text
 
 
@@ -47,7 +44,6 @@ class Causes:
         self._first: dict[tuple[str, ...], tuple[Problem, list[str], list[str]]] = {}
 
     def __len__(self) -> int:
-        """Return the number of causes."""
         return len(self._first)
 
     def add(self, part: str, problem: Problem) -> None:
@@ -171,9 +167,8 @@ def is_no_memory(error: BaseException | None) -> bool:
     seen = set()  # an error may be its own cause
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        if isinstance(error, MemoryError):  # pyarrow's too
-            return True
-        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        # pyarrow's is a MemoryError, too
+        if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM:
             return True
         error = error.__cause__ or error.__context__
     return False

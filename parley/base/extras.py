@@ -13,9 +13,6 @@ def extra_of(package: str) -> str:
     for requirement in requires("parley-datasets") or ():
         if match := re.search(r"extra == [\"'](\w+)", requirement):
             by_extra.setdefault(match[1], []).append(requirement)
-    extras = [
-        extra
-        for extra, requirements in by_extra.items()
-        if any(re.match(rf"{re.escape(name)}\b", requirement) for requirement in requirements)
-    ]
+    needs = re.compile(rf"{re.escape(name)}\b").match
+    extras = [extra for extra, requirements in by_extra.items() if any(map(needs, requirements))]
     return min(extras, key=lambda extra: len(by_extra[extra]), default="")

@@ -4,12 +4,8 @@ import json
 import os
 from urllib.parse import quote, unquote
 
-_TOKENS = (
-    "HF_TOKEN",
-    "HUGGING_FACE_HUB_TOKEN",
-    "HF_OIDC_ID_TOKEN",
-    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
-)
+_TOKENS = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN"]
+_TOKENS += ["ACTIONS_ID_TOKEN_REQUEST_TOKEN"]
 _URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # also in lower case
 _SHORTEST = 8  # characters; a shorter text may be a part of any word
 
