@@ -26,6 +26,7 @@ from parley.tasks.task import ALL, Task, rows_digest
 SWAPS = 5_000
 """The most ways to swap the predictions of clusters in a permutation test."""
 SEED = 0
+Statements = dict[Path, Mapping[str, Any]]  # what a log states, nothing of a file
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def compare(
             that it answers, and two are compared on those that both answer.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
-    statements: dict[Path, Mapping[str, Any]] = {}  # what a log states, nothing of a file
+    statements: Statements = {}
     left_out = []
     for path in _files(paths):
         try:
@@ -116,15 +117,8 @@ def compare(
     tables = []
     for (dataset, name, *options), of_task in _by_task(statements, task).items():
         built = find_folder(folder, get(dataset))
-        rows = _rows(
-            built,
-            name,
-            dict(options),
-            {path: statements[path] for path in of_task},
-            paths,
-            advance,
-            policy,
-        )
+        stated = {path: statements[path] for path in of_task}
+        rows = _rows(built, name, dict(options), stated, paths, advance, policy)
         _against_first(rows, metrics)
         labels = Counter(row.label for row in rows)
         for row in rows:
@@ -143,7 +137,7 @@ def _rows(
     built: BuiltFolder,
     name: str,
     options: Mapping[str, str],
-    statements: Mapping[Path, Mapping[str, Any]],
+    statements: Statements,
     paths: Collection[Path],
     advance: Callable[[str, str], None],
     policy: str,
@@ -166,8 +160,7 @@ def _rows(
             continue
         advance("scoring", str(path))
         try:
-            part_of_file = ALL if stated else part
-            result = score_file(built, name, options, str(path), part_of_file, policy)
+            result = score_file(built, name, options, str(path), ALL if stated else part, policy)
         except (UsageError, RecordError) as error:
             if path in paths:
                 raise
@@ -192,9 +185,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return [*files]
 
 
-def _by_task(
-    statements: Mapping[Path, Mapping[str, Any]], task: str
-) -> dict[tuple[Any, ...], list[Path]]:
+def _by_task(statements: Statements, task: str) -> dict[tuple[Any, ...], list[Path]]:
     """Return paths by dataset, task and options; `task` is that of files."""
     tasks = {
         path: (stated["dataset"], stated["task"], *sorted(stated["options"].items()))
@@ -244,10 +235,8 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
     tested: list[tuple[Compared, Names, float]] = []
     for row in rows:
         result = row.result
-        if result is None:
-            continue
-        row.metrics = _chosen(result, metrics)
-        if not row.metrics:
+        row.metrics = _chosen(result, metrics) if result else {}
+        if result is None or not row.metrics:
             continue
         if base is None:
             base, first = result, row.path
@@ -261,8 +250,7 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
             tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
     adjusted = holm([p for *_, p in tested])
     for (row, names, _), p in zip(tested, adjusted, strict=True):
-        difference = replace(row.differences[names], p_holm=p)
-        row.differences = {**row.differences, names: difference}
+        row.differences = {**row.differences, names: replace(row.differences[names], p_holm=p)}
 
 
 def _asked(result: Result) -> dict[str, Any]:
@@ -279,11 +267,8 @@ def _calls(run: Mapping[str, Any]) -> Mapping[str, Any]:
 def _unlike(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """Return where settings differ from those of the one at `path`, as far as both state any."""
     names = {**one, **other} if one and other else ()
-    return tuple(
-        Problem(name, what=f"{one.get(name)}, but {other.get(name)} in {path}")
-        for name in names
-        if one.get(name) != other.get(name)
-    )
+    unlike = [(n, one.get(n), other.get(n)) for n in names if one.get(n) != other.get(n)]
+    return tuple(Problem(n, what=f"{ours}, but {theirs} in {path}") for n, ours, theirs in unlike)
 
 
 def _ways(names: Names) -> Iterator[str]:
@@ -313,8 +298,7 @@ def paired_differences(
     """
     names = [name for name in names if name in one.metrics and name in other.metrics]
     apart: set[Names] = set()
-    sizes = {len(rows.gold) for rows, _ in (*one.epochs, *other.epochs)}
-    if len(sizes) > 1:  # some are dropped
+    if len({len(rows.gold) for rows, _ in (*one.epochs, *other.epochs)}) > 1:  # some are dropped
         apart = {*names}
     elif one.answered != other.answered:
         computed = [name for name in names if one.metrics[name].rows is None]
@@ -323,9 +307,8 @@ def paired_differences(
     common = one.answered & other.answered
     if apart and common:
         ours, theirs = one.within(common), other.within(common)
-        for name in apart:
-            of_both = _difference(ours, theirs, name)
-            differences[name] = replace(of_both, rows=len(common))
+        of_both = {name: _difference(ours, theirs, name) for name in apart}
+        differences |= {name: replace(by, rows=len(common)) for name, by in of_both.items()}
     elif apart:
         differences |= dict.fromkeys(apart, MetricDifference(None, rows=0))
     return {name: differences[name] for name in names}

@@ -47,29 +47,12 @@ from parley.tasks.task import Part, Undefined
 
 @lru_cache(maxsize=1)
 def _questions(
-    dataset: str,
-    name: str,
-    options: str,
-    build: str,
-    subset: str,
-    limit: int,
-    turns: int,
-    swap: bool,
-    shots: int,
-    prompt: str,
+    dataset: str, name: str, options: str, build: str, subset: str, limit: int, **how: Any
 ) -> Questions:
     """Return the questions of a task; the last ones are kept for its solver, scorer and metric."""
     built = find_folder(Path(build), get(dataset))
-    return Questions(
-        built,
-        name,
-        built.dataset.task(name).chosen(json.loads(options)),
-        Part(subset, limit),
-        turns=turns,
-        swap=swap,
-        shots=shots,
-        prompt=prompt,
-    )
+    chosen = built.dataset.task(name).chosen(json.loads(options))
+    return Questions(built, name, chosen, Part(subset, limit), **how)
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -82,9 +65,8 @@ def parley_question(schema: bool, **which: Any) -> Any:
         if not schema or form is None:
             return await generate(state)
         sent = JSONSchema.model_validate(form)
-        return await generate(
-            state, response_schema=ResponseSchema(name="answer", json_schema=sent, strict=True)
-        )
+        answer = ResponseSchema(name="answer", json_schema=sent, strict=True)
+        return await generate(state, response_schema=answer)
 
     return solve
 
@@ -148,11 +130,9 @@ def parley_answers(**which: Any) -> Any:
         reason = prediction.get(UNREADABLE)
         rows, answer = questions.answered({key: prediction})
         alone = rows.score(answer).metrics
+        value = {name: alone[name] for name in questions.task.per_prediction}
         return Score(
-            value={
-                "readable": float(UNREADABLE not in prediction),
-                **{name: alone[name] for name in questions.task.per_prediction},
-            },
+            value={"readable": float(UNREADABLE not in prediction), **value},
             answer=None if reason else _text(questions.task.answer(prediction)),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={

@@ -13,6 +13,7 @@ from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.tasks.metrics import Predictions
 from parley.tasks.predictions import is_log
 from parley.tasks.questions import Answer, Questions
 from parley.tasks.task import ALL, Part
@@ -53,16 +54,8 @@ def score_file(
         if value is not None and value != of_log[option]:
             raise UsageError(f"--set {option}={value}: the log is of {option}={of_log[option]}")
     asked_part = Part(stated["subset"], stated["limit"])
-    questions = Questions(
-        built,
-        name,
-        of_log,
-        asked_part,
-        turns=stated.get("turns", 0),
-        swap=stated.get("swap", False),
-        shots=stated.get("shots", 0),
-        prompt=stated.get("prompt", ""),
-    )
+    settings = {key: stated[key] for key in ("turns", "swap", "shots", "prompt") if key in stated}
+    questions = Questions(built, name, of_log, asked_part, **settings)
     epochs = _epochs(file, log, questions)
     cut = questions.cut(epochs[0].keys())
     if part not in (ALL, asked_part, cut):
@@ -141,10 +134,8 @@ def _unfinished(log: Any) -> Iterator[Problem]:
     """Yield why a log lacks answers."""
     if log.status != "success":
         reasons = [_reason(sample.error) for sample in log.samples or () if sample.error]
-        status = log.status
-        if reasons:
-            status += f": {len(reasons):,} questions failed, the first: {reasons[0]}"
-        yield Problem("status", "success", status)
+        failed = f": {len(reasons):,} questions failed, the first: {reasons[0]}" if reasons else ""
+        yield Problem("status", "success", log.status + failed)
         return
     epochs = range(1, (log.eval.config.epochs or 1) + 1)
     expected = {(id, epoch) for id in log.eval.dataset.sample_ids or () for epoch in epochs}
@@ -207,9 +198,7 @@ def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:
     return [answer_of(output)]
 
 
-def _facts(
-    log: Any, questions: Questions, epochs: Sequence[Mapping[Key, Prediction]]
-) -> dict[str, Any]:
+def _facts(log: Any, questions: Questions, epochs: Sequence[Predictions]) -> dict[str, Any]:
     """Return what a report states of a log."""
     stated, prompt, sides = log.eval.metadata, questions.prompt, log.eval.model_roles or {}
     samples = log.samples
