@@ -51,9 +51,8 @@ _LANGUAGES = """
 """
 # an entry without a key, or a field without a comma before it
 _NO_BIBTEX = re.compile(r'^@\w+\{(?![^\s,{}]+,)|[}"\w]\s*\n\s*\w+\s*=\s*[{"\d]', re.MULTILINE)
-_LANGUAGE = re.compile(
-    rf"({'|'.join(_LANGUAGES.split())}|[a-z]{{3}})(-[A-Za-z0-9]{{2,8}})*|code|multilingual"
-)
+_CODES = "|".join(_LANGUAGES.split())
+_LANGUAGE = re.compile(rf"({_CODES}|[a-z]{{3}})(-[A-Za-z0-9]{{2,8}})*|code|multilingual")
 
 
 def _sections(body: str) -> dict[str, str]:
@@ -81,11 +80,10 @@ def card_has_its_parts(folder: DatasetFolder) -> Iterator[str]:
     _, body = folder.card
     titles = re.findall(r"^## (.*)$", body, re.MULTILINE)
     if titles != [*SECTIONS]:
-        lacking, unknown = SECTIONS.keys() - set(titles), set(titles) - SECTIONS.keys()
         problem = "has another order"
-        if unknown:
+        if unknown := {*titles} - SECTIONS.keys():
             problem = f"has the unknown {', '.join(sorted(unknown))}"
-        elif lacking:
+        elif lacking := SECTIONS.keys() - {*titles}:
             problem = f"lacks {', '.join(sorted(lacking))}"
         yield f"README.md: {problem}; let its second-level headings be {', '.join(SECTIONS)}"
     for unfinished in re.findall("TODO|More Information Needed", body):
@@ -110,9 +108,8 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
     about = (sys.modules[builder.__module__].__doc__, builder.__doc__)
     places = {file: str(pin["url"]) for file, pin in dataset.pins.items()}
     places["HOMEPAGE"] = builder.HOMEPAGE
-    left = []
-    if none := [file for file, url in places.items() if url.startswith(PLACEHOLDER)]:
-        left.append(f"{script}, pins.py: {PLACEHOLDER} for {few(none)}")
+    none = [file for file, url in places.items() if url.startswith(PLACEHOLDER)]
+    left = [f"{script}, pins.py: {PLACEHOLDER} for {few(none)}"] if none else []
     _, body = folder.card
     texts = {
         "README.md": without_parts(body),
@@ -136,9 +133,8 @@ def card_has_the_form_of_the_hub(folder: DatasetFolder) -> Iterator[str]:
     """Front matter has the Hub's tasks, licences and languages; the citation is BibTeX."""
     front, _ = folder.card
     DatasetCard.load(folder.dataset.card)  # parses the card like the Hub
-    for key in _KEYS:
-        if not front.get(key):
-            yield f"README.md: the front matter lacks {key}; add it"
+    for key in (key for key in _KEYS if not front.get(key)):
+        yield f"README.md: the front matter lacks {key}; add it"
     tasks = front.get("task_categories") or []
     for task in tasks if isinstance(tasks, list) else [tasks]:
         if task not in TASKS:

@@ -19,6 +19,7 @@ from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
 from parley.verification.verify import lines_of, verify
 
+Choice = tuple[Alternatives, list[Any], str]  # alternatives, with their values and the path
 # Errors of a figure on a sample that is too small
 _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
 
@@ -91,9 +92,8 @@ def sample_builds(folder: DatasetFolder) -> Iterator[str]:
 def sample_verifies(folder: DatasetFolder) -> Iterator[str]:
     """The checks of `parley verify` and of the dataset pass on the built sample."""
     for check in verify(folder.built).checks:
-        if check.name == transcripts.__name__:  # which has a rule of its own
-            continue
-        for problem in check.problems:
+        # the transcripts have a rule of their own
+        for problem in check.problems if check.name != transcripts.__name__ else ():
             mend = f"fix the rows or the check: {check.definition}"
             yield one_line(f"{check.name}: {problem}; {mend}")
 
@@ -151,9 +151,7 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
             yield f"{problem}; add one, or narrow the shape if upstream has none"
 
 
-def _alternatives(
-    node: Node, values: list[Any], path: str
-) -> Iterator[tuple[Alternatives, list[Any], str]]:
+def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Choice]:
     if isinstance(node, Alternatives):
         yield node, values, path
     for part in node.parts(values, path):
@@ -163,8 +161,7 @@ def _alternatives(
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     """`transcript.py` names configs and columns, and gives each row its facets and its turns."""
     dataset, declared = folder.dataset, folder.dataset.configs
-    configs = getattr(dataset.transcript, "CONFIGS", ())
-    for config in configs:
+    for config in getattr(dataset.transcript, "CONFIGS", ()):
         if config not in declared:
             yield f"transcript.py: CONFIGS: no config {config}; name one"
     for name in ("BESIDE", "TABLES"):
@@ -176,8 +173,7 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
 
 def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:
     """Each view says whose dialogues it shows, and their config what a dialogue holds."""
-    configs = folder.dataset.configs
-    script = f"{folder.dataset.name}.py"
+    configs, script = folder.dataset.configs, f"{folder.dataset.name}.py"
     for name, view in configs.items():
         if not isinstance(view, View):
             continue

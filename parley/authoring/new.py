@@ -21,16 +21,12 @@ def write_skeleton(name: str, home: Path) -> Path:
             if file.suffix != ".pyc":
                 path = folder / file.relative_to(SKELETON).as_posix().replace(_NAME, name)
                 path.parent.mkdir(exist_ok=True)
-                path.write_text(_text(file, name), encoding="utf-8")
+                text = file.read_text(encoding="utf-8").replace(_NAME, name)
+                path.write_text(text.replace(_TITLE, _title(name)), encoding="utf-8")
         dataset = Dataset(name, folder)
         dataset.card.write_text(renewed_card(dataset), encoding="utf-8")
         shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of importing the script
     return target
-
-
-def _text(file: Path, name: str) -> str:
-    text = file.read_text(encoding="utf-8")
-    return text.replace(_NAME, name).replace(_TITLE, _title(name))
 
 
 def _title(name: str) -> str:

@@ -39,9 +39,7 @@ _SOME = 10  # rows or cells that are tried, of many
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
     """Each task reads configs and columns, gold is of rows and scores best, baselines score."""
     configs = folder.dataset.configs
-    columns = [
-        f"{name}.{column.path}" for name, config in configs.items() for column in columns_of(config)
-    ]
+    columns = [f"{name}.{column.path}" for name in configs for column in columns_of(configs[name])]
     for name, task in folder.dataset.tasks.items():
         where = f"{_file(folder)}: {name}"
         if absent := [config for config in task.configs if config not in configs]:
@@ -61,9 +59,7 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if key not in gold:
             problem = f"{key} is no key of gold on the sample"
             yield f"{where}: example: {problem}; take one, such as {next(iter(gold))}"
-        tries = {
-            baseline: _of_baseline(folder, name, baseline, gold) for baseline in task.baselines
-        }
+        tries = {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
         if task.format is JSON_LINES and not isinstance(task.asking, Playing):
             rows = TaskRows(folder.built, name, task.chosen({}), gold)
             tries = {"right answers": problems_of_answers(rows), **tries}
@@ -104,11 +100,8 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
     if task.format is not JSON_LINES or isinstance(task.asking, Playing):
         return
     right = right_answers(task, gold)
-    are_right = all(
-        prediction == right[tuple(prediction[name] for name in task.key)]
-        for prediction in predictions
-    )
-    if baseline not in task.upper and are_right:
+    are_right = [p == right[tuple(p[name] for name in task.key)] for p in predictions]
+    if baseline not in task.upper and all(are_right):
         problem = "it reads them, or they are too few; name it in `upper` if it may know them"
         yield f"{baseline}: gives all right answers of the sample: {problem}"
 
@@ -161,12 +154,10 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
             remedy = "repair the metric, or say in `unit` that less is better"
             yield f"{' '.join(path)}: {problem}; {remedy}"
         elif path in unread and path in all_wrong:
-            if high > value:  # less is better
-                expected, is_better = all_wrong[path], unread[path] < all_wrong[path] - 1e-9
-            else:
-                expected = max(all_wrong[path], 0)
-                is_better = unread[path] > expected + 1e-9
-            if is_better:
+            less_is_better = high > value
+            expected = all_wrong[path] if less_is_better else max(all_wrong[path], 0)
+            gain = expected - unread[path] if less_is_better else unread[path] - expected
+            if gain > 1e-9:
                 problem = f"expected {expected:g} for unreadable answers, as for wrong ones"
                 remedy = "count them as wrong"
                 yield f"{' '.join(path)}: {problem}, found {unread[path]:g}; {remedy}"
@@ -200,15 +191,13 @@ def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[str]:
     for name, task in folder.dataset.tasks.items():
         where, built = f"{_file(folder)}: {name}: asking", folder.built
         try:
-            problems: list[str] = []
-            for options in task.ids(name).values():
-                problems += _of_keys(built, name, options)
+            every = task.ids(name).values()
+            problems = [line for options in every for line in _of_keys(built, name, options)]
             if not problems and isinstance(task.asking, Asking):
                 questions = Questions(built, name, task.chosen({}))
                 with running(built):
-                    problems += _of_labels(questions)
-                    problems += _of_turns(questions)
-                    problems += _of_gold(questions)
+                    for problems_of in (_of_labels, _of_turns, _of_gold):
+                        problems += problems_of(questions)
         except ParleyError as error:
             problems = [*lines_of(error)]
         yield from (f"{where}: {problem}" for problem in dict.fromkeys(problems))
@@ -235,10 +224,8 @@ def _of_labels(questions: Questions) -> Iterator[str]:
     """Yield the labels that a question lacks, and the answers that are not read as they are."""
     task, asking = questions.task, questions.asking
     right = [task.answer(fields) for fields in right_answers(task, questions.gold).values()]
-    texts = [
-        "\n".join(message["content"] for message in question.messages)
-        for question in questions.by_key.values()
-    ]
+    chats = [question.messages for question in questions.by_key.values()]
+    texts = ["\n".join(message["content"] for message in chat) for chat in chats]
     answers = [*right]
     with suppress(ScriptError):  # some shapes have no columns
         for column in task.node.columns(""):
@@ -247,9 +234,8 @@ def _of_labels(questions: Questions) -> Iterator[str]:
                 with_label = [{**right[0], field: value} for value in (label, [label])]
                 with_label = [f for f in with_label if task.node.fits({**task.example, **f})]
                 answers += with_label
-                forms = [label]
-                for fields in with_label:
-                    forms += asking.answer(fields).values()
+                answered = (asking.answer(fields).values() for fields in with_label)
+                forms = [label, *chain.from_iterable(answered)]
                 names = "|".join(in_any_form(form) for form in forms if isinstance(form, str))
                 pattern = re.compile(rf"(?i)(?<![a-z0-9_-])(?:{names})(?![a-z0-9_-])")
                 if names and not all(map(pattern.search, texts)):
