@@ -29,6 +29,7 @@ from parley.schema.features import arrow_schema, item_of, labels_of
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
+Place = tuple[str, str]  # a config and a split
 
 _CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 _LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
@@ -94,12 +95,10 @@ class Dialogue:
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             words, name = words_of(error), self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
-            raise ScriptError(
-                f"{name}: {what} fails on this row ({words})",
-                *self._odd(),
-                remedy=f"If `parley verify {name}` holds for the folder, fix transcript.py; "
-                "else the row is damaged: build it again.",
-            ) from error
+            remedy = f"If `parley verify {name}` holds for the folder, fix transcript.py; "
+            remedy += "else the row is damaged: build it again."
+            message = f"{name}: {what} fails on this row ({words})"
+            raise ScriptError(message, *self._odd(), remedy=remedy) from error
         return result
 
     def _odd(self) -> list[Problem]:
@@ -316,9 +315,7 @@ def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
     return [(config, split) for config in configs for split in folder.splits(config)]
 
 
-def _as_id(
-    value: Any, dataset: Dataset, place: tuple[str, str], number: int, column: str = ""
-) -> Id:
+def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str = "") -> Id:
     """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
 
     `place` is the config and split of its row; `column` is its column, if not the first.
@@ -328,12 +325,10 @@ def _as_id(
     config, split = place
     field = column or next(iter(dataset.configs[config].features))
     where = f"{dataset.name}: {config}/{split}[{number}].{field}"
-    raise OutputError(
-        "",
-        Problem(where, "the id of a dialogue, text or a whole number", f"{value!r:.60}"),
-        remedy=f"If `parley verify {dataset.name}` holds for the folder, name such a column in "
-        f"{dataset.name}/transcript.py; else the row is damaged: build it again.",
-    )
+    problem = Problem(where, "the id of a dialogue, text or a whole number", f"{value!r:.60}")
+    remedy = f"If `parley verify {dataset.name}` holds for the folder, name such a column in "
+    remedy += f"{dataset.name}/transcript.py; else the row is damaged: build it again."
+    raise OutputError("", problem, remedy=remedy)
 
 
 def _related(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:

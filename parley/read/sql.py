@@ -216,9 +216,8 @@ def with_texts(connection: Any, statement: str) -> str:
 
 def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
     """Return the ids of dialogues in the first column of a result, each once; else UsageError."""
-    result = until_interrupted(
-        connection, lambda: connection.execute(statement_of(connection, query))
-    )
+    execute = connection.execute
+    result = until_interrupted(connection, lambda: execute(statement_of(connection, query)))
     names = {"id", *getattr(built.dataset.transcript, "TABLES", {}).values()}
     names |= {next(iter(built.dataset.configs[name].features)) for name, _ in places(built)}
     if (name := result.description[0][0]) not in names:
@@ -226,9 +225,8 @@ def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
         raise UsageError("", Problem("the query", what, name))
     rows = until_interrupted(connection, result.fetchall)
     if not rows or any(row[0] is None for row in rows):
-        raise UsageError(
-            "", Problem("the query", "ids in its first column", "null" if rows else "no row")
-        )
+        lack = "null" if rows else "no row"
+        raise UsageError("", Problem("the query", "ids in its first column", lack))
     return list(dict.fromkeys(str(row[0]) for row in rows))
 
 

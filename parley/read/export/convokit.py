@@ -42,12 +42,8 @@ def convokit(
             (*speaker(row, entry), entry[text] or "", _without(entry, text) | {"turn": turn})
             for turn, entry in enumerate(row[turns])
         ]
-        meta = _without(row, turns) | {"split": dialogue.split}
-        return (
-            [f"{dialogue.split} {dialogue.id} {n}" for n in range(len(utterances))],
-            meta,
-            utterances,
-        )
+        ids = [f"{dialogue.split} {dialogue.id} {n}" for n in range(len(utterances))]
+        return ids, _without(row, turns) | {"split": dialogue.split}, utterances
 
     def write(built: BuiltFolder, folder: Path) -> None:
         chosen = (dialogue for dialogue in dialogues(built) if turns in dialogue.row)
@@ -84,10 +80,8 @@ def write_corpus(
                 raise ValueError(f"the utterance {id!r:.60} comes twice")
             utterance: dict[str, Any] = {"id": id, "conversation_id": ids[0], "text": text}
             utterance |= {"speaker": speaker, "meta": turn_meta, "reply-to": before}
-            utterances[id] = utterance | {
-                "timestamp": turn_meta[time] if time else number,
-                "vectors": [],
-            }
+            utterance |= {"timestamp": turn_meta[time] if time else number, "vectors": []}
+            utterances[id] = utterance
     index = {
         "utterances-index": _types(utterance["meta"] for utterance in utterances.values()),
         "speakers-index": _types(speakers.values()),

@@ -58,7 +58,7 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
     dataset, builder = built.dataset, built.dataset.builder
     context = mlc.Context()
     texts = _sections(body)
-    sources = built.provenance["sources"].values()
+    urls = dict.fromkeys(pin["url"] for pin in built.provenance["sources"].values())
     uses = [f"{name}: {config.use}" for name, config in dataset.configs.items() if config.use]
     described = {
         "@context": context.rdf.context | {"prov": "http://www.w3.org/ns/prov#"},
@@ -78,9 +78,7 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
         **{f"rai:{name}": texts[of] for name, of in _SAID.items() if of in texts},
         "rai:dataUseCases": [*uses, *(f"to predict {t.summary}" for t in dataset.tasks.values())],
         "rai:hasSyntheticData": "machine-generated" in front.get("language_creators", ()),
-        "prov:wasDerivedFrom": [
-            {"@id": url} for url in dict.fromkeys(pin["url"] for pin in sources)
-        ],
+        "prov:wasDerivedFrom": [{"@id": url} for url in urls],
         "prov:wasGeneratedBy": [
             {"@type": "prov:Activity", "prov:label": name, "sc:description": texts[of]}
             for name, of in _ACTIVITIES.items()
@@ -101,8 +99,7 @@ def _licences(front: Mapping[str, Any], built: BuiltFolder) -> list[str]:
     named = front.get("license", "unknown")
     try:
         names = [
-            canonicalize_license_expression(name)
-            for name in ([named] if isinstance(named, str) else named)
+            *map(canonicalize_license_expression, [named] if isinstance(named, str) else named)
         ]
     except InvalidLicenseExpression:
         return [licence_section(built.card, "README.md") or built.dataset.builder.LICENSE]
@@ -164,11 +161,8 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
                 "transform": {"regex": f"(?:{config}/)?({'|'.join(splits)})(?:-.+)?$"},
             },
         }
-        fields = [
-            _field((config, name), feature, meanings)
-            for name, feature in features.items()
-            if name not in left_out
-        ]
+        described = [name for name in features if name not in left_out]
+        fields = [_field((config, name), features[name], meanings) for name in described]
         about = _named("cr:RecordSet", config, config, description)
         yield about | {"field": [split, *fields]}
         rows: list[dict[str, Any]] = [{"name": split} for split in splits]
@@ -207,12 +201,8 @@ def _field(
     field |= {"repeated": True} if repeated else {}
     if isinstance(inner, dict):
         above = f"{place}[]" if repeated else place
-        return field | {
-            "subField": [
-                _field((*path, key), field, meanings, f"{above}.{key}")
-                for key, field in inner.items()
-            ]
-        }
+        within = [_field((*path, k), of, meanings, f"{above}.{k}") for k, of in inner.items()]
+        return field | {"subField": within}
     if labels_of(inner):
         field["references"] = {"field": {"@id": f"labels/{'/'.join(path)}/value"}}
     json_path = ".".join(key if key.isidentifier() else repr(key) for key in keys)

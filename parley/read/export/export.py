@@ -54,7 +54,6 @@ _FROM = {"system": "system", "user": "human", "assistant": "gpt"}  # role -> as 
 Ids = Collection[str] | None
 Keys = tuple[str, ...]
 SAMPLE = "SAMPLE.txt"  # beside what was exported of a sample
-_SAMPLE_TEXT = "These files were made of the invented sample of {}: they hold no data of it.\n"
 
 
 def formats(dataset: Dataset) -> dict[str, Callable[..., None]]:
@@ -79,10 +78,7 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
     built.require_whole()
     with replacing(target) as folder:
         with explained(built):
-            if ids is None:
-                offered[format](built, folder)
-            else:
-                offered[format](built, folder, ids)
+            offered[format](built, folder, *(() if ids is None else (ids,)))
         note_sample(built, folder)
         return sorted(files_in(folder))
 
@@ -105,8 +101,8 @@ def explained(built: BuiltFolder) -> Iterator[None]:
 def note_sample(built: BuiltFolder, folder: Path) -> None:
     """Note beside files made of a sample that they hold no data of the dataset."""
     if built.is_sample:
-        text = _SAMPLE_TEXT.format(built.dataset.name)
-        (folder / SAMPLE).write_text(text, encoding="utf-8")
+        text = f"These files were made of the invented sample of {built.dataset.name}: "
+        (folder / SAMPLE).write_text(f"{text}they hold no data of it.\n", encoding="utf-8")
 
 
 def _misfits(built: BuiltFolder) -> Iterator[Problem]:
@@ -207,10 +203,8 @@ def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
     dataset = built.dataset
     named = {next(iter(built.columns(config))) for config, _ in places(built)}
     named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
-    return {
-        config: [column for column in built.columns(config) if column in named]
-        for config, _ in built.declared
-    }
+    configs = dict.fromkeys(config for config, _ in built.declared)
+    return {config: [c for c in built.columns(config) if c in named] for config in configs}
 
 
 def without_dialogues(built: BuiltFolder) -> list[str]:

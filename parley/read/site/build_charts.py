@@ -49,11 +49,9 @@ class Counts:
         differences: Facets = {DIFFERS: [*differs]} if differs else {}
         facets = differences | dialogue.facets
         if (sides := len(sides_of(facets))) > MOST_SIDES:
-            raise ScriptError(
-                f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}: expected "
-                f"at most {MOST_SIDES} sides, found {sides}",
-                remedy="Give the values of more sides without their names.",
-            )
+            where = f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}"
+            what = f"{where}: expected at most {MOST_SIDES} sides, found {sides}"
+            raise ScriptError(what, remedy="Give the values of more sides without their names.")
         is_beside = dialogue.config in getattr(dialogue.dataset.transcript, "BESIDE", {})
         for number, turn in enumerate([] if is_beside else dialogue.transcript.turns):
             self._numbers["deal actions" if turn.action else "utterances"] += 1
@@ -121,7 +119,7 @@ class Counts:
                 for label, turns in by_count
             ]
             count = len(set().union(*labels.values()))
-            yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", (count, count), bars)
+            yield f"turns-{kind}", _counted(f"Turns by {kind}", kind, "turns", count, count, bars)
 
     def _home(self, label: str, rows: set[int]) -> Where:
         """Return the filter and value that these dialogues alone have, if there is one."""
@@ -161,7 +159,7 @@ class Counts:
             other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
             title = f"{name[:1].upper()}{name[1:]}{other}"
             having = len({(row, side) for row, side, _ in parts[kind]})
-            chart = _counted(title, name, counted, (having, self._numbers[counted]), bars)
+            chart = _counted(title, name, counted, having, self._numbers[counted], bars)
             widen = " The ranges widen." if scale and scale["widens"] else ""
             yield title, replace(chart, about=chart.about + widen)
 
@@ -194,15 +192,12 @@ def dataset_charts(
         yield name, chart
 
 
-def _counted(
-    title: str, by: str, counted: str, number: tuple[int, int], bars: Sequence[Bar]
-) -> Bars:
+def _counted(title: str, by: str, counted: str, having: int, every: int, bars: list[Bar]) -> Bars:
     """Return a chart of the first bars, which says what they count.
 
-    `number` is how many have a value, and how many there are.
+    `having` is how many have a value, `every` how many there are.
     """
     first, rest = tuple(bars[:_MOST_BARS]), bars[_MOST_BARS:]
-    having, every = number
     about = f"{having:,} of {every:,}" if having < every else f"{having:,}"
     about += f" {counted} by {by}."
     if (total := sum(int(bar.values[0]) for bar in first)) != having:

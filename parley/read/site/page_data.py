@@ -58,8 +58,9 @@ def write_data(
     """
     folder.mkdir()
     dataset, files = built.dataset, selection.files
+    citation = dataset.builder.CITATION.strip()
     counts, index = Counts(built), _Index(built)
-    parts = _Parts(folder, lambda written: on_dialogues(dataset.name, written))
+    parts = _PartScripts(folder, lambda written: on_dialogues(dataset.name, written))
     for dialogue in _selected(built, selection.ids):
         beside, differences = files.beside(dialogue.id) if files else ({}, [])
         counts.add(dialogue, differences)
@@ -72,11 +73,7 @@ def write_data(
     content = {
         "places": list(index.places.values()),
         "default": dataset.default,
-        "dataset": {
-            "name": dataset.name,
-            "version": built.version,
-            "citation": dataset.builder.CITATION.strip(),
-        },
+        "dataset": {"name": dataset.name, "version": built.version, "citation": citation},
         "languages": list(index.languages),
         "parts": parts.first,
         "tables": _write_tables(built, folder),
@@ -134,7 +131,7 @@ class _Index:
                 self.documents.update(id for _, ids in pool.grades for id in ids)
 
 
-class _Parts:
+class _PartScripts:
     """Scripts of a limited size that hold the text of the dialogues.
 
     `first` has the number of the first dialogue of each.

@@ -43,13 +43,14 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     "tasks": ("Tasks",),
     "sources": (),
 }
+OnDialogues = Callable[[str, int], None]
 _SHOWN_PARTS = ("splits", "row", "fields", "figures", "tasks", "citation")
 
 
 def write_site(
     folders: Sequence[BuiltFolder],
     output: Path,
-    on_dialogues: Callable[[str, int], None] = lambda where, done: None,
+    on_dialogues: OnDialogues = lambda where, done: None,
     selection: Selection = ALL,
 ) -> None:
     """Write the site of these builds, and replace an old site only at the end.
@@ -103,21 +104,17 @@ class Site:
         for path in (_HERE / "assets").iterdir():  # an error of copytree is many in one
             shutil.copyfile(path, site / "assets" / path.name)
 
-    def write_dataset(
-        self, site: Path, name: str, on_dialogues: Callable[[str, int], None]
-    ) -> None:
+    def write_dataset(self, site: Path, name: str, on_dialogues: OnDialogues) -> None:
         """Write the pages and the data of one dataset."""
-        described, folder = self.datasets[name], site / name
-        folder.mkdir()
-        counts = write_data(
-            described.built, folder / "data", described.load, on_dialogues, self._selection
-        )
+        described, data = self.datasets[name], site / name / "data"
+        data.parent.mkdir()
+        counts = write_data(described.built, data, described.load, on_dialogues, self._selection)
         self._counts[name] = counts.numbers
         notes = self._selection.files.notes if self._selection.files else []
         about = {"dataset": described, "counts": counts, "root": "../", "notes": notes}
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(about)
-            (folder / page).write_text(text, encoding="utf-8")
+            (site / name / page).write_text(text, encoding="utf-8")
 
     def write_front(self, site: Path) -> None:
         """Write the first page and the README, with the counts of the datasets written so far."""
@@ -198,11 +195,8 @@ class Description:
         """The languages and licences that the card's front matter states."""
         front, _ = self._card
         stated = {"languages": front.get("language"), "licence": front.get("license")}
-        return {
-            label: [str(value) for value in (values if isinstance(values, list) else [values])]
-            for label, values in stated.items()
-            if values
-        }
+        lists = {k: v if isinstance(v, list) else [v] for k, v in stated.items() if v}
+        return {label: [*map(str, values)] for label, values in lists.items()}
 
     @cached_property
     def published(self) -> PublicationNote | None:

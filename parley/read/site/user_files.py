@@ -26,7 +26,8 @@ from parley.rows.folder import BuiltFolder
 from parley.tasks.formats import UNREADABLE
 
 Keys = tuple[str, ...]
-Known = dict[str, dict[Keys, str | None]]  # of what -> key -> the text of an utterance
+OfKeys = dict[Keys, str]  # columns of a key -> what they are of
+Texts = dict[Keys, str | None]  # key -> the text of an utterance
 # How DuckDB reads a format with values as the file has them
 _CSV = ("csv", ", all_varchar = true, comment = ''")
 _JSON = ("json", ", maximum_depth = 1")
@@ -71,12 +72,10 @@ class UserFiles:
                 if config.keys in keys and built.splits(name)
             ]
             first = len(beside)  # of files
-            whole = {
-                column
-                for config in built.dataset.configs.values()
-                for column in {*config.keys} & {*config.features}
-                if "int" in getattr(config.features[column], "dtype", "")
-            }
+            whole = set[str]()
+            for config in built.dataset.configs.values():
+                types = {c: getattr(config.features.get(c), "dtype", "") for c in config.keys}
+                whole |= {column for column, kind in types.items() if "int" in kind}
             for file in dict.fromkeys(files):
                 try:
                     name = file.stem if stems.count(file.stem) == 1 else str(file)
@@ -101,14 +100,10 @@ class UserFiles:
         """Return what to show beside a dialogue, and each difference in it."""
         by_part = self._beside.get(id, {})
         turns = {part[1]: notes for part, notes in by_part.items() if part[0] == "turns"}
-        facts: list[tuple[str, str]] = []
-        differences: list[str] = []
-        for part, notes in by_part.items():
-            for note in notes:
-                if part[0] != "turns":
-                    facts.append((", ".join([note.kind, *part[1:]]), note.text))
-                if note.kind == DIFFERS:
-                    differences.append(note.text)
+        pairs = [(part, note) for part, notes in by_part.items() for note in notes]
+        of_rest = [(part[1:], note) for part, note in pairs if part[0] != "turns"]
+        facts = [(", ".join([note.kind, *part]), note.text) for part, note in of_rest]
+        differences = [note.text for _, note in pairs if note.kind == DIFFERS]
         return {"turns": turns, "facts": facts} if by_part else {}, differences
 
     def _ask(self, query: str) -> list[Any]:
@@ -119,9 +114,7 @@ class UserFiles:
         kinds = {column: kind for column, kind, *_ in self._ask(f"describe from {source}")}
         return _Relation(name, source, of, keys, {c: k for c, k in kinds.items() if c not in keys})
 
-    def _described(
-        self, file: Path, name: str, known: dict[Keys, str], whole: set[str]
-    ) -> _Relation:
+    def _described(self, file: Path, name: str, known: OfKeys, whole: set[str]) -> _Relation:
         """Return a file, whose columns tell what its rows are of."""
         require_utf8(file)
         reader = _READERS.get(file.name.lower().removesuffix(".gz").rpartition(".")[2])
@@ -151,9 +144,7 @@ class UserFiles:
         source = f"(select {', '.join(values)} from {source})"  # noqa: S608
         return self._relation(name, source, known[keys], keys)._replace(is_file=True)
 
-    def _keep(
-        self, rows: _Relation, configs: list[_Relation], known: dict[Keys, str | None]
-    ) -> None:
+    def _keep(self, rows: _Relation, configs: list[_Relation], known: Texts) -> None:
         """Keep the values of a file, but its texts, which are compared with ours."""
         has_text = rows.of == "turns" and bool(rows.kinds.pop("text", ""))
         if not rows.kinds:
@@ -254,11 +245,11 @@ class UserFiles:
         return equal
 
 
-def _known(built: BuiltFolder) -> tuple[dict[Keys, str], Known]:
+def _known(built: BuiltFolder) -> tuple[OfKeys, dict[str, Texts]]:
     """Return the columns of keys, the longest first, with what they are of; and what there is."""
     tool = built.dataset.transcript
     ids = dict.fromkeys(getattr(tool, "TABLES", {}).values(), "dialogues")
-    known: Known = defaultdict(dict)
+    known: dict[str, Texts] = defaultdict(dict)
     for dialogue in dialogues(built):
         of = dialogue.config if dialogue.config in getattr(tool, "BESIDE", {}) else "dialogues"
         ids[next(iter(dialogue.row))] = of
