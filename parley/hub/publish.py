@@ -145,9 +145,8 @@ def verify_for_upload(
     """
     reasons = []
     if built.is_sample:
-        reasons.append(
-            f"it is the invented sample; build it from the upstream files with {built.rebuild}"
-        )
+        remedy = f"build it from the upstream files with {built.rebuild}"
+        reasons.append(f"it is the invented sample; {remedy}")
     elif built.missing:
         missing = ", ".join(built.missing)
         reasons.append(f"it is partial: {missing} was missing; fetch it and run {built.rebuild}")
@@ -158,9 +157,8 @@ def verify_for_upload(
         result = verify(built, source)
         if result.failed:
             reasons.append(f"{built.command('verify')} fails; read its output")
-        reasons += [
-            check.skipped for check in result.checks if check.name == "shards" and check.skipped
-        ]
+        shards = [check for check in result.checks if check.name == "shards"]
+        reasons += [check.skipped for check in shards if check.skipped]
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
         raise OutputError(f"{built.shown} is not published:\n{lines}")
@@ -265,11 +263,8 @@ class Repository:
 
         A file that a local one would replace counts as data, but for the card.
         """
-        files = {
-            path: file
-            for path, file in self._files(revision).items()
-            if path in local or self._is_of_data(path)
-        }
+        files = self._files(revision)
+        files = {p: file for p, file in files.items() if p in local or self._is_of_data(p)}
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
@@ -322,12 +317,9 @@ class Repository:
             for path in sorted({*local, *hashes})
             if local.get(path) != hashes.get(path)
         ]:
-            raise PublishError(
-                f"{self.name}: the commit {commit}, read back, differs from what was verified",
-                *differing,
-                remedy="It has no tag. Publish again while no other program writes into the build "
-                "or the repository.",
-            )
+            what = f"{self.name}: the commit {commit}, read back, differs from what was verified"
+            remedy = "It has no tag. Publish again while no other program writes into the build "
+            raise PublishError(what, *differing, remedy=f"{remedy}or the repository.")
 
     def _files(self, revision: str | None) -> dict[str, RepoFile]:
         if revision is None:
