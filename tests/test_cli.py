@@ -21,7 +21,7 @@ from parley.authoring.new import write_skeleton
 from parley.base import console
 from parley.base.errors import cut
 from parley.cli import app
-from parley.cli.commands import SUMMARIES
+from parley.cli.commands import MODULES, SUMMARIES
 from parley.declaration.measured import FILE
 from parley.declaration.registry import Dataset, discover, get
 
@@ -104,9 +104,11 @@ def test_the_list_of_commands_has_the_first_line_of_the_help_of_each(name):
     assert SUMMARIES[name] == command.help.partition("\n")[0]
 
 
-def test_there_is_a_module_for_each_command():
-    files = Path(cli.__file__).parent.glob("*_command.py")
-    assert {file.stem.removesuffix("_command") for file in files} == {*SUMMARIES}
+def test_each_command_stands_in_one_module():
+    files = Path(cli.__file__).parent.glob("*_commands.py")
+    assert {file.stem.removesuffix("_commands") for file in files} == {*MODULES}
+    names = [name for commands in MODULES.values() for name in commands]
+    assert sorted(names) == sorted(SUMMARIES)
 
 
 @pytest.mark.parametrize(("typed", "completed"), [

@@ -17,7 +17,7 @@ from folders import retable
 
 from parley.base.errors import OutputError, ScriptError
 from parley.base.values import frozen
-from parley.cli.show_command import find_dialogue
+from parley.cli.show_commands import find_dialogue
 from parley.declaration.registry import Dataset, get
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.transcript import Note, Transcript, Turn

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import parley
-from parley.cli.sql_command import cell_of
+from parley.cli.browse_commands import cell_of
 from parley.cli.tables import cut_table
 from parley.declaration.registry import discover
 

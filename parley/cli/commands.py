@@ -1,9 +1,10 @@
 """The application: the list of commands, and the group that imports a command when it is run.
 
-The module of a command has its imports at the top, but for those that bring a package that is slow
-to import or belongs to an extra: neither help nor completion should wait for it, or need it.
+Commands that share imports share a module. The imports stand at its top, but for those that bring
+a package that is slow to import or belongs to an extra: help and completion should not need it.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -14,8 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from parley.base.errors import require_utf8
 from parley.base.version import __version__
 
-# heading -> command -> the first line of its help, in the order of work; NAME stands in
-# parley/cli/NAME_command.py
+# heading -> command -> the first line of its help, in the order of work
 GROUPS = {
     "From upstream to a build": {
         "list": "List datasets: configs, splits, rows, sizes, licences.",
@@ -41,7 +41,7 @@ GROUPS = {
         "scores with intervals, differences, tokens.",
     },
     "The Hub": {
-        "publish": "Verify a build, publish it to the Hub in one commit, read it back and tag it.",
+        "publish": "Verify a build, publish it to the Hub in one commit, read it back and tag it."
     },
     "A dataset of your own": {
         "new": "Start a dataset: a folder of two invented dialogues, to edit.",
@@ -51,6 +51,16 @@ GROUPS = {
     },
 }
 SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+# NAME -> its commands, each a function in parley/cli/NAME_commands.py
+MODULES = {
+    "authoring": ("new", "pin", "card"),
+    "browse": ("sql", "browse", "site"),
+    "build": ("fetch", "build", "publish"),
+    "dataset": ("list", "tasks", "run"),
+    "score": ("score", "compare"),
+    "show": ("show", "charts", "export"),
+    "verify": ("verify", "diff", "check"),
+}
 
 
 class _Commands(TyperGroup):
@@ -74,9 +84,13 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the module of a command, and return the command; None if there is none."""
-        if cmd_name not in SUMMARIES:
-            return None
-        return typer.main.get_command(import_module(f"parley.cli.{cmd_name}_command").app)
+        for name, commands in MODULES.items():
+            if cmd_name in commands:
+                module = import_module(f"parley.cli.{name}_commands")
+                function = getattr(module, f"{cmd_name}_command")
+                # what follows the name of a job belongs to the job
+                return as_command(cmd_name, function, allow_interspersed_args=cmd_name != "run")
+        return None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands, a section for each group, no summary cut."""
@@ -101,9 +115,13 @@ app = typer.Typer(
 )
 
 
-def single_command() -> typer.Typer:
-    """Return the application of a module with one command."""
-    return typer.Typer(add_completion=False, rich_markup_mode=None)
+def as_command(
+    name: str, run: Callable[..., Any], cls: type[TyperCommand] = TyperCommand, **settings: Any
+) -> Any:
+    """Return a function as a command, with these settings of its context."""
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name, cls=cls, context_settings=settings)(run)
+    return typer.main.get_command(single)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -115,8 +133,7 @@ def _print_version(is_asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool,
-        Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass

@@ -1,60 +1,17 @@
-"""Parts that commands share: options, selection and output."""
+"""Parts that commands share: files that they read, selection and output."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import RenderableType
-from typer import Argument, Option
+from typer import echo
 
 from parley.base.console import plain, print_message, print_output, to_json
 from parley.base.errors import Failures, ParleyError, UsageError
 from parley.declaration.registry import Dataset, discover, get
 from parley.rows.folder import BuiltFolder, find_folder
-
-
-def dataset_names() -> list[str]:
-    """Return the names of datasets, for a shell to complete."""
-    return [*discover()]
-
-
-def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context], list[str]]:
-    """Return a function that completes an argument by the dataset, or its task, named before."""
-
-    def complete(ctx: typer.Context) -> list[str]:
-        name, task = ctx.params.get("name") or "", ctx.params.get("task")
-        if not name:  # before an option's value
-            name, task = (*ctx.args, "", "")[:2]
-        try:
-            dataset = get(name)
-            return [*words(dataset.task(task) if task else dataset)]
-        except (ParleyError, AttributeError):  # the command says what is wrong
-            return []
-
-    return complete
-
-
-Name = Annotated[str, Argument(metavar="NAME", help="A dataset.", autocompletion=dataset_names)]
-Names = Annotated[
-    list[str] | None,
-    Argument(metavar="NAME", help="Datasets [default: all].", autocompletion=dataset_names),
-]
-_SOURCE = "Upstream files, a folder per dataset [default: PARLEY_SOURCE, else the cache]."
-SourceDir = Annotated[Path | None, Option("--source", metavar="DIR", help=_SOURCE)]
-BuildDir = Annotated[
-    Path, Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
-]
-_BUILDS = "Builds, in one folder per dataset [default: build]."
-BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_BUILDS)]
-Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
-AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
-Catalogue = Annotated[
-    Path | None,
-    Option("--catalogue", metavar="DIR", help="A folder with the titles of judged documents."),
-]
-UNREAD = "Count unreadable predictions as wrong, or drop them: wrong, drop."
 
 
 def require_file(option: str, path: Path) -> None:
@@ -142,7 +99,7 @@ def print_result(
 ) -> None:
     """Print a value as JSON, or what `layout` makes of the arguments for people."""
     if as_json:
-        typer.echo(to_json(value))
+        echo(to_json(value))
     else:
         print_output(layout(*arguments))
 

@@ -78,24 +78,18 @@ def as_failure(error: BaseException) -> ParleyError:
     if isinstance(error, OSError):
         place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
         return ParleyError(f"{place}{error.strerror or error}")
-    if isinstance(error, ModuleNotFoundError) and error.name in ("fcntl", "resource"):
-        return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
-    if isinstance(error, ModuleNotFoundError) and (missing := _missing_extra(error)):
-        return missing
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "").partition(".")[0]
+        if package in ("fcntl", "resource"):
+            return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
+        if extra := extra_of(package):
+            name = f"parley-datasets[{extra}]"
+            remedy = f'Run `pip install "{name}"`, or `".[{extra}]"` in Parley\'s own folder.'
+            return ParleyError(f"the package {package} is not installed", remedy=remedy)
     return ParleyError(
         f"internal error: {type(error).__name__}: {error}",
         remedy="Please report it, with the output of the same command after PARLEY_TRACEBACK=1.",
     )
-
-
-def _missing_extra(error: ModuleNotFoundError) -> ParleyError | None:
-    package = (error.name or "").partition(".")[0]
-    if not (extra := extra_of(package)):
-        return None
-    remedy = (
-        f'Run `pip install "parley-datasets[{extra}]"`, or `".[{extra}]"` in Parley\'s own folder.'
-    )
-    return ParleyError(f"the package {package} is not installed", remedy=remedy)
 
 
 _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # numpy comes with it
 _NARROWEST = 6  # columns of a terminal for a column that is cut
 _BETWEEN = 3  # for what parts two columns
 _MOST = 10  # lines shown of one kind
+_FRAME: dict[str, Any] = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False}
 LABEL = {"no_wrap": True}
 
 
@@ -30,13 +31,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
     ">" in a column's name aligns right. Headings wrap, and so do cells below a name with "~".
     """
-    result = Table(
-        title=plain(title) or None,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-    )
+    result = Table(title=plain(title) or None, title_justify="left", **_FRAME)
     for place, column in enumerate(columns):
         heading, wrap = plain(column.strip(">~")), column.endswith("~")
         cells = [plain(row[place]) for row in rows]
@@ -69,7 +64,7 @@ def cut_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     widths = [min(width, room) for width in widths[:most]]
     while sum(widths) > room - _BETWEEN * (most - 1):
         widths[max(range(most), key=lambda n: widths[n] - least[n])] -= 1
-    result = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    result = Table(**_FRAME)
     for head, width in zip(columns, widths, strict=False):
         result.add_column(safe(head, no_wrap=True, overflow="ellipsis"), width=width)
     for line in rows:

@@ -64,9 +64,9 @@ import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.tab
 import parley.read.site.serve, parley.read.site.site, parley.source.fetch
 import parley.verification.verify
 from importlib import import_module
-from parley.cli.commands import SUMMARIES
-for name in SUMMARIES:
-    import_module(f"parley.cli.{name}_command")
+from parley.cli.commands import MODULES
+for name in MODULES:
+    import_module(f"parley.cli.{name}_commands")
 from parley.cli import main
 import unverified
 unverified.take_any()

@@ -1,37 +1,29 @@
-"""`parley score`."""
+"""Scores of models: `parley score` and `parley compare`."""
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group, RenderableType
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
-from parley.base.console import progress, safe
+from parley.base.console import print_message, progress, safe
 from parley.base.disk import write_whole
 from parley.base.errors import UsageError
-from parley.base.values import flat
+from parley.base.values import flat, tree
 from parley.builds.card_parts import Board, leaderboard
-from parley.cli.commands import single_command
-from parley.cli.common import (
-    UNREAD,
-    AsJson,
-    BuildDir,
-    Name,
-    completing,
-    options_of,
-    print_result,
-    read_ids,
-)
+from parley.cli.common import options_of, print_result, read_ids, require_file
+from parley.cli.dataset_commands import tasks_as_dicts
+from parley.cli.options import AsJson, BuildDir, Name, completing
 from parley.cli.tables import counts, ends, first, number, table
-from parley.cli.tasks_command import tasks_as_dicts
 from parley.declaration.registry import get
+from parley.models.compare import Compared, Comparison, compare
 from parley.models.logs import score_file
 from parley.rows.folder import find_folder
 from parley.tasks.asking import Asking
-from parley.tasks.evaluate import DROP, WRONG, Result, score
+from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
 from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.intervals import FEW
 from parley.tasks.predictions import require_free
@@ -46,20 +38,23 @@ _KEEP = "Save the predictions of the baseline."
 _LIMIT = "Score only a pilot of N, the same for everyone."
 _SUBSET = "Score only the dialogues of a publication."
 _ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
+_LOGS = (
+    "Logs of inspect, folders of them, or files of predictions; the first of a task is the base."
+)
+_OF_FILES = "The task of the files, DATASET/TASK [default: that of the logs]."
+_METRIC = "A metric or a group [default: those outside groups, and points]; repeatable."
+_UNREAD = "Count unreadable predictions as wrong, or drop them: wrong, drop."
 _TASKS = completing(lambda dataset: dataset.tasks)
 _BASELINES = completing(lambda task: task.baselines)
 _SUBSETS = completing(lambda task: task.subsets)
 _VALUES = completing(lambda task: (f"{k}={v}" for k, vs in task.options.items() for v in vs))
 
-_SAMPLE = "a sample, not the dataset: its records are invented\n"
+_Unreadable = Annotated[str, Option(metavar="P", help=_UNREAD)]
+
 _POLICIES = {WRONG: "counted as wrong", DROP: "dropped"}
 _WIDEST = 5  # metrics side by side; of more, each has a line
-_THIS, _INTERVALS = "this", "  95%"  # rows of the score itself and of its intervals
-
-app = single_command()
 
 
-@app.command("score")
 def score_command(
     name: Name,
     task: Annotated[str, Argument(metavar="TASK", help=_TASK, autocompletion=_TASKS)],
@@ -75,7 +70,7 @@ def score_command(
     subset: Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)] = "",
     limit: Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)] = 0,
     ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
-    unreadable: Annotated[str, Option(metavar="P", help=UNREAD)] = "wrong",
+    unreadable: _Unreadable = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
     as_json: AsJson = False,
@@ -91,7 +86,7 @@ def score_command(
         if file or baseline or keep or entry:
             raise UsageError("--template scores nothing: leave FILE and the other options out")
         (value,) = tasks_as_dicts([(name, task, declared)])
-        print_result(as_json, value, lay_out_template, name, task, declared)
+        print_result(as_json, value, _template_layout, name, task, declared)
         return
     if (file is None) == (baseline is None):
         what = f"{name} {task} scores either FILE or a --baseline"
@@ -115,12 +110,12 @@ def score_command(
         from parley.hub.eval_results import eval_results
 
         write_whole(entry, eval_results(result, built))
-    print_result(as_json, result.as_dict(), lay_out, result)
+    print_result(as_json, result.as_dict(), _score_layout, result)
     if result.moved:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
-def lay_out_template(dataset: str, name: str, task: Task) -> RenderableType:
+def _template_layout(dataset: str, name: str, task: Task) -> RenderableType:
     """Return the fields of a prediction file, with an example line."""
     amount = "one or more" if task.format is TREC_RUN else "one"
     key_of_gold = " and ".join(task.gold_key)
@@ -145,23 +140,23 @@ def lay_out_template(dataset: str, name: str, task: Task) -> RenderableType:
     return Group(*parts)
 
 
-def lay_out(result: Result) -> RenderableType:
+def _score_layout(result: Result) -> RenderableType:
     """Return a score with its intervals, references and counts."""
     task = result.task
     metrics = flat(result.score.metrics)
-    options = "".join(f" --set {option}={value}" for option, value in result.options.items())
     numbers = ", ".join(f"{count:,} {what}" for what, count in result.score.counts.items())
-    parts = [safe(f"{result.dataset} {result.name}{options}: {result.predictions}", style="bold")]
+    parts = [safe(f"{_task_of(result)}: {result.predictions}", style="bold")]
     if result.is_sample:
-        parts.append(safe(_SAMPLE, style="yellow", end=""))
+        text = "a sample, not the dataset: its records are invented\n"
+        parts.append(safe(text, style="yellow", end=""))
     if result.part != ALL:
         parts.append(safe(f"only {result.part}", style="yellow"))
     coverage = f"unit: {task.unit}; coverage: {result.coverage:.1%}"
     parts.append(safe(f"{task.evaluated_on}: {numbers}; {coverage}\n"))
     intervals = flat(result.intervals).items()
     entries = [
-        (_THIS, "", {path: number(value, task.decimals) for path, value in metrics.items()}),
-        (_INTERVALS, "", {path: ends(interval, task.decimals) for path, interval in intervals}),
+        ("this", "", {path: number(value, task.decimals) for path, value in metrics.items()}),
+        ("  95%", "", {path: ends(interval, task.decimals) for path, interval in intervals}),
     ]
     places: dict[str, int] = {}  # place and note of references -> number
     for reference in result.references:
@@ -240,3 +235,154 @@ def _fact(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.12}" if isinstance(value, str) else f"{value:,}"
+
+
+def compare_command(
+    logs: Annotated[list[Path], Argument(metavar="FILE", help=_LOGS)],
+    folder: BuildDir = Path("build"),
+    task: Annotated[str, Option(metavar="T", help=_OF_FILES)] = "",
+    metric: Annotated[list[str] | None, Option(metavar="M", help=_METRIC)] = None,
+    unreadable: _Unreadable = "wrong",
+    as_json: AsJson = False,
+) -> None:
+    """Compare models by their logs or predictions: scores with intervals, differences, tokens."""
+    for path in logs:
+        if not path.is_dir():
+            require_file("FILE", path)
+    with progress() as advance:
+        tables, left_out = compare(folder, logs, advance, metric or (), task, unreadable)
+    for log in left_out:
+        print_message(f"left out: {log}")
+    print_result(as_json, _as_dicts(tables), _compare_layout, tables)
+
+
+def _compare_layout(tables: Sequence[Comparison]) -> RenderableType:
+    """Return the scores of models by task and metric, their differences, and their logs."""
+    notes: list[str] = []
+    scores = [row for compared in tables for row in _scores(compared, notes)]
+    differences = [row for compared in tables for row in _differences(compared)]
+    costs = [row for compared in tables for row in _costs(compared)]
+    columns = ["task", "metric", "log~", ">score", ">95%"]
+    parts: list[RenderableType] = [table(columns, scores, "scores"), safe()]
+    if differences:
+        columns = ["task", "metric", "log~", "against~", ">difference", ">95%", ">p", ">p, Holm"]
+        parts += [table(columns, differences, "differences"), safe()]
+    columns = ["model~", "task", ">answers", ">unreadable", ">read", ">written", ">reasoning"]
+    parts += [table([*columns, ">cost"], costs, "tokens and cost"), safe()]
+    return Group(*parts, *map(safe, [*notes, *_how(tables)]))
+
+
+def _task_of(scored: Comparison | Result) -> str:
+    options = "".join(f" --set {name}={value}" for name, value in scored.options.items())
+    return f"{scored.dataset} {scored.name}{options}"
+
+
+def _scores(compared: Comparison, notes: list[str]) -> Iterator[list[str]]:
+    """Yield a row for each metric of each log, and note where logs differ or have no score."""
+    labels: dict[str, str] = {}
+    for log in compared.logs:
+        labels[log.label] = log.label
+        kinds = (("no difference computed", log.differs), ("other settings", log.settings))
+        for kind, problems in kinds:
+            if problems:
+                text = "; ".join(map(str, problems))
+                notes.append(f"[{len(notes) + 1}] {log.path}: {kind}: {text}")
+                labels[log.label] += f" [{len(notes)}]"
+    task, decimals = _task_of(compared), compared.task.decimals
+    for name in dict.fromkeys(name for log in compared.logs for name in log.metrics):
+        for log in compared.logs:
+            if metric := log.metrics.get(name):
+                cells = number(metric.value, decimals), ends(metric.interval, decimals)
+                yield [task, " ".join(name), labels[log.label], *cells]
+    results = {log.label: log.result for log in compared.logs if log.result}
+    if any(result.unreadable for result in results.values()):
+        for label, result in results.items():
+            yield [task, "coverage", labels[label], f"{result.coverage:.1%}", ""]
+
+
+def _differences(compared: Comparison) -> Iterator[list[str]]:
+    """Yield a row for each difference of a log from the first one."""
+    task, decimals = _task_of(compared), compared.task.decimals
+    against = compared.first.label if compared.first else ""
+    for log in compared.logs:
+        for name, difference in log.differences.items():
+            metric, value = " ".join(name), "undefined"
+            if difference.rows is not None:
+                metric += f", {difference.rows:,} rows of both"
+            if difference.value is not None:
+                value = f"{difference.value:+.{decimals}f}"
+            p_values = (number(p, 3) for p in (difference.p, difference.p_holm))
+            cells = (ends(difference.interval, decimals), *p_values)
+            yield [task, metric, log.label, against, value, *cells]
+
+
+def _costs(compared: Comparison) -> Iterator[list[str]]:
+    """Yield a row with the tokens and the cost of each log."""
+    for log in compared.logs:
+        if result := log.result:
+            kinds = ("input", "output", "reasoning")
+            tokens = [result.run.get(f"{kind}_tokens") for kind in kinds]
+            numbers = (result.total, sum(result.unreadable.values()), *tokens)
+            cells = [number(count, 0) for count in numbers]
+            yield [log.label, _task_of(compared), *cells, number(result.run.get("cost"), 4)]
+
+
+def _as_dicts(tables: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return a comparison for JSON; a number that is undefined is null."""
+    return [
+        {
+            "dataset": compared.dataset,
+            "task": compared.name,
+            "options": dict(compared.options),
+            "unit": compared.task.unit,
+            "policy": compared.policy,
+            "first": compared.first and str(compared.first.path),
+            "logs": [_as_dict(log) for log in compared.logs],
+        }
+        for compared in tables
+    ]
+
+
+def _as_dict(log: Compared) -> dict[str, Any]:
+    result = log.result
+    values = {names: metric.value for names, metric in log.metrics.items()}
+    metrics = {n: None if math.isnan(value) else value for n, value in values.items()}
+    intervals = intervals_of(log.metrics).items()
+    differences = {
+        names: vars(difference) | {"interval": difference.interval and vars(difference.interval)}
+        for names, difference in log.differences.items()
+    }
+    return {
+        "log": str(log.path),
+        "label": log.label,
+        "differs": list(map(str, log.differs)),
+        "settings": list(map(str, log.settings)),
+        "clusters": result.clusters if result else {},
+        "metrics": tree(metrics),
+        "intervals": tree({names: vars(interval) for names, interval in intervals}),
+        "differences": tree(differences),
+        "asked": result.total if result else 0,
+        "unreadable": sum(result.unreadable.values()) if result else 0,
+        "coverage": result.coverage if result else 0,
+        "run": dict(result.run) if result else {},
+    }
+
+
+def _how(tables: Sequence[Comparison]) -> Iterator[str]:
+    """Yield what the intervals and p-values are of; docs/tasks.md says how they are computed."""
+    logs = [log for compared in tables for log in compared.logs]
+    policies = [c.policy for c in tables for log in c.logs if log.result and log.result.unreadable]
+    if DROP in policies:
+        yield "unreadable answers are dropped: a log is scored on the rows that it has answers for"
+    clusters = [
+        f"{_task_of(compared)}: {counts(compared.first.result.clusters)}"
+        for compared in tables
+        if compared.first and compared.first.result
+    ]
+    if clusters:
+        yield f"95%: an interval over clusters ({'; '.join(clusters)})"
+    differences = [difference for log in logs for difference in log.differences.values()]
+    if any(difference.rows is not None for difference in differences):
+        yield "rows of both: those where both logs have a readable answer, or a deal"
+    if differences:
+        yield "p: paired permutation test of these clusters; Holm's correction in each task"

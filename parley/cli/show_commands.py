@@ -1,4 +1,4 @@
-"""`parley show`: one dialogue, or the fields of configs, for reading in a terminal."""
+"""One build in a terminal or as files: `parley show`, `parley charts` and `parley export`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,46 +10,36 @@ from typer import Argument, Option
 from parley.base.console import safe
 from parley.base.errors import UsageError
 from parley.builds.card_parts import FieldTable, field_tables
-from parley.cli.commands import single_command
-from parley.cli.common import (
-    AsJson,
-    BuildOrOther,
-    Name,
-    Sample,
-    SourceDir,
-    completing,
-    print_result,
-)
+from parley.cli.common import print_line, print_result, read_ids
+from parley.cli.options import AsJson, BuildDir, BuildOrOther, Name, Sample, SourceDir, completing
 from parley.cli.tables import LABEL, grid, indented, labelled
 from parley.declaration.registry import Dataset, get
 from parley.read.dialogues import Dialogue, dialogues_of, places
+from parley.read.export.export import export, formats, without_dialogues
+from parley.read.site.build_charts import write_charts
 from parley.read.transcript import Note, Table, Transcript
 from parley.rows.folder import BuiltFolder, find_folder
 from parley.rows.upstream import Sources, open_source, source_folder
 
+_ID = "A dialogue [default: the first]; with --fields a config [default: all]."
+_FIELDS = "Show the fields of configs, not a dialogue."
+_IDS = "Only these dialogues, one id a line (csv, jsonl)."
+_CONFIGS = completing(lambda dataset: dataset.configs)
+_FORMAT = "A format of the dataset."
+_FORMATS = completing(formats)
 _USUAL = Path("build")
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
-app = single_command()
+_NewFolder = Annotated[Path, Argument(metavar="DIR", help="A new folder.")]
 
 
-@app.command("show")
 def show_command(
     name: Name,
-    id: Annotated[
-        str | None,
-        Argument(
-            metavar="ID",
-            help="A dialogue [default: the first]; with --fields a config [default: all].",
-            autocompletion=completing(lambda dataset: dataset.configs),
-        ),
-    ] = None,
+    id: Annotated[str | None, Argument(metavar="ID", help=_ID, autocompletion=_CONFIGS)] = None,
     folder: BuildOrOther = None,
     source: SourceDir = None,
     sample: Sample = False,
-    fields: Annotated[
-        bool, Option("--fields", help="Show the fields of configs, not a dialogue.")
-    ] = False,
+    fields: Annotated[bool, Option("--fields", help=_FIELDS)] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one dialogue of a build, a source or the sample, or the fields of each config.
@@ -69,7 +59,7 @@ def show_command(
         return
     place, origin = _place(dataset, folder, source, sample)
     dialogue = find_dialogue(dataset, id, place, origin)
-    print_result(as_json, dialogue.row, lay_out, dialogue, origin)
+    print_result(as_json, dialogue.row, _show_layout, dialogue, origin)
 
 
 def _place(
@@ -105,7 +95,7 @@ def find_dialogue(
     raise UsageError(f"{dataset.name}: no dialogue{name} in {origin}{examples}")
 
 
-def lay_out(dialogue: Dialogue, origin: str) -> RenderableType:
+def _show_layout(dialogue: Dialogue, origin: str) -> RenderableType:
     """Return a dialogue and its origin to print; ScriptError if transcript.py fails on it."""
     last = f"\n{dialogue.dataset.name}, config {dialogue.config}, from {origin}"
     transcript = dialogue.transcript
@@ -165,3 +155,26 @@ def _turns(transcript: Transcript) -> RenderableType:
 def _note(note: Note) -> str:
     detail = f": {note.detail}" if note.detail else ""
     return note.text + detail + (f" ({note.by})" if note.by else "")
+
+
+def charts_command(name: Name, target: _NewFolder, folder: BuildDir = Path("build")) -> None:
+    """Write the charts of a build as SVG files, into a new folder."""
+    files = write_charts(find_folder(folder, get(name)), target)
+    print_line(f"charts of {name}, in {target}/: {', '.join(files)}")
+
+
+def export_command(
+    name: Name,
+    format: Annotated[str, Argument(metavar="FORMAT", help=_FORMAT, autocompletion=_FORMATS)],
+    target: _NewFolder,
+    folder: BuildDir = Path("build"),
+    ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
+) -> None:
+    """Write a build in another format into a new folder."""
+    built = find_folder(folder, get(name))
+    files = export(built, format, target, read_ids(ids))
+    kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
+    print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
+    if ids and (left_out := without_dialogues(built)):
+        why = "their rows belong to no single dialogue"
+        print_line(f"left out, as {why}: {', '.join(left_out)}")

@@ -1,0 +1,209 @@
+"""Several builds at once: `parley sql`, `parley browse` and `parley site`."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option, echo
+
+from parley.base.console import out, print_message, print_output, progress, to_json
+from parley.base.disk import temporary_folder
+from parley.base.errors import Interrupted, UsageError, few
+from parley.cli.common import open_built, print_line, select
+from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Sample, dataset_names
+from parley.cli.tables import cut_table, table
+from parley.read import sql
+from parley.read.dialogues import require_dialogues
+from parley.read.site.page_data import Selection
+from parley.read.site.user_files import UserFiles
+from parley.rows.folder import BuiltFolder
+from parley.rows.upstream import open_source
+from parley.tasks.predictions import require_free
+
+_QUERY = "A statement of DuckDB's SQL; - reads it from standard input."
+_TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
+_WHERE = (
+    "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
+)
+_WITH = "Show a file's rows beside the dialogues, turns or sides whose keys they have; repeatable."
+_MOST = 1000  # rows of a table that no terminal cuts
+
+_Catalogue = Annotated[
+    Path | None,
+    Option("--catalogue", metavar="DIR", help="A folder with the titles of judged documents."),
+]
+
+
+def sql_command(
+    query: Annotated[str, Argument(metavar="QUERY", help=_QUERY)],
+    folder: BuildOrOther = None,
+    sample: Sample = False,
+    to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask builds a question in SQL: each config is a table, DATASET.CONFIG.
+
+    Class labels are names, and `split` is a column. A file of your own is a table too, by its name
+    in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
+    """
+    if as_json and to is not None:
+        raise UsageError("--to excludes --json")
+    if to is not None:
+        require_free(to)
+    if query == "-":
+        query = _standard_input()
+    names = [name for name in dataset_names() if name in query]
+    most = max(out.height - 6, 10) if out.is_terminal else _MOST
+    with (
+        progress() as advance,
+        _built_or_samples(folder, sample, names) as place,
+        sql.connect(sql.named_in(query, sql.builds_in(place)), read_only=True) as connection,
+    ):
+        advance("query", "running", None)
+        if to is not None:
+            count = sql.until_interrupted(connection, lambda: sql.write(connection, query, to))
+            print_line(f"{to}: {count:,} rows")
+            return
+        columns, rows, has_meanings = sql.until_interrupted(
+            connection, lambda: _ask(connection, query, None if as_json else most + 1)
+        )
+    if as_json:
+        if twice := [name for name, times in Counter(columns).items() if times > 1]:
+            raise UsageError(f"two columns are named {few(twice)}: name one with AS")
+        echo(to_json([dict(zip(columns, row, strict=True)) for row in rows]))
+    elif has_meanings:
+        cells = [[str(value or "") for value in row] for row in rows]
+        print_output(table([f"{column}~" for column in columns], cells))
+    else:
+        _print_table(columns, rows, most)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeError as error:
+        raise UsageError(f"standard input: not a text in {sys.stdin.encoding}") from error
+
+
+def _ask(connection: Any, query: str, most: int | None) -> tuple[list[str], list[Any], bool]:
+    """Return columns, rows, `most` or all, and whether they are columns with their meanings."""
+    plain = sql.statement_of(connection, query)
+    statement = sql.with_meanings(plain)
+    has_meanings = statement != plain
+    result = connection.execute(sql.with_texts(connection, statement))
+    columns = [str(column[0]) for column in result.description]
+    is_whole = most is None or has_meanings
+    return columns, result.fetchall() if is_whole else result.fetchmany(most), has_meanings
+
+
+def _print_table(columns: list[str], rows: list[Any], most: int) -> None:
+    """Print what fits a terminal of a result, and say what does not."""
+    cells = [[cell_of(value) for value in row] for row in rows[:most]]
+    laid_out = cut_table(columns, cells)
+    print_output(laid_out)
+    notes = []
+    if len(rows) > most:
+        notes.append(f"the first {most:,} rows")
+    if len(laid_out.columns) < len(columns):
+        notes.append(f"{len(laid_out.columns)} of {len(columns)} columns")
+    if notes:
+        print_message(f"{', '.join(notes)}; --to FILE writes all")
+
+
+def cell_of(value: Any) -> str:
+    """Return a value in one line, as a table shows it."""
+    if isinstance(value, str):
+        return value.replace("\n", "\\n")
+    if value is None or isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def browse_command(
+    names: Names = None,
+    folder: BuildOrOther = None,
+    sample: Sample = False,
+    where: Annotated[str | None, Option("--where", metavar="QUERY", help=_WHERE)] = None,
+    files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_WITH)] = None,
+    catalogue: _Catalogue = None,
+    port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
+    open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
+) -> None:
+    """Show builds, or the samples, in a browser until Ctrl-C.
+
+    A dataset is read when its first page is opened.
+    """
+    from parley.read.site.serve import browse
+
+    try:
+        with _built_or_samples(folder, sample, names) as place:
+            folders = open_built(names, place, catalogue)
+            selection = Selection()
+            if where is not None or files:
+                selection = _selection(where, files or [], place, folders)
+            selection = replace(selection, catalogue=catalogue)
+            browse(folders, selection, port=port, open_browser=open_, is_kept=not sample)
+    except Interrupted:
+        return
+
+
+def _selection(
+    query: str | None, files: list[Path], place: Path, folders: list[BuiltFolder]
+) -> Selection:
+    """Return a query with the ids that it finds, and files; say how many, and how they differ."""
+    if len(folders) != 1:
+        raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
+    (built,) = folders
+    selection = Selection()
+    if query is not None:
+        with sql.connect(sql.named_in(query, sql.builds_in(place)), read_only=True) as connection:
+            dialogues = sql.ids(connection, query, built)
+        require_dialogues(built, dialogues)
+        print_message(f"{len(dialogues):,} dialogues")
+        selection = Selection(query.strip().rstrip(";"), dialogues)
+    if files:
+        user_files = UserFiles(built, files)
+        print_message("\n".join(user_files.notes))
+        selection = replace(selection, files=user_files)
+    return selection
+
+
+def site_command(
+    names: Names = None,
+    folder: BuildDir = Path("build"),
+    output: Annotated[Path, Option(metavar="DIR", help="The folder of the site.")] = Path("site"),
+    catalogue: _Catalogue = None,
+) -> None:
+    """Write builds as a page to read, search and filter in a browser.
+
+    The page is static files: open its index.html, or put the folder on any host.
+    """
+    from parley.read.site.site import write_site
+
+    folders = open_built(names, folder, catalogue)
+    with progress("dialogues") as advance:
+        write_site(folders, output, advance, Selection(catalogue=catalogue))
+    print_line(f"{output / 'index.html'}: open it in a browser")
+
+
+@contextmanager
+def _built_or_samples(
+    folder: Path | None, sample: bool, names: list[str] | None = None
+) -> Iterator[Path]:
+    """Yield the folder of `--build`, or, with `--sample`, a temporary one of built samples."""
+    if not sample:
+        yield folder or Path("build")
+        return
+    if folder is not None:
+        raise UsageError("--sample excludes --build")
+    from parley.builds.build import build
+
+    with temporary_folder("samples") as place:
+        for dataset in select(names):
+            build(open_source(dataset, None, sample=True), place)
+        yield place

@@ -1,0 +1,48 @@
+"""Options and arguments that commands share, and how a shell completes them."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from parley.base.errors import ParleyError
+from parley.declaration.registry import discover, get
+
+
+def dataset_names() -> list[str]:
+    """Return the names of datasets, for a shell to complete."""
+    return [*discover()]
+
+
+def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context], list[str]]:
+    """Return a function that completes an argument by the dataset, or its task, named before."""
+
+    def complete(ctx: typer.Context) -> list[str]:
+        name, task = ctx.params.get("name") or "", ctx.params.get("task")
+        if not name:  # before an option's value
+            name, task = (*ctx.args, "", "")[:2]
+        try:
+            dataset = get(name)
+            return [*words(dataset.task(task) if task else dataset)]
+        except (ParleyError, AttributeError):  # the command says what is wrong
+            return []
+
+    return complete
+
+
+Name = Annotated[str, Argument(metavar="NAME", help="A dataset.", autocompletion=dataset_names)]
+Names = Annotated[
+    list[str] | None,
+    Argument(metavar="NAME", help="Datasets [default: all].", autocompletion=dataset_names),
+]
+_SOURCE = "Upstream files, a folder per dataset [default: PARLEY_SOURCE, else the cache]."
+SourceDir = Annotated[Path | None, Option("--source", metavar="DIR", help=_SOURCE)]
+BuildDir = Annotated[
+    Path, Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
+]
+_BUILDS = "Builds, in one folder per dataset [default: build]."
+BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_BUILDS)]
+Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
