@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +84,7 @@ def build(
             `PARLEY_SOURCE`, else the cache.
         sample: Whether to build the invented sample instead.
         allow_missing: Whether to leave out splits whose files are missing.
-        measure: Whether to recompute figures and baselines, and to renew the dataset's
-            `measured.json`.
+        measure: Whether to recompute figures and baselines, and to renew `measured.json`.
         questions: Whether to add the tasks' questions and `eval.yaml`.
 
     Raises:
@@ -223,8 +223,7 @@ def score(
         options: Options of the task: topics="search".
 
     Returns:
-        A result whose `as_dict()` has metrics, their intervals and unit, coverage, counts and
-        references.
+        A result whose `as_dict()` has metrics, intervals, unit, coverage, counts and references.
 
     Raises:
         UsageError: no such task, option, subset, dialogue, baseline or policy, or no predictions.
@@ -238,22 +237,15 @@ def score(
     if baseline and predictions is not None:
         raise UsageError(f"{task} scores either predictions or a baseline")
     built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
+    score_part = partial(evaluate, built, task, options, part=part, policy=unreadable)
     if isinstance(predictions, str | Path):
         file = str(predictions)
         if not is_log(file):
-            return evaluate(built, task, options, file=file, part=part, policy=unreadable)
+            return score_part(file=file)
         from parley.models.logs import score_file  # not at the top: predictions need no logs
 
         return score_file(built, task, options, file, part, unreadable)
-    return evaluate(
-        built,
-        task,
-        options,
-        baseline=baseline,
-        predictions=predictions,
-        part=part,
-        policy=unreadable,
-    )
+    return score_part(baseline=baseline, predictions=predictions)
 
 
 def connect(*folders: "BuiltFolder | str | Path") -> Any:
@@ -263,9 +255,9 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
     labels in place of their numbers. Nothing is copied. `describe` lists the labels of a column;
     the comments in `duckdb_columns()` hold the meanings. Of the files only their hashes are
     compared, when it connects: DuckDB believes their statistics, so verify a build of a stranger.
-    DuckDB refuses any change of these tables.
-    A statement of yours can write files all the same, also those of a build, and detach a table.
-    A temporary table, and a file or data frame that a query names, can stand beside them.
+    DuckDB refuses any change of these tables. A statement of yours can write files all the same,
+    also those of a build, and detach a table. A temporary table, and a file or data frame that a
+    query names, can stand beside them.
 
     >>> with parley.connect("build/casino") as connection:
     ...     connection.sql("select split, count(*) from casino.strategies group by all").fetchall()
@@ -285,10 +277,7 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
 
     builds: builtins.list[BuiltFolder] = []
     for folder in folders or ("build",):
-        if isinstance(folder, BuiltFolder):
-            builds.append(folder)
-        else:
-            builds += builds_in(Path(folder))
+        builds += [folder] if isinstance(folder, BuiltFolder) else builds_in(Path(folder))
     return connect_builds(builds)
 
 
