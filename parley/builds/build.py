@@ -12,17 +12,8 @@ from parley.builds.card import built_card
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config
 from parley.declaration.measured import FILE, measured, measured_anew, measured_in
+from parley.rows import provenance
 from parley.rows.folder import BuiltFolder, files_of
-from parley.rows.provenance import (
-    CARD,
-    EVAL,
-    PROVENANCE,
-    by_config,
-    read_provenance,
-    stated_of,
-    text_of,
-    tools,
-)
 from parley.rows.splits import BuiltSplit, generate, paused_garbage_collection, plan, write_split
 from parley.rows.upstream import Sources, open_source
 from parley.tasks.evaluate import measured_scores
@@ -47,32 +38,34 @@ def build(
     """
     dataset = source.dataset
     plans = plan(source)
-    stated = stated_of(source, tools())
+    stated = provenance.stated_of(source, provenance.tools())
     measurements = measured(dataset)
-    earlier = partial(files_of, dataset)
-    with replacing(output / dataset.name, earlier) as folder, paused_garbage_collection():
+    target, earlier = output / dataset.name, partial(files_of, dataset)
+    with replacing(target, earlier) as folder, paused_garbage_collection():
 
         def opened() -> BuiltFolder:
             """Write the provenance, and open the build."""
-            (folder / PROVENANCE).write_text(text_of(stated), encoding="utf-8")
-            return BuiltFolder(folder, dataset, read_provenance(folder), output / dataset.name)
+            text = provenance.text_of(stated)
+            (folder / provenance.PROVENANCE).write_text(text, encoding="utf-8")
+            return BuiltFolder(folder, dataset, provenance.read_provenance(folder), target)
 
         splits = [write_split(split_plan, folder, on_rows) for split_plan in plans]
-        stated["configs"] = by_config(splits, lambda split: split.recorded)
+        stated["configs"] = provenance.by_config(splits, lambda split: split.recorded)
         built = opened()
         if questions:
             of_questions = write_questions(built)
-            stated["questions"] = by_config(of_questions, lambda split: split.recorded)
-            stated["eval"] = (folder / EVAL).exists()
+            stated["questions"] = provenance.by_config(of_questions, lambda split: split.recorded)
+            stated["eval"] = (folder / provenance.EVAL).exists()
             built = opened()
             splits += of_questions
-        entries = by_config(splits, lambda split: split.measured)
+        entries = provenance.by_config(splits, lambda split: split.measured)
         if measure:
             if source.folder != dataset.sample:  # else the sample is what was built
                 _require_invented(built)
             text = measured_anew(dataset, built, entries, measured_scores(built))
             measurements = measured_in(text.encode(), dataset.folder / FILE)
-        (folder / CARD).write_text(built_card(built, entries, measurements), encoding="utf-8")
+        card = built_card(built, entries, measurements)
+        (folder / provenance.CARD).write_text(card, encoding="utf-8")
         source.require_unchanged()
     if measure:
         write_whole(dataset.folder / FILE, text)
@@ -103,7 +96,7 @@ def _require_invented(built: BuiltFolder) -> None:
     if copied := sorted(filter(None, invented.intersection(upstream))):
         problems = [Problem("", what=f"upstream has {text!r:.60} too") for text in copied]
         remedy = "Invent other texts for the sample."
-        raise ScriptError(f"{dataset.sample}", *problems, remedy=remedy)
+        raise ScriptError(str(dataset.sample), *problems, remedy=remedy)
 
 
 def _sentence(text: str) -> str:

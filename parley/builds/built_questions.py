@@ -79,10 +79,7 @@ def eval_yaml(built: BuiltFolder, questions: Mapping[str, Sequence[Mapping[str, 
                 "scorers": [{"name": "exact"}],
             }
             for task, rows in questions.items()
-            if all(
-                row["target"] and float not in map(type, json.loads(row["target"]).values())
-                for row in rows
-            )
+            if all(_is_exact(row["target"]) for row in rows)
         ],
     }
     return str(yaml.safe_dump(about, allow_unicode=True, sort_keys=False)) if about["tasks"] else ""
@@ -119,6 +116,11 @@ def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str
         if isinstance(task.asking, Asking):
             for id, options in task.ids(name).items():
                 yield id, name, task.asking, options
+
+
+def _is_exact(target: str | None) -> bool:
+    """Tell whether a right answer has no real number, so that an equal text is the only one."""
+    return target is not None and float not in map(type, json.loads(target).values())
 
 
 def _json(value: Any) -> str:

@@ -16,16 +16,7 @@ import yaml
 
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.values import FigureValue
-from parley.builds.card_parts import (
-    fields_part,
-    figures_part,
-    load_part,
-    row_part,
-    splits_part,
-    tasks_part,
-    with_parts,
-    without_parts,
-)
+from parley.builds import card_parts
 from parley.declaration.figures import A_SAMPLE
 from parley.declaration.measured import Measured, Splits, descriptions, every_split, measured
 from parley.declaration.registry import Dataset
@@ -80,11 +71,11 @@ class _Loader(_SAFE_LOADER):
     """Loads plain values; a repeated key is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-        made = super().construct_mapping(node, deep)
-        if len(made) < len(node.value):
+        mapping = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
             keys = Counter(self.construct_object(key) for key, _ in node.value)
             raise ValueError(f"it has the key {max(keys, key=keys.__getitem__)!r:.60} twice")
-        return made
+        return mapping
 
 
 def _load(text: str) -> Any:
@@ -103,26 +94,26 @@ def _load(text: str) -> Any:
     return yaml.load(text, _Loader)  # noqa: S506 - safe, in either form
 
 
-def built_card(built: BuiltFolder, made: Splits, known: Measured) -> str:
-    """Return the card of a build, of whose rows `made` was measured.
+def built_card(built: BuiltFolder, entries: Splits, known: Measured) -> str:
+    """Return the card of a build, of whose rows `entries` were measured.
 
     OutputError if the dataset's card lacks a part's marks, or names an unknown number.
     """
     dataset, sample = built.dataset, built.is_sample
-    splits = every_split(dataset, made)
-    remarks = [*notes(built.mirrored)]
+    splits = every_split(dataset, entries)
+    on_build = [*([card_parts.SAMPLE] if sample else ()), *notes(built.mirrored)]
     if built.has_questions:
-        remarks.append(_QUESTIONS + (_EVAL if EVAL in built.texts else ""))
-    parts = _parts(dataset, known, splits, remarks, sample)
+        on_build.append(_QUESTIONS + (_EVAL if EVAL in built.texts else ""))
+    parts = _parts(dataset, known, splits, on_build)
     if sample:
         parts["figures"] = f"Not recomputed: {A_SAMPLE}."
     elif built.missing:
         note = "Partial build: the figures are those of `measured.json`."
-        parts["figures"] = figures_part(known.figures(dataset), note)
+        parts["figures"] = card_parts.figures_part(known.figures(dataset), note)
     front, body = parse(dataset.read_card(), str(dataset.card))
     front |= determined(dataset, splits)
-    front["configs"] = [_files(*each, dataset.default) for each in made.items()]
-    front["dataset_info"] = [_info(built, *each) for each in made.items()]
+    front["configs"] = [_files(name, config, dataset.default) for name, config in entries.items()]
+    front["dataset_info"] = [_info(built, name, config) for name, config in entries.items()]
     return _front(front) + _with_parts(dataset, body, parts, known, sample)
 
 
@@ -145,19 +136,15 @@ def _front(front: Mapping[str, Any], **style: Any) -> str:
 
 
 def _parts(
-    dataset: Dataset,
-    known: Measured,
-    splits: Splits,
-    remarks: Sequence[str] = (),
-    sample: bool = False,
+    dataset: Dataset, known: Measured, splits: Splits, on_build: Sequence[str] = ()
 ) -> dict[str, str]:
     return {
-        "splits": splits_part(dataset, splits, remarks, sample),
-        "load": load_part(dataset, splits),
-        "row": row_part(dataset),
-        "fields": fields_part(dataset),
-        "figures": figures_part(known.figures(dataset)),
-        "tasks": tasks_part(dataset, known.scores),
+        "splits": card_parts.splits_part(dataset, splits, on_build),
+        "load": card_parts.load_part(dataset, splits),
+        "row": card_parts.row_part(dataset),
+        "fields": card_parts.fields_part(dataset),
+        "figures": card_parts.figures_part(known.figures(dataset)),
+        "tasks": card_parts.tasks_part(dataset, known.scores),
         "citation": f"```bibtex\n{dataset.builder.CITATION.strip()}\n```",
     }
 
@@ -167,13 +154,13 @@ def _with_parts(
 ) -> str:
     """Return the text of a card with its parts and its counted numbers."""
     where = str(dataset.card)
-    body = with_parts(body, where, dict.fromkeys(parts, ""))
+    body = card_parts.with_parts(body, where, dict.fromkeys(parts, ""))
     try:
         body = with_numbers(body, known.counted, where)
     except OutputError:
         if not sample:  # of which a number that is not yet counted is no fault
             raise
-    return with_parts(body, where, parts)
+    return card_parts.with_parts(body, where, parts)
 
 
 def with_numbers(body: str, counted: Mapping[str, FigureValue | None], where: str) -> str:
@@ -184,14 +171,14 @@ def with_numbers(body: str, counted: Mapping[str, FigureValue | None], where: st
     parts, end = [], 0
     for comment in _NAMED.finditer(body):
         before, name = body[end : comment.start()], comment[1].strip()
-        said = f"{where}: {before[-20:].lstrip()}{comment[0]:.60}"
+        place = f"{where}: {before[-20:].lstrip()}{comment[0]:.60}"
         if not (number := _NUMBER.search(before)) or comment[1] != f" {name} ":
             remedy = "Write `NUMBER<!-- NAME -->`, with nothing between, and no other comments."
-            raise OutputError(f"{said}: the comment follows no number", remedy=remedy)
+            raise OutputError(f"{place}: the comment follows no number", remedy=remedy)
         if (value := counted.get(name)) is None:
             why = "could not be counted" if name in counted else "is not counted"
             remedy = "Write a name of `counted` in measured.json, or run `parley build --measure`."
-            raise OutputError(f"{said}: {name} {why}", remedy=remedy)
+            raise OutputError(f"{place}: {name} {why}", remedy=remedy)
         text = format(Decimal(str(value)), "f").replace("-", "−")
         whole, dot, decimals = text.partition(".")
         grouped = re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", whole)
@@ -203,17 +190,17 @@ def with_numbers(body: str, counted: Mapping[str, FigureValue | None], where: st
 def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
     """Return the keys of the front matter that the declaration and the rows determine."""
     licences = dict.fromkeys(map(dataset.builder.licence, dataset.configs))
-    named = [each for each in licences if re.fullmatch(r"[a-z][a-z0-9.-]*", each)]
-    known = splits.get(dataset.default, {}).values()
-    rows = sum(each.get("rows", each.get("documented", 0)) for each in known)
+    ids = [licence for licence in licences if re.fullmatch(r"[a-z][a-z0-9.-]*", licence)]
+    entries = splits.get(dataset.default, {}).values()
+    rows = sum(entry.get("rows", entry.get("documented", 0)) for entry in entries)
     categories = dict.fromkeys(task.category for task in dataset.tasks.values() if task.category)
-    found: dict[str, Any] = {
-        "license": named[0] if len(named) == 1 else named,
+    front: dict[str, Any] = {
+        "license": ids[0] if len(ids) == 1 else ids,
         "language": list(dataset.builder.LANGUAGES),
         "size_categories": [_SIZES[max(0, len(str(rows)) - 3)]] if rows else [],
         "task_categories": list(categories),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in front.items() if value}
 
 
 def notes(mirrored: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -229,18 +216,18 @@ def _info(
     builder = built.dataset.builder
     # `datasets` keeps what it read of a folder by what the card states, not by the content of
     # files: so builds with other rows need cards that differ
-    digests = ", ".join(f"{split} {found['digest']}" for split, found in splits.items())
+    digests = ", ".join(f"{split} {entry['digest']}" for split, entry in splits.items())
     return {
         "config_name": config,
         "description": f"Digests of the rows: {digests}",
         "license": builder.licence(config) if config in builder.configs() else builder.LICENSE,
         "features": card_yaml(built.columns(config)),
         "splits": [
-            {"name": split, "num_bytes": found["arrow_bytes"], "num_examples": found["rows"]}
-            for split, found in splits.items()
+            {"name": split, "num_bytes": entry["arrow_bytes"], "num_examples": entry["rows"]}
+            for split, entry in splits.items()
         ],
-        "download_size": sum(found["bytes"] for found in splits.values()),
-        "dataset_size": sum(found["arrow_bytes"] for found in splits.values()),
+        "download_size": sum(entry["bytes"] for entry in splits.values()),
+        "dataset_size": sum(entry["arrow_bytes"] for entry in splits.values()),
     }
 
 
@@ -263,26 +250,23 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     known = measured(dataset)
     described = known.configs if known.version else descriptions(dataset)
     splits = known.splits if known.version else every_split(dataset, {})
-    configs = [
-        _summary(config, about, splits.get(config, {})) for config, about in described.items()
-    ]
+    configs = []
+    for config, about in described.items():
+        entries = splits.get(config, {})
+        entry = {
+            "name": config,
+            "description": about.get("description", ""),  # which 1.0.0 did not record
+            "license": about["licence"],
+            "sizes": _numbers(entries, "bytes"),
+            "splits": dict.fromkeys(entries) | _numbers(entries, "rows"),
+            "documented": _numbers(entries, "documented"),
+        }
+        configs.append(entry)
     return {"name": dataset.name, "pretty_name": title, "configs": configs}
 
 
-def _summary(
-    config: str, about: Mapping[str, str], splits: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the entry of a config in `summary`."""
-    return {
-        "name": config,
-        "description": about.get("description", ""),  # which 1.0.0 did not record
-        "license": about["licence"],
-        "sizes": {name: split["bytes"] for name, split in splits.items() if "bytes" in split},
-        "splits": {name: split.get("rows") for name, split in splits.items()},
-        "documented": {
-            name: split["documented"] for name, split in splits.items() if "documented" in split
-        },
-    }
+def _numbers(entries: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Any]:
+    return {split: entry[key] for split, entry in entries.items() if key in entry}
 
 
 def prose(body: str, keep: Collection[str] = ()) -> str:
@@ -290,7 +274,7 @@ def prose(body: str, keep: Collection[str] = ()) -> str:
 
     Comments and sections without a text are left out.
     """
-    return _EMPTY.sub("", _COMMENT.sub("", without_parts(body, keep)))
+    return _EMPTY.sub("", _COMMENT.sub("", card_parts.without_parts(body, keep)))
 
 
 def is_licensed(card: str, where: str) -> bool:
@@ -302,5 +286,4 @@ def is_licensed(card: str, where: str) -> bool:
 
 def licence_section(card: str, where: str) -> str:
     """Return the licence section of a card, or ""."""
-    body = parse(card, where)[1]
-    return body.partition("\n## Licence\n")[2].partition("\n## ")[0].strip()
+    return parse(card, where)[1].partition("\n## Licence\n")[2].partition("\n## ")[0].strip()

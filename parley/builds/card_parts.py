@@ -15,6 +15,7 @@ from parley.declaration.registry import Dataset
 from parley.schema.nodes import Column
 
 if TYPE_CHECKING:
+    from parley.declaration.configs import Config, View
     from parley.tasks.task import Task
 
 HEADINGS = ("field", "type", "null", "meaning")
@@ -29,7 +30,7 @@ class FieldTable:
 
     configs: Mapping[str, str]  # config -> its description
     rows: Sequence[tuple[str, str, str, str]]  # as HEADINGS
-    elsewhere: Mapping[str, Sequence[str]]  # config of an earlier table -> columns told there
+    elsewhere: Mapping[str, Sequence[str]]  # config of an earlier table -> its columns
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,16 @@ def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
     by_fields: dict[tuple[_FieldTree, ...], dict[str, str]] = {}
     for name, config in configs.items():
         by_fields.setdefault(_tree(columns_of(config)), {})[name] = config.description
-    told: dict[_FieldTree, str] = {}
+    config_of: dict[_FieldTree, str] = {}
     tables = []
     for fields, described in by_fields.items():
         elsewhere: dict[str, list[str]] = {}
-        own = [field for field in fields if field not in told]
+        new = [field for field in fields if field not in config_of]
         for field in fields:
-            if field in told:
-                elsewhere.setdefault(told[field], []).append(field.name)
-        told |= dict.fromkeys(own, next(iter(described)))
-        tables.append(FieldTable(described, list(_rows(own, "")), elsewhere))
+            if field in config_of:
+                elsewhere.setdefault(config_of[field], []).append(field.name)
+        config_of |= dict.fromkeys(new, next(iter(described)))
+        tables.append(FieldTable(described, list(_rows(new, "")), elsewhere))
     return tables
 
 
@@ -65,16 +66,16 @@ def columns_of(config: "Config | View") -> list[Column]:
 
 
 def _tree(columns: Sequence[Column], above: str = "") -> tuple[_FieldTree, ...]:
-    found = []
+    fields = []
     while columns:
         first, *rest = columns
         starts = (f"{first.path}.", f"{first.path}[") if first.type.endswith("struct") else ()
-        ends = (n for n, each in enumerate(rest) if not each.path.startswith(starts))
+        ends = (n for n, column in enumerate(rest) if not column.path.startswith(starts))
         inside = next(ends, len(rest))
         name = re.sub(r"^(\[\])*\.", "", first.path.removeprefix(above)) if above else first.path
         within, columns = rest[:inside], rest[inside:]
-        found.append(_FieldTree(name, replace(first, path=""), _tree(within, first.path)))
-    return tuple(found)
+        fields.append(_FieldTree(name, replace(first, path=""), _tree(within, first.path)))
+    return tuple(fields)
 
 
 def _rows(fields: Sequence[_FieldTree], above: str) -> Iterator[tuple[str, str, str, str]]:
@@ -86,14 +87,14 @@ def _rows(fields: Sequence[_FieldTree], above: str) -> Iterator[tuple[str, str, 
         apart = "" if field.column.meaning or field.within else field.name
         alike.setdefault((field.column, field.within, apart), []).append(field.name)
         within.setdefault((field.column.type, field.within), []).append(field.name)
-    told: set[str] = set()
+    described: set[str] = set()
     for (column, inner, _), names in alike.items():
-        told.update(names)
+        described.update(names)
         dot = "." if above else ""
         others = (in_code(f"{dot}{name}") for name in names[1:])
         paths = [in_code(f"{above}{names[0]}"), *others]
         yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
-        if inner and told.issuperset(names := within[column.type, inner]):
+        if inner and described.issuperset(names := within[column.type, inner]):
             joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
             joined = "*" if len(names) == len(fields) > 1 else joined
             lists = "[]" * column.type.count("list of ")
@@ -105,9 +106,9 @@ def meaning_of(column: Column) -> str:
     text = column.meaning + (f", in {column.unit}" if column.unit else "")
     if not column.values:
         return text
-    shown = column.values if len(column.values) <= _MOST_VALUES else column.values[:_FIRST]
-    more = len(column.values) - len(shown)
-    values = ", ".join(map(in_code, shown))
+    few = column.values if len(column.values) <= _MOST_VALUES else column.values[:_FIRST]
+    more = len(column.values) - len(few)
+    values = ", ".join(map(in_code, few))
     values += f" and {more} more" if more else ""
     values = f"{'one of' if len(column.values) > 1 else 'always'} {values}"
     return f"{text}; {values}" if text else values
@@ -122,7 +123,6 @@ def in_code(value: Any) -> str:
 
 
 _PART = re.compile(r"(<!-- parley: (\w+) from here -->\n).*?(<!-- parley: \2 to here -->)", re.S)
-_LINES = "\n"
 _MARK = re.compile(r"<!-- parley: (\w+) (?:from|to) here -->")
 
 
@@ -133,28 +133,27 @@ def marks(part: str) -> tuple[str, str]:
 
 def with_parts(text: str, where: str, parts: Mapping[str, str]) -> str:
     """Return a text with parts, by name, between their marks; OutputError if some are not due."""
-    found = [match[2] for match in _PART.finditer(text)]
-    named = _MARK.findall(text)
-    for part in dict.fromkeys((*named, *parts)):
+    whole = [match[2] for match in _PART.finditer(text)]
+    names = _MARK.findall(text)
+    for part in dict.fromkeys((*names, *parts)):
         begin, end = marks(part)
         if part not in parts:
             begin, end = marks(next(iter(parts)))
             remedy = f"Use {', '.join(parts)}: `{begin}` and `{end}`."
             raise OutputError(f"{where}: no part is named {part}", remedy=remedy)
-        if found.count(part) != 1 or named.count(part) != 2:
+        if whole.count(part) != 1 or names.count(part) != 2:
             what = f"{where}: expected the lines {begin} and {end} once each"
             raise OutputError(what, remedy="Write them where the part belongs.")
-    return _PART.sub(lambda m: f"{m[1]}\n{parts[m[2]].strip(_LINES)}\n\n{m[3]}", text)
+    return _PART.sub(lambda m: "\n".join([m[1], parts[m[2]].strip("\n"), "", m[3]]), text)
 
 
 def without_parts(text: str, keep: Collection[str] = ()) -> str:
     """Return a text without its parts, but those to keep, and without their marks."""
-    text = _PART.sub(lambda match: match[0] if match[2] in keep else "", text)
-    return _MARK.sub("", text)
+    return _MARK.sub("", _PART.sub(lambda match: match[0] if match[2] in keep else "", text))
 
 
 _NOT_BUILT = "not built: its source is missing"
-_SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."
+SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."
 _LONGEST = 160  # characters of a text in a row
 _MOST = 3  # items of a list in a row
 _WIDTH = 100
@@ -165,32 +164,31 @@ _SIGNS = {
 }
 
 
-def splits_part(
-    dataset: Dataset, splits: Splits, notes: Sequence[str] = (), sample: bool = False
-) -> str:
+def splits_part(dataset: Dataset, splits: Splits, notes: Sequence[str]) -> str:
     """Return the table of splits, the columns that are null in all rows, and notes on a build."""
     cells, nulls = [], []
     for config, names in dataset.splits.items():
         for split in names:
-            found = splits.get(config, {}).get(split, {})
-            if "rows" in found:
-                rows = f"{found['rows']:,}"
-            elif (documented := found.get("documented")) is not None:
+            entry = splits.get(config, {}).get(split, {})
+            if "rows" in entry:
+                rows = f"{entry['rows']:,}"
+            elif (documented := entry.get("documented")) is not None:
                 rows = f"{documented:,} documented, {_NOT_BUILT}"
             else:
                 rows = _NOT_BUILT
             cells.append((f"`{config}`", f"`{split}`", rows, dataset.configs[config].use))
-            if null := ", ".join(map(in_code, found.get("null", ()))):
+            if null := ", ".join(map(in_code, entry.get("null", ()))):
                 nulls.append(f"- `{config}`, `{split}`: {null}")
     lines = [*markdown_table(("config", "split", "rows", "take it to"), cells, ("rows",))]
     lines += ["Null in all rows:\n", *nulls, ""] if nulls else []
-    return "\n".join([*lines, *(f"{note}\n" for note in [*([_SAMPLE] if sample else []), *notes])])
+    return "\n".join([*lines, *(f"{note}\n" for note in notes)])
 
 
 def load_part(dataset: Dataset, splits: Splits) -> str:
     """Return the code that loads a split of the default config, the first that was built."""
-    there = splits.get(dataset.default) or {s: {} for s in dataset.splits[dataset.default]}
-    split = next((split for split, found in there.items() if "rows" in found), next(iter(there)))
+    entries = splits.get(dataset.default, {})
+    first = next(iter(entries or dataset.splits[dataset.default]))
+    split = next((split for split, entry in entries.items() if "rows" in entry), first)
     return f"""```python
 from datasets import load_dataset
 
@@ -207,10 +205,10 @@ def row_part(dataset: Dataset) -> str:
     from parley.rows.upstream import open_source
 
     config = dataset.builder.SHOWN or dataset.default
-    for each in plan(open_source(dataset, None, sample=True)):
-        if each.config.name == config:
+    for split_plan in plan(open_source(dataset, None, sample=True)):
+        if split_plan.config.name == config:
             with suppress(RecordError, RowError, SourceError):  # `parley check` tells what is wrong
-                row = _laid_out(_shortened(next(generate(each))))
+                row = _laid_out(_shortened(next(generate(split_plan))))
                 row = row.replace("<!--", "\\u003c!--")  # no mark of a part
                 return f"An invented row of `{config}`, shortened at `…`.\n\n```json\n{row}\n```"
     return ""
@@ -232,11 +230,11 @@ def _laid_out(value: Any, indent: str = "", before: int = 0) -> str:
     if not isinstance(value, dict | list) or len(indent) + before + len(flat) < _WIDTH:
         return flat
     inner = f"{indent}  "
-    items = value.items() if isinstance(value, dict) else [(None, each) for each in value]
+    items = value.items() if isinstance(value, dict) else [(None, item) for item in value]
     lines = []
-    for key, each in items:
+    for key, item in items:
         name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
-        lines.append(f"{inner}{name}{_laid_out(each, inner, len(name))}")
+        lines.append(f"{inner}{name}{_laid_out(item, inner, len(name))}")
     opened, closed = "{}" if isinstance(value, dict) else "[]"
     return f"{opened}\n{(',' + chr(10)).join(lines)}\n{indent}{closed}"
 
@@ -247,7 +245,7 @@ def fields_part(dataset: Dataset) -> str:
     paths = "".join(row[0] for table in tables for row in table.rows)
     signs = "".join(f"{meaning}, " for sign, meaning in _SIGNS.items() if sign in paths)
     first = f"In a field, {signs[:-2]}.\n\n" if signs else ""
-    return first + "\n".join(line for each in tables for line in _table(each))
+    return first + "\n".join(line for table in tables for line in _table(table))
 
 
 def _table(table: FieldTable) -> Iterator[str]:
@@ -274,8 +272,8 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     for figure in figures:
         why = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
         measured = "" if figure.measured is None else str(figure.measured)
-        verdict = figure.verdict + why
-        rows.append((f"`{figure.name}`", figure.stated, measured, verdict, figure.place))
+        name, verdict = f"`{figure.name}`", figure.verdict + why
+        rows.append((name, figure.stated, measured, verdict, figure.place))
     columns = ("figure", "documented", "measured", "verdict", "document")
     total = tally(figure.verdict for figure in figures)
     lines = [f"Of {len(figures)} documented figures, recomputed from the rows: {total}.", ""]
@@ -285,8 +283,6 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     lines += [*markdown_table(columns, rows, right=columns[1:3]), "</details>", ""]
     return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
 
-
-# Tasks and their references
 
 Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
 """Name, document, and the metrics by path, as text."""
@@ -331,24 +327,18 @@ def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
 
 def overview(tasks: Iterable[tuple[str, str, "Task"]]) -> str:
     """Return a table of tasks, a line for each, that leads to their sections in the cards."""
-    rows = [
-        (
-            f"[`{dataset} {name}`](../{dataset}/README.md#{dataset}-{name})",
-            task.summary,
-            task.evaluated_on,
-        )
-        for dataset, name, task in tasks
-    ]
+    rows = []
+    for dataset, name, task in tasks:
+        link = f"[`{dataset} {name}`](../{dataset}/README.md#{dataset}-{name})"
+        rows.append((link, task.summary, task.evaluated_on))
     return "\n".join(markdown_table(("task", "predicted", "scored on"), rows))
 
 
 def tasks_part(dataset: Dataset, scores: Scores) -> str:
     """Return the tables of the tasks, with the measured scores of their baselines."""
-    lines = [
-        line
-        for name, task in dataset.tasks.items()
-        for line in _of_task(dataset.name, name, task.with_measured(scores.get(name, {})))
-    ]
+    lines: list[str] = []
+    for name, task in dataset.tasks.items():
+        lines += _of_task(dataset.name, name, task.with_measured(scores.get(name, {})))
     return "\n".join(lines) or "None are declared."
 
 
@@ -358,8 +348,8 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
     yield f"- Predicted: {task.summary}."
     yield f"- Scored on: {task.evaluated_on}."
     if task.inputs:
-        seen = ", ".join(f"`{each}`" for each in task.columns)
-        yield f"- A model may see: {task.inputs} ({seen})."
+        columns = ", ".join(f"`{column}`" for column in task.columns)
+        yield f"- A model may see: {task.inputs} ({columns})."
     if task.leak:
         yield f"- Warning: {task.leak}."
     if task.public_since:
@@ -369,7 +359,7 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
         yield f"- No model can be asked: {task.not_asked}."
     options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())
     yield f"- Score a file: `parley score {dataset} {name} FILE{options}`"
-    keys = ", ".join(f"`{each}`" for each in task.key)
+    keys = ", ".join(f"`{field}`" for field in task.key)
     (example,) = task.format.lines([task.example])
     yield f"- FILE is {task.format.name}, one line for each {keys}."
     yield f"- An invented line: `{example}`\n"
@@ -377,20 +367,22 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
     yield from markdown_table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
     notes: dict[str, int] = {}
     entries = []
-    for each in task.references:
-        who = f"`--baseline {each.name}`" if each.name in task.baselines else each.name
-        who += "".join(f" `--set {option}={value}`" for option, value in each.options.items())
-        if each.note:
-            who += f" [{notes.setdefault(each.note, len(notes) + 1)}]"
-        entries.append((who, each.place, flat(each.metrics)))
+    for reference in task.references:
+        who = reference.name
+        if who in task.baselines:
+            who = f"`--baseline {who}`"
+        who += "".join(f" `--set {option}={value}`" for option, value in reference.options.items())
+        if reference.note:
+            who += f" [{notes.setdefault(reference.note, len(notes) + 1)}]"
+        entries.append((who, reference.place, flat(reference.metrics)))
     for board in leaderboard(entries):
         (*_, group) = board.groups
         if len(board.groups) == 1 and group:
             yield f"{' '.join(group)}:\n"
-        shown = len(group) if len(board.groups) > 1 else 0
-        rows = [(*row.group[:shown], row.who, *row.cells, row.place) for row in board.rows]
-        columns = (*[""] * shown, "", *board.metrics, "from")
-        yield from markdown_table(columns, rows, right=board.metrics)
+        depth = len(group) if len(board.groups) > 1 else 0
+        rows = [(*row.group[:depth], row.who, *row.cells, row.place) for row in board.rows]
+        heads = (*[""] * depth, "", *board.metrics, "from")
+        yield from markdown_table(heads, rows, right=board.metrics)
     if notes:
         yield from (f"[{number}] {note}  " for note, number in notes.items())
         yield ""
@@ -403,7 +395,3 @@ def markdown_table(
     for cells in (columns, ["---:" if name in right else "---" for name in columns], *rows):
         yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
     yield ""
-
-
-if TYPE_CHECKING:
-    from parley.declaration.configs import Config, View

@@ -28,75 +28,77 @@ _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_S
 
 
 def load_rows(
-    found: Dataset, config: str | None, split: str | None, folder: Path, source: str | Path | None
+    dataset: Dataset, config: str | None, split: str | None, folder: Path, source: str | Path | None
 ) -> datasets.Dataset | datasets.DatasetDict:
     """Return rows from the first place that has them, as `parley.load` says."""
-    config = config or found.default
-    found.require(config, split)
-    splits = [*found.splits[config]] if split is None else [split]
-    tried: list[Problem] = []
-    if built := _with_rows(folder / found.name, found, config, splits, tried):
+    config = config or dataset.default
+    dataset.require(config, split)
+    splits = [*dataset.splits[config]] if split is None else [split]
+    problems: list[Problem] = []
+    if built := _with_rows(folder / dataset.name, dataset, config, splits, problems):
         rows = load_splits(built, config, splits)
     else:
-        rows = _load_cached(found, config, splits, source, tried)
+        rows = _load_cached(dataset, config, splits, source, problems)
     return datasets.DatasetDict(rows) if split is None else rows[split]
 
 
 def _with_rows(
-    path: Path, found: Dataset, config: str, splits: Sequence[str], tried: list[Problem]
+    path: Path, dataset: Dataset, config: str, splits: Sequence[str], problems: list[Problem]
 ) -> BuiltFolder | None:
     """Return the build at a path if it records these splits of this version; else note why not."""
     if not path.is_dir():
-        tried.append(Problem(str(path), what="no such folder"))
+        problems.append(Problem(str(path), what="no such folder"))
         return None
     try:
-        built = open_folder(path, found)
+        built = open_folder(path, dataset)
     except OutputError as error:
-        tried.append(Problem("", what=str(error)))
+        problems.append(Problem("", what=str(error)))
         return None
-    made = built.provenance["configs"].get(config, {})
+    recorded = built.provenance["configs"].get(config, {})
     if built.is_sample:
         why = "a build of the invented sample"
-    elif built.version != found.version:
-        why = f"a build of {found.name} {built.version}; this is {found.name} {found.version}"
+    elif built.version != dataset.version:
+        why = f"a build of {dataset.name} {built.version}; this is {dataset.name} {dataset.version}"
     elif built.provenance.get("format") != FORMAT:
         why = "a build by an older Parley, with other digests"
-    elif absent := [each for each in splits if each not in made]:
+    elif absent := [split for split in splits if split not in recorded]:
         why = f"a build without {config}/{', '.join(absent)}"
     else:
         return built
-    tried.append(Problem(str(path), what=why))
+    problems.append(Problem(str(path), what=why))
     return None
 
 
 def _load_cached(
-    found: Dataset,
+    dataset: Dataset,
     config: str,
     splits: Sequence[str],
     source: str | Path | None,
-    tried: list[Problem],
+    problems: list[Problem],
 ) -> dict[str, datasets.Dataset]:
     """Load splits from the build in the user's cache; build it if it is missing or damaged."""
     try:
         upstream = source_folder(source, "source=")
-        home = cache_folder() / "built" / found.version
-        if built := _with_rows(home / found.name, found, config, splits, tried):
+        home = cache_folder() / "built" / dataset.version
+        if built := _with_rows(home / dataset.name, dataset, config, splits, problems):
             try:
                 return load_splits(built, config, splits)
             except OutputError as error:
                 warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=4)
-                tried.append(Problem(str(built.path), what="a damaged build"))
-        print_message(f"parley.load builds {found.name} once, which takes some seconds, in {home}")
+                problems.append(Problem(str(built.path), what="a damaged build"))
+        name = dataset.name
+        print_message(f"parley.load builds {name} once, which takes some seconds, in {home}")
         if upstream is None:
-            fetch(found.name, found.pins, cache_folder())
-        files = open_source(found, upstream)
+            fetch(name, dataset.pins, cache_folder())
+        files = open_source(dataset, upstream)
     except (SourceError, UsageError) as error:
-        message = f"no {config}/{', '.join(splits)} of {found.name} in these places, in this order"
-        tried.append(Problem("", what=error.message))
-        remedy = f"{error.remedy} Or name another folder: {_FOLDERS}."
-        raise type(error)(message, *tried, *error.problems, remedy=remedy.strip()) from None
+        rows = f"{config}/{', '.join(splits)} of {dataset.name}"
+        problems += [Problem("", what=error.message), *error.problems]
+        remedy = f"{error.remedy} Or name another folder: {_FOLDERS}.".strip()
+        what = f"no {rows} in these places, in this order"
+        raise type(error)(what, *problems, remedy=remedy) from None
     build(files, home)
-    return load_splits(open_folder(home / found.name, found), config, splits)
+    return load_splits(open_folder(home / name, dataset), config, splits)
 
 
 def load_splits(
@@ -107,38 +109,37 @@ def load_splits(
     OutputError names all files and splits that are missing or differ from the provenance.
     """
     features = built.features(config)
-    wrong, loaded = list[Problem](), {}
+    problems, loaded = list[Problem](), {}
+    states = {"features": features, "dataset_name": built.dataset.name, "config_name": config}
     for split in splits:
-        table = _recorded(built, config, split, wrong)
-        info = datasets.DatasetInfo(
-            features=features, dataset_name=built.dataset.name, config_name=config
-        )
-        if not wrong:
+        table = _recorded(built, config, split, problems)
+        if not problems:
+            info = datasets.DatasetInfo(**states)
             loaded[split] = datasets.Dataset(table, info, datasets.NamedSplit(split))
-    if wrong:
+    if problems:
         what = f"{built.path}: a damaged build"
-        raise OutputError(what, *wrong, remedy=f"Run {built.rebuild} again.")
+        raise OutputError(what, *problems, remedy=f"Run {built.rebuild} again.")
     return loaded
 
 
-def _recorded(built: BuiltFolder, config: str, split: str, wrong: list[Problem]) -> pa.Table | None:
-    """Return the rows that the provenance records; None, and what is wrong, without them."""
-    made = built.provenance["configs"][config][split]
-    paths = built.files(config, split)
-    found = [
-        Problem(file["path"], what=why)
-        for path, file in zip(paths, made["files"], strict=bool(paths))
-        if (why := problem(path, file))
-    ]
-    if not paths:
-        found = [Problem(f"{config}/{split}", what="a file is missing, or a link")]
-    if not found:
-        table = pa.concat_tables(built.tables(config, split))
-        digest = Digest(schema := arrow_schema(built.features(config)))
-        if table.schema == schema:
-            digest.update(table)
-            if (digest.rows, digest.hexdigest()) == (made["rows"], made["digest"]):
-                return table
-        found = [Problem(f"{config}/{split}", what="other columns or rows than the recorded ones")]
-    wrong += found
+def _recorded(
+    built: BuiltFolder, config: str, split: str, problems: list[Problem]
+) -> pa.Table | None:
+    """Return the rows that the provenance records; None, and the problems, without them."""
+    recorded = built.provenance["configs"][config][split]
+    if not (paths := built.files(config, split)):
+        problems.append(Problem(f"{config}/{split}", what="a file is missing, or a link"))
+        return None
+    pairs = zip(paths, recorded["files"], strict=True)
+    if damaged := [Problem(f["path"], what=why) for path, f in pairs if (why := problem(path, f))]:
+        problems += damaged
+        return None
+    table = pa.concat_tables(built.tables(config, split))
+    digest = Digest(schema := arrow_schema(built.features(config)))
+    if table.schema == schema:
+        digest.update(table)
+        if (digest.rows, digest.hexdigest()) == (recorded["rows"], recorded["digest"]):
+            return table
+    what = "other columns or rows than the recorded ones"
+    problems.append(Problem(f"{config}/{split}", what=what))
     return None
