@@ -227,8 +227,7 @@ def view(
 ) -> Callable[[Rows], View]:
     """Make the function below a view: a config computed from records, without a way back.
 
-    The function takes the records of a split in order and yields the rows, values of the columns.
-    Its name is that of the view.
+    The function takes the records of a split in order, yields rows, and gives the view its name.
 
     Args:
         description: A short description of a row.
@@ -254,26 +253,22 @@ def view(
     Raises:
         ScriptError: the declaration has mistakes; names all of them.
     """
-
-    def declare(rows: Rows) -> View:
-        return View(
-            rows.__name__,
-            description,
-            splits or {},
-            columns=columns,
-            rows=rows,
-            key=key,
-            of=of,
-            records=records,
-            rejoin=rejoin,
-            shows=shows,
-            left_out=left_out or {},
-            splits_share_keys=splits_share_keys,
-            licence=licence,
-            use=use,
-        )
-
-    return declare
+    return lambda rows: View(
+        rows.__name__,
+        description,
+        splits or {},
+        columns=columns,
+        rows=rows,
+        key=key,
+        of=of,
+        records=records,
+        rejoin=rejoin,
+        shows=shows,
+        left_out=left_out or {},
+        splits_share_keys=splits_share_keys,
+        licence=licence,
+        use=use,
+    )
 
 
 def _count(number: Any) -> None:

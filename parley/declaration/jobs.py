@@ -30,12 +30,12 @@ class Job:
     sources: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        found = [] if self.run.__doc__ else [Problem("run", "a docstring, which is its help")]
+        problems = [] if self.run.__doc__ else [Problem("run", "a docstring, which is its help")]
         for file, pin in self.sources_of(None).items():
             if not {"url", "size"} <= pin.keys() or not pin.keys() & {"sha256", "git_blob"}:
-                found.append(Problem(file, "url, size and a hash", ", ".join(pin)))
-        if found:
-            raise ScriptError("Job", *found)
+                problems.append(Problem(file, "url, size and a hash", ", ".join(pin)))
+        if problems:
+            raise ScriptError("Job", *problems)
 
     @property
     def summary(self) -> str:

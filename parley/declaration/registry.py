@@ -77,15 +77,15 @@ def _scripts(home: Path) -> Iterator[Path]:
 
 def discover() -> dict[str, "Dataset"]:
     """Return name -> dataset, sorted by name."""
-    found: dict[str, Dataset] = {}
+    datasets: dict[str, Dataset] = {}
     for home in folders():
         for script in _scripts(home):
             name = script.stem
-            if name in found:
-                what = f"two datasets are named {name}: {found[name].folder} and {script.parent}"
+            if name in datasets:
+                what = f"two datasets are named {name}: {datasets[name].folder} and {script.parent}"
                 raise UsageError(what, remedy="Rename one of the folders.")
-            found[name] = Dataset(name, script.parent)
-    return dict(sorted(found.items()))
+            datasets[name] = Dataset(name, script.parent)
+    return dict(sorted(datasets.items()))
 
 
 def get(name: str) -> "Dataset":
@@ -135,8 +135,8 @@ class Dataset:
 
         module = load_module(self.name, self.folder, self.name)
         classes = (value for value in vars(module).values() if isinstance(value, type))
-        own = (value for value in classes if value.__module__ == module.__name__)
-        builders = [value for value in own if issubclass(value, Script)]
+        declared = (value for value in classes if value.__module__ == module.__name__)
+        builders = [value for value in declared if issubclass(value, Script)]
         if len(builders) != 1:
             script = self.folder / f"{self.name}.py"
             what = f"{script}: expected one class of Builder, found {len(builders)}"
@@ -170,8 +170,8 @@ class Dataset:
     @cached_property
     def sources(self) -> "dict[str, Source]":
         """Path in upstream's layout -> source."""
-        found = (each for splits in self.splits.values() for each in splits.values())
-        return {source.path: source for sources in found for source in sources}
+        lists = (sources for splits in self.splits.values() for sources in splits.values())
+        return {source.path: source for sources in lists for source in sources}
 
     @property
     def pins(self) -> dict[str, dict[str, Any]]:
@@ -203,8 +203,8 @@ class Dataset:
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""
-        found = module_path(self.folder, name).exists()
-        return load_module(self.name, self.folder, name) if found else None
+        exists = module_path(self.folder, name).exists()
+        return load_module(self.name, self.folder, name) if exists else None
 
     @property
     def figures(self) -> ModuleType | None:
@@ -241,8 +241,9 @@ class Dataset:
 
         jobs = self._declared("jobs", "JOBS")
         wrong = {name: job for name, job in jobs.items() if not isinstance(job, Job)}
-        if found := [Problem(f"JOBS[{n!r}]", "a Job", type(j).__name__) for n, j in wrong.items()]:
-            raise ScriptError(str(self.folder / "jobs.py"), *found, remedy="Write Job(function).")
+        causes = [Problem(f"JOBS[{n!r}]", "a Job", type(job).__name__) for n, job in wrong.items()]
+        if causes:
+            raise ScriptError(str(self.folder / "jobs.py"), *causes, remedy="Write Job(function).")
         return jobs
 
     def job(self, name: str) -> "Job":
@@ -255,8 +256,8 @@ class Dataset:
     def tasks(self) -> dict[str, Any]:
         """Name -> `parley.tasks.Task`, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
         tasks = self._declared("tasks", "TASKS")
-        if found := [*_task_problems(tasks)]:
-            raise ScriptError(str(module_path(self.folder, "tasks")), *found)
+        if causes := [*_task_problems(tasks)]:
+            raise ScriptError(str(module_path(self.folder, "tasks")), *causes)
         return tasks
 
     def task(self, name: str) -> Any:
@@ -269,9 +270,9 @@ class Dataset:
         """Return a dict of an optional module, or {}."""
         if (module := self.load_module(file)) is None:
             return {}
-        if not isinstance(found := getattr(module, name, None), dict):
+        if not isinstance(entries := getattr(module, name, None), dict):
             raise ScriptError(f"{module.__file__}: defines no dict {name}")
-        return dict(found)
+        return dict(entries)
 
     @property
     def transcript(self) -> ModuleType | None:
@@ -296,9 +297,9 @@ def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
             ids = task.ids(name)
             if len(ids) < math.prod(map(len, task.options.values())):
                 yield Problem(f"{place}.options", what="two choices have one id; rename one")
-            for each in ids:
-                if (owner := owners.setdefault(each, name)) != name:
-                    what = f"has the id {each} with its options, as TASKS[{owner!r}] has"
+            for id in ids:
+                if (owner := owners.setdefault(id, name)) != name:
+                    what = f"has the id {id} with its options, as TASKS[{owner!r}] has"
                     yield Problem(place, what=what)
 
 
@@ -314,12 +315,12 @@ def module_path(folder: Path, name: str) -> Path:
 def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
     """Import a module of a dataset folder once; ScriptError names its line that fails."""
     package = f"{PACKAGE}.{dataset}"
-    known = sys.modules.get(package)
-    if known is None or list(known.__path__) != [str(folder)]:
-        for each in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
-            del sys.modules[each]  # of another folder with this name
-        for each, places in ((PACKAGE, []), (package, [str(folder)])):
-            sys.modules.setdefault(each, ModuleType(each)).__path__ = places
+    imported = sys.modules.get(package)
+    if imported is None or list(imported.__path__) != [str(folder)]:
+        for path in [path for path in sys.modules if f"{path}.".startswith(f"{package}.")]:
+            del sys.modules[path]  # of another folder with this name
+        for path, places in ((PACKAGE, []), (package, [str(folder)])):
+            sys.modules.setdefault(path, ModuleType(path)).__path__ = places
     elif module := sys.modules.get(f"{package}.{name}"):
         return module
     importlib.invalidate_caches()  # finds a new folder, too
@@ -332,9 +333,8 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
         if isinstance(error, ScriptError):  # a wrong declaration
             problems, remedy = error.problems, error.remedy
             raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
-        said = f"{type(error).__name__}: {error}"
-        remedy = "Fix it or its imports."
-        raise ScriptError(f"{place}: cannot be imported: {said}", remedy=remedy) from error
+        what = f"{place}: cannot be imported: {type(error).__name__}: {error}"
+        raise ScriptError(what, remedy="Fix it or its imports.") from error
 
 
 def line_of(error: BaseException, dataset: str) -> str:

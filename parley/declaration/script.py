@@ -26,8 +26,8 @@ class Script:
     @classmethod
     def require_sound(cls) -> None:
         """Raise ScriptError with all mistakes of the declaration; else complete it."""
-        if found := list(_problems(cls)):
-            raise ScriptError(cls.__name__, *found, remedy=REMEDY)
+        if problems := list(_problems(cls)):
+            raise ScriptError(cls.__name__, *problems, remedy=REMEDY)
         cls.VERSION = str(cls.VERSION)
         cls.DEFAULT_CONFIG_NAME = cls.CONFIGS[0].name
 
@@ -47,8 +47,8 @@ class Script:
     @classmethod
     def base(cls, config: str) -> Config | View:
         """Return the config that provides splits and records: the config itself or its `of`."""
-        found = cls.configs()[config]
-        return found if found.splits or not isinstance(found, View) else cls.configs()[found.of]
+        entry = cls.configs()[config]
+        return entry if entry.splits or not isinstance(entry, View) else cls.configs()[entry.of]
 
     @classmethod
     def licence(cls, config: str) -> str:
@@ -73,8 +73,8 @@ def _problems(cls: type[Script]) -> Iterator[Problem]:
         yield Problem("CITATION", what="write it into CITATION.bib beside the script")
     if not cls.__doc__ and sys.flags.optimize < 2:  # which leaves docstrings out
         yield Problem("the docstring", what="missing; describe the dataset")
-    listed = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
-    if not listed or not all(isinstance(each, Config | View) for each in cls.CONFIGS):
+    has_configs = isinstance(cls.CONFIGS, list | tuple) and cls.CONFIGS
+    if not has_configs or not all(isinstance(config, Config | View) for config in cls.CONFIGS):
         yield Problem("CONFIGS", "a list of Configs and Views", f"{cls.CONFIGS!r:.60}")
         return
     names = [config.name for config in cls.CONFIGS]
@@ -87,7 +87,7 @@ def _problems(cls: type[Script]) -> Iterator[Problem]:
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
     languages = cls.LANGUAGES
-    if isinstance(languages, str) or not all(isinstance(each, str) for each in languages):
+    if isinstance(languages, str) or not all(isinstance(code, str) for code in languages):
         yield Problem("LANGUAGES", "codes of languages, as ('en',)", repr(languages))
     if cls.SHOWN and cls.SHOWN not in names:
         yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
@@ -97,10 +97,10 @@ def _problems(cls: type[Script]) -> Iterator[Problem]:
             yield Problem(f"View({view.name!r}).of", "a Config", repr(view.of))
     if not lossless:
         yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")
-    seen: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for config in cls.CONFIGS:
         for source in chain.from_iterable(config.splits.values()):
-            if seen.setdefault(source.path, source) is not source:
+            if sources.setdefault(source.path, source) is not source:
                 yield Problem(source.path, what="declared twice; declare it once and reuse it")
         yield from _column_problems(config)
 
@@ -116,11 +116,11 @@ def _column_problems(config: Config | View) -> Iterator[Problem]:
         if column.lower() == "split" or lower.count(column.lower()) > 1:
             what = "another name than `split`, and one that differs in more than case: SQL needs it"
             yield Problem(f"{type(config).__name__}({config.name!r}).columns", what, repr(column))
-    there = f"columns among {', '.join(features)}"
+    expected = f"columns among {', '.join(features)}"
     place = f"{type(config).__name__}({config.name!r})"
     for column in config.keys:
         if not hasattr(features.get(column), "dtype"):
-            yield Problem(f"{place}.key", there, repr(column))
-    shown = config.shown.values() if isinstance(config, View) else ()
-    if unknown := [column for column in shown if column and column not in features]:
-        yield Problem(f"{place}.shows", there, str(unknown))
+            yield Problem(f"{place}.key", expected, repr(column))
+    columns = config.shown.values() if isinstance(config, View) else ()
+    if unknown := [column for column in columns if column and column not in features]:
+        yield Problem(f"{place}.shows", expected, str(unknown))
