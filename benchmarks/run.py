@@ -222,7 +222,7 @@ class Benchmark:
 
     def _reading(self) -> None:
         sys.path.append(str(HERE.parent / "tests"))
-        from hub import Hub
+        from local_hub import Hub
 
         from parley.builds.build import build as build_folder
 

@@ -3,7 +3,7 @@
     python tests/compat.py                     all versions
     VERSIONS="3.6.0 newest" python tests/compat.py
 
-Builds the samples, with every name of tests/planted.py that may stand, and publishes them to a
+Builds the samples, with every name of tests/loader_files.py that may stand, and publishes them to a
 local Hub. Each environment loads every split from the Hub, streams it, and loads it from its folder
 and through its script: before datasets 4 a loading script, later an imported class. Another build
 or a damaged file never gives rows of this one. With PARLEY_SOURCE, it loads the real builds, too.
@@ -19,7 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import planted
+import loader_files
 
 import parley
 
@@ -28,7 +28,7 @@ HOME = Path(__file__).resolve().parent.parent
 
 
 def main():
-    from hub import Hub
+    from local_hub import Hub
 
     with tempfile.TemporaryDirectory() as place, Hub() as hub:
         folder = Path(place)
@@ -77,12 +77,12 @@ def plant(folder, hub):
 
     pq.write_table(pa.table({"evil": [1]}), folder / "evil.parquet")
     for path in (folder / "sample").iterdir():
-        names = planted.contents(path.name, (folder / "evil.parquet").read_bytes())
-        write(path, {name: names[name] for name in planted.KNOWN})
+        names = loader_files.contents(path.name, (folder / "evil.parquet").read_bytes())
+        write(path, {name: names[name] for name in loader_files.KNOWN})
         with tempfile.TemporaryDirectory() as empty:
             hub.seed(f"org/{path.name}", empty)
         # `publish` refuses another's `eval.yaml` beside one of the build
-        left = [name for name in planted.LEFT if not (path / name).exists()]
+        left = [name for name in loader_files.LEFT if not (path / name).exists()]
         hub.push(f"org/{path.name}", {name: names[name] for name in left})
 
 
@@ -97,18 +97,19 @@ def require_listed(python, version, sample):
     from parley.rows.folder import open_folder
     from parley.verification.folder_checks import files
 
-    done = subprocess.run([python, planted.__file__], check=True, capture_output=True)
+    done = subprocess.run([python, loader_files.__file__], check=True, capture_output=True)
     listed, suffixes = json.loads(done.stdout)
-    if unknown := set(listed) - planted.NAMES.keys():
-        sys.exit(f"datasets {version} reads {', '.join(sorted(unknown))}: see tests/planted.py")
-    names = planted.contents("casino", b"")
+    if unknown := set(listed) - loader_files.NAMES.keys():
+        names = ", ".join(sorted(unknown))
+        sys.exit(f"datasets {version} reads {names}: see tests/loader_files.py")
+    names = loader_files.contents("casino", b"")
     names |= {f"dialogues/train-{number}{each}": b"" for number, each in enumerate(suffixes)}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(sample, Path(folder) / "casino"))
         write(copy, names)
         built = open_folder(copy)
         found = set(files(built))
-    own = planted.KNOWN.union(built.texts)  # of a file of this name another check reads the text
+    own = loader_files.KNOWN.union(built.texts)  # another check reads the text of such a file
     if taken := {f"{name}: unknown file" for name in names.keys() - own} - found:
         sys.exit(f"datasets {version}: `verify` takes {taken}")
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
-from hub import Hub
+from file_server import BODY, Page, Server, pinned
 from hypothesis import settings
-from server import BODY, Page, Server, pinned
+from local_hub import Hub
 
 from parley.declaration.registry import discover
 

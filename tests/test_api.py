@@ -9,8 +9,8 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from folders import restate, retable
-from hub import contents
+from build_changes import restate, retable
+from local_hub import contents
 
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError

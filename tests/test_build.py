@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from hub import contents
+from local_hub import contents
 from test_asking import allowed
 
 from parley.authoring.new import write_skeleton

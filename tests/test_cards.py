@@ -7,7 +7,7 @@ import types
 
 import datasets
 import pytest
-from folders import parts_of
+from build_changes import parts_of
 
 from parley import Builder, Config, Field, File, view
 from parley.authoring.new import write_skeleton

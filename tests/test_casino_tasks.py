@@ -6,7 +6,7 @@ from statistics import mean, median
 
 import numpy as np
 import pytest
-from folders import in_memory
+from build_changes import in_memory
 
 from parley.base.errors import RecordError
 from parley.rows.folder import open_folder

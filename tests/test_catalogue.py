@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from catalogue_files import PRODUCT, REVIEW, hostile
 from catalogue_reference import reference
-from hub import contents
+from local_hub import contents
 from processes import python
 
 from parley.base.errors import RecordError, SourceError, UsageError

@@ -7,9 +7,9 @@ import string
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
-import hostile
+import hostile_dataset
 import pytest
-from hub import contents
+from local_hub import contents
 
 from parley.base.errors import ScriptError
 from parley.builds.build import build
@@ -41,7 +41,7 @@ def test_the_files_are_the_same_each_time(sample_build, tmp_path, run):
 
 
 def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
-    monkeypatch.setenv("PARLEY_DATASETS", str(hostile.write(tmp_path)))
+    monkeypatch.setenv("PARLEY_DATASETS", str(hostile_dataset.write(tmp_path)))
     build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
     built = open_folder(tmp_path / "build" / "hostile")
     names = build_charts.write_charts(built, tmp_path / "charts")

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 import typer
+from file_server import Page, Server, pinned
 from processes import python
-from server import Page, Server, pinned
 
 from parley import cli
 from parley.authoring.new import write_skeleton

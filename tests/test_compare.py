@@ -213,7 +213,7 @@ CAMP = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
 @pytest.fixture(scope="module")
 def logs(sample_build, tmp_path_factory):
     """Name of a model -> its log; `half` answers some questions, `twice` in one of two epochs."""
-    evals = pytest.importorskip("evals", reason="needs the extra models")
+    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     turns = itertools.count()
     outcomes, folder = "casino outcomes", tmp_path_factory.mktemp("logs")
     asked = {  # task, answer, settings
@@ -227,7 +227,7 @@ def logs(sample_build, tmp_path_factory):
         "duo": ("duo agreement", lambda *_: '{"score": 3}', {}),
     }
     return {
-        name: Path(evals.ask(task, reply, sample_build, folder / name, name=name, **given))
+        name: Path(inspect_runs.ask(task, reply, sample_build, folder / name, name=name, **given))
         for name, (task, reply, given) in asked.items()
     }
 

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
-from folders import retable
+from build_changes import retable
 
 from parley.base.errors import OutputError, ScriptError
 from parley.base.values import frozen

@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import publish_without_checks
 import pytest
 import typer
-import unverified
 from processes import python
 
 from parley.builds.card import with_numbers
@@ -33,9 +33,9 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8") for name in [*sorted(GUIDES), *CARDS, *OTHERS]
 }
 TRAINING, PUBLISHING = "docs/training.md", "docs/publishing.md"
-REWARD = "## A reward for reinforcement learning"  # test_training runs what follows
+REWARD = "## A reward for reinforcement learning"  # test_docs_training runs what follows
 ELSEWHERE = {  # what runs these pages instead
-    "docs/adding.md": "test_adding",
+    "docs/adding.md": "test_docs_adding",
     "docs/catalogue.md": "test_catalogue",
     PUBLISHING: "a test below",
 }
@@ -273,7 +273,7 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
         if command.startswith("parley verify"):
             apart(SCRIPTS[PUBLISHING], hub, tmp_path)
         _, *arguments = command.split()
-        program = [unverified.__file__] if "publish" in command else ["-m", "parley"]
+        program = [publish_without_checks.__file__] if "publish" in command else ["-m", "parley"]
         python(*program, *arguments, cwd=tmp_path, env=hub.environ(tmp_path / "hf", "hf_writes"))
     assert hub.tags("org/casino").keys() == {f"v{discover()['casino'].builder.VERSION}"}
 

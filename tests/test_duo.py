@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from folders import in_memory
+from build_changes import in_memory
 
 from parley.base.errors import RecordError
 from parley.declaration.registry import get

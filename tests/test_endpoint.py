@@ -47,17 +47,17 @@ COUNTS = {}  # task -> asked, unreadable
 
 @pytest.mark.parametrize("name", ASKED)
 def test_a_small_model_is_asked_by_default(name, url, builds, tmp_path):
-    evals = pytest.importorskip("evals", reason="needs the extra models")
+    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     dataset, task_name, task = ASKED[name]
     is_game = isinstance(task.asking, Playing)
-    model = evals.get_model("openai-api/local/smollm2", base_url=url, api_key="none")
+    model = inspect_runs.get_model("openai-api/local/smollm2", base_url=url, api_key="none")
     given = {"limit": GAMES, "turns": TURNS} if is_game else {"limit": QUESTIONS}
-    log = evals.ask(name, model, builds, tmp_path, max_connections=2, **given)
+    log = inspect_runs.ask(name, model, builds, tmp_path, max_connections=2, **given)
     found = parley.score(builds / dataset.name, task_name, log)
     COUNTS[name] = found.total, sum(found.unreadable.values())
     if not is_game:
         return
-    for sample in evals.read_eval_log(log).samples:
+    for sample in inspect_runs.read_eval_log(log).samples:
         turns = sample.metadata["turns"]
         played = sample.scores["parley_answers"].metadata["prediction"]
         assert (

@@ -8,11 +8,12 @@ import shutil
 from collections import Counter
 from itertools import pairwise
 
-import hostile
+import hostile_dataset
 import pyarrow as pa
 import pytest
-from folders import retable
-from hub import contents
+from build_changes import retable
+from hostile_dataset import ATTACKS, FORMULAS
+from local_hub import contents
 
 from parley.base.errors import OutputError, UsageError
 from parley.builds.build import build
@@ -154,16 +155,16 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
 
 def test_no_cell_is_a_formula(tmp_path, monkeypatch):
     """Each text that begins as a formula begins with ' in CSV, and only the first ' is ours."""
-    monkeypatch.setattr(hostile, "ATTACKS", [*hostile.FORMULAS, *hostile.ATTACKS])
-    monkeypatch.setenv("PARLEY_DATASETS", str(hostile.write(tmp_path)))
+    monkeypatch.setattr(hostile_dataset, "ATTACKS", [*FORMULAS, *ATTACKS])
+    monkeypatch.setenv("PARLEY_DATASETS", str(hostile_dataset.write(tmp_path)))
     build(open_source(get("hostile"), None, sample=True), tmp_path / "build")
     export(open_folder(tmp_path / "build" / "hostile"), "csv", tmp_path / "out")
     csv.field_size_limit(2_000_000)
     with (tmp_path / "out" / "dialogues-train.csv").open(newline="", encoding="utf-8-sig") as file:
         cells = [row["attack"] for row in csv.DictReader(file)]
-    assert cells[: len(hostile.FORMULAS)] == [f"'{text}" for text in hostile.FORMULAS]
+    assert cells[: len(FORMULAS)] == [f"'{text}" for text in FORMULAS]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
-    assert [cell.removeprefix("'") for cell in cells] == hostile.ATTACKS
+    assert [cell.removeprefix("'") for cell in cells] == hostile_dataset.ATTACKS
 
 
 # Croissant ------------------------------------------------------------------------------------

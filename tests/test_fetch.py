@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from server import BODY, QUICK, Page, archive, blob, pinned
+from file_server import BODY, QUICK, Page, archive, blob, pinned
 
 from parley.base.disk import cache_folder
 from parley.base.errors import FetchError, UsageError

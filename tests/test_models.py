@@ -48,11 +48,11 @@ def of(sample_build):
 @pytest.fixture
 def asked(sample_build, tmp_path):
     """Return a function that asks a task of the samples, and returns the path of its log."""
-    evals = pytest.importorskip("evals", reason="needs the extra models")
+    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
 
     def asked(task, reply, **given):
         build = os.path.relpath(sample_build)  # a log is retried in the same folder
-        return Path(evals.ask(task, reply, build, tmp_path / "logs", **given))
+        return Path(inspect_runs.ask(task, reply, build, tmp_path / "logs", **given))
 
     return asked
 
@@ -320,10 +320,10 @@ CHANGES = {  # part of a log -> another value
 @pytest.fixture(scope="module")
 def outcomes_log(sample_build, tmp_path_factory):
     """A log of casino's outcomes."""
-    evals = pytest.importorskip("evals", reason="needs the extra models")
+    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     folder = tmp_path_factory.mktemp("logs")
-    camp = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
-    return Path(evals.ask("casino outcomes", lambda *_: json.dumps(camp), sample_build, folder))
+    camp = json.dumps({"satisfaction": "Slightly satisfied", "likeness": "Slightly like"})
+    return Path(inspect_runs.ask("casino outcomes", lambda *_: camp, sample_build, folder))
 
 
 @pytest.mark.parametrize("part", CHANGES)
@@ -588,12 +588,12 @@ def test_a_run_that_failed_goes_on(asked, scored, monkeypatch, tmp_path):
 KILLED = """\
 import os, sys
 sys.path.append(".")
-import evals, test_models
+import inspect_runs, test_models
 calls = []
 def reply(messages, schema):
     calls.append(messages)
     return test_models.at_times(messages, schema) if len(calls) < 6 else os.kill(os.getpid(), 9)
-evals.ask("casino outcomes", reply, *sys.argv[1:], max_connections=1)
+inspect_runs.ask("casino outcomes", reply, *sys.argv[1:], max_connections=1)
 """
 
 
@@ -604,7 +604,7 @@ def at_times(messages, schema):
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on_with_its_answers(sample_build, asked, scored, monkeypatch, tmp_path):
-    evals = pytest.importorskip("evals", reason="needs the extra models")
+    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     from inspect_ai import eval_retry
     from inspect_ai.log import recover_eval_log
 
@@ -619,7 +619,7 @@ def test_a_killed_run_goes_on_with_its_answers(sample_build, asked, scored, monk
         calls.append(messages)
         return at_times(messages, schema)
 
-    again = evals.model_of(counted, "model")
+    again = inspect_runs.model_of(counted, "model")
     monkeypatch.setattr("inspect_ai._eval.eval.get_model", lambda *_, **__: again)
     recovered = recover_eval_log(str(killed)).location
     (found,) = eval_retry(recovered, log_dir=str(tmp_path / "again"), display="log")

@@ -16,12 +16,13 @@ from collections import Counter
 from types import SimpleNamespace
 from urllib.parse import quote_plus, unquote_plus, urlencode
 
-import hostile
+import hostile_dataset
 import jsonlines
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from folders import reseal
+from build_changes import reseal
+from hostile_dataset import ATTACKS, FORMULAS
 
 import parley
 from parley.base.console import plain
@@ -94,9 +95,9 @@ def real(served, real_build):
 def attacked(served, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PARLEY_DATASETS", str(hostile.write(folder)))
+        patch.setenv("PARLEY_DATASETS", str(hostile_dataset.write(folder)))
         build(open_source(get("hostile"), None, sample=True), folder / "build")
-        hostile.spoil(folder / "build" / "hostile" / "provenance.json")
+        hostile_dataset.spoil(folder / "build" / "hostile" / "provenance.json")
         yield written(served, folder / "build", "hostile")
 
 
@@ -816,12 +817,12 @@ def test_sql_and_python_hold_hostile_labels_and_ids_as_values(attacked, open_pag
             assert "\u202e" not in sql
             assert [id for (id,) in connection.execute(sql).fetchall()] == ids, sql
     visit(page, page_of(attacked, "hostile"))
-    for _ in hostile.ATTACKS:
+    for _ in ATTACKS:
         code = ast.walk(ast.parse(code_of(page, "#code-one")))
         (value,) = (node for node in code if type(node) is ast.Set)
         found += map(ast.literal_eval, value.elts)
         page.keyboard.press("j")
-    assert found == hostile.ATTACKS
+    assert found == ATTACKS
 
 
 def asked_site(served, build, name, asked):
@@ -835,10 +836,10 @@ def asked_site(served, build, name, asked):
 
 
 def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, open_page, tmp_path):
-    file = tmp_path / f"{hostile.ATTACKS[3]}.jsonl"
+    file = tmp_path / f"{ATTACKS[3]}.jsonl"
     turns = table(sample_build, "casino", "utterances")
     with jsonlines.open(file, "w") as lines:
-        for row, attack in zip(turns[1:], reversed(hostile.ATTACKS), strict=False):
+        for row, attack in zip(turns[1:], reversed(ATTACKS), strict=False):
             keys = {key: row[key] for key in ("dialogue_id", "turn")}
             lines.write(keys | {"labels": ["uv-part"], "<b>x</b>": attack})
     folder = find_folder(sample_build, get("casino"))
@@ -932,7 +933,7 @@ def test_hostile_text_cannot_act(attacked, open_page):
         assert width(page) <= NARROW["width"], address
         if not address.endswith("dialogues.html"):
             text = page.locator("main").text_content()
-            for attack in (hostile.ATTACKS[0], hostile.ATTACKS[2], hostile.ATTACKS[3]):
+            for attack in (ATTACKS[0], ATTACKS[2], ATTACKS[3]):
                 assert attack in text, address
     page.locator("#list").evaluate("list => list.scrollTop = list.scrollHeight")
     long = page.locator("#window a", has_text="wwwww").last
@@ -944,7 +945,7 @@ def test_hostile_text_cannot_act(attacked, open_page):
 
 def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page, tmp_path):
     page = open_page(page_of(attacked, "hostile"))
-    assert counted(page) == (len(hostile.ATTACKS), 2 * len(hostile.ATTACKS), 0)
+    assert counted(page) == (len(ATTACKS), 2 * len(ATTACKS), 0)
     found = page.evaluate(
         """() => hostile = page.names.map((id, number) => {
             page.choose(number);
@@ -959,7 +960,7 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
             };
         })"""
     )
-    for attack, said in zip(hostile.ATTACKS, found, strict=True):
+    for attack, said in zip(ATTACKS, found, strict=True):
         visible = as_shown(attack)
         assert said["title"] == (visible or "(no title)")
         assert said["texts"] == [visible] * 3
@@ -968,13 +969,13 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
         for label in said["labels"]:
             assert plain(label) == label.replace("\t", "\\t")
             assert len(label) < 500
-    attack = hostile.ATTACKS[2]
+    attack = ATTACKS[2]
     visit(page, page_of(attacked, "hostile"))
     bar(page, attack, attack).click()
     assert attack in page.locator("#count .said").text_content()
     assert state(open_page(page.url)) == state(page)
     bar(page, attack, attack).click()
-    for attack in [*hostile.ATTACKS[:20:6], "ww"]:
+    for attack in [*ATTACKS[:20:6], "ww"]:
         search(page, attack)
         assert counted(page)[0] >= 1, attack
     search(page, "")
@@ -983,9 +984,9 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
         for row in csv.reader(io.StringIO(text, newline="")) if name.endswith(".csv") else ():
             cells = [each for each in row if not re.fullmatch(r"-?[\d.]+", each)]
             assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
-    cells = "".join(f"{cell}\n" for cell in page.evaluate("all => all.map(cell)", hostile.FORMULAS))
+    cells = "".join(f"{cell}\n" for cell in page.evaluate("all => all.map(cell)", FORMULAS))
     rows = csv.reader(io.StringIO(cells, newline=""))
-    assert [*rows] == [[f"'{text}"] for text in hostile.FORMULAS]
+    assert [*rows] == [[f"'{text}"] for text in FORMULAS]
     assert page.evaluate("cell(-1)") == "-1"  # a number is no text
     assert not page.evaluate("'acted' in window")
 

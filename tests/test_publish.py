@@ -8,13 +8,13 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 import huggingface_hub
-import planted
+import loader_files
 import pytest
 import yaml
-from folders import restate
-from hub import Blob, contents
+from build_changes import restate
 from huggingface_hub import parse_eval_result_entries
-from unverified import held
+from local_hub import Blob, contents
+from publish_without_checks import hashes
 
 import parley
 from parley.authoring.new import write_skeleton
@@ -70,7 +70,7 @@ def folder(tea, tmp_path, monkeypatch):
 
 
 def put(hub, folder, repo="org/tea", **options):
-    return publish(open_folder(folder), held(folder), repo, endpoint=hub.endpoint, **options)
+    return publish(open_folder(folder), hashes(folder), repo, endpoint=hub.endpoint, **options)
 
 
 def refused(*args, **options):
@@ -166,7 +166,7 @@ def test_a_published_version_is_not_replaced(hub, folder):
 
 
 LEFT_ALONE = {"docs/a.png", "dialogues/look.ipynb", "cite.txt"}
-LEFT_ALONE |= planted.LEFT - {".gitattributes"}
+LEFT_ALONE |= loader_files.LEFT - {".gitattributes"}
 
 
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
@@ -204,7 +204,7 @@ def test_questions_replace_what_is_there_and_go_again(hub, folder, tea):
     assert published(hub) == contents(tea / "build/tea") | others
 
 
-REFUSED = planted.contents("tea", b"").keys() - planted.LEFT
+REFUSED = loader_files.contents("tea", b"").keys() - loader_files.LEFT
 REFUSED |= {"more/a.csv.gz", "a.JSONL", "a.zip", "a.tbz2", "a.txz", "a.zip\n", EVAL}
 
 
@@ -466,9 +466,9 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
 
 
 @pytest.fixture
-def unverified(monkeypatch):
+def without_checks(monkeypatch):
     monkeypatch.setattr("parley.hub.publish.verify_for_upload", lambda *_: None)
-    monkeypatch.setattr(BuiltFolder, "hashes", lambda built: held(built.path))
+    monkeypatch.setattr(BuiltFolder, "hashes", lambda built: hashes(built.path))
 
 
 def test_the_command_line(hub, source, tmp_path, run):
@@ -490,7 +490,7 @@ def test_the_command_line(hub, source, tmp_path, run):
     assert read_note(open_folder(folder / "duo")) == PublicationNote("org/duo", found["commit"])
 
 
-def test_again_on_the_command_line(hub, folder, run, unverified):
+def test_again_on_the_command_line(hub, folder, run, without_checks):
     commit = put(hub, folder).commit
     where = ("--build", folder.parent, "--endpoint", hub.endpoint)
     done = run("publish", "tea", "--repo", "org/tea", *where)
@@ -531,7 +531,7 @@ def a_password(hub):
     (a_password, "http://…127.0.0.1"),
 ])  # fmt: skip
 def test_what_the_hub_gives_back_of_a_token_is_not_printed(
-    hub, folder, run, unverified, monkeypatch, caplog, odd, said
+    hub, folder, run, without_checks, monkeypatch, caplog, odd, said
 ):
     odd(hub)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)

@@ -17,11 +17,11 @@ from html.parser import HTMLParser
 from http.client import HTTPConnection
 from urllib.parse import unquote, urlsplit
 
-import hostile
+import hostile_dataset
 import httpx2
 import pytest
-from folders import restate
-from hub import contents
+from build_changes import restate
+from local_hub import contents
 
 from parley.base.errors import Interrupted
 from parley.builds.card import is_licensed, parse
@@ -162,7 +162,7 @@ def test_values_keep_the_declared_order_their_phrase_and_one_split_of_the_same_d
 # Hostile text -----------------------------------------------------------------------
 
 
-CARDS = (hostile.MARKDOWN, "[here](//example.org/x)", "[here](other.html)")
+CARDS = (hostile_dataset.MARKDOWN, "[here](//example.org/x)", "[here](other.html)")
 
 
 @pytest.mark.parametrize("text", CARDS)

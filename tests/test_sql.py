@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from folders import everything, parquet, reseal, restate, retable
+from build_changes import everything, parquet, reseal, restate, retable
 from rich.cells import cell_len
 from rich.console import Console
 

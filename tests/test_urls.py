@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 from datasets.exceptions import DatasetGenerationError
-from server import Page, Server, blob, pinned
+from file_server import Page, Server, blob, pinned
 
 from parley.base.errors import SourceError
 from parley.rows.folder import open_folder

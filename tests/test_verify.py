@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from folders import in_memory, parquet, reseal, restate, retable, rewrite
+from build_changes import in_memory, parquet, reseal, restate, retable, rewrite
 from mutations import DROP, changed, found_by, swap
 
 from parley.authoring.new import write_skeleton

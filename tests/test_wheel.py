@@ -55,7 +55,7 @@ def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
         file.extractall(site)
     here = Path(pytest.__file__).parents[1]
     (site / "dependencies.pth").write_text(f"{here}\n")  # without the .pth of the checkout in it
-    (tmp_path / "bare.py").write_bytes((HOME / "tests" / "bare.py").read_bytes())
+    (tmp_path / "try_installed.py").write_bytes((HOME / "tests" / "try_installed.py").read_bytes())
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     environ |= {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
 
@@ -63,7 +63,7 @@ def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
         command = [tmp_path / "bare/bin/python", *args]
         return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
 
-    done = run("bare.py")
+    done = run("try_installed.py")
     assert done.returncode == 0, done.stderr
     lacking = "import sys; sys.modules['jinja2'] = None; from parley.cli import main; main()"
     assert "parley-datasets[site]" in run("-c", lacking, "site", "--output", "page").stderr

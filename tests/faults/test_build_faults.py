@@ -13,7 +13,7 @@ import time
 
 import generate
 import pytest
-from folders import everything
+from build_changes import everything
 
 from parley.base.disk import write_whole
 from parley.base.errors import OutputError

@@ -8,11 +8,11 @@ import random
 import shutil
 from pathlib import Path
 
-import planted
+import loader_files
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from folders import read, reseal, restate
+from build_changes import read, reseal, restate
 from mutations import nodes
 
 from parley.base.strict_json import loads
@@ -126,14 +126,14 @@ def test_a_planted_name_is_refused(sample_build, tmp_path, run):
     built = open_folder(sample_build / "duo")
     config, split = built.declared[0]
     (rows,) = built.files(config, split)
-    names = planted.contents("duo", rows.read_bytes())
+    names = loader_files.contents("duo", rows.read_bytes())
     for number, (name, body) in enumerate(names.items()):
         folder = Path(shutil.copytree(built.path, tmp_path / str(number) / "duo"))
         (folder / ".cache/huggingface/upload").mkdir(parents=True)  # as a copy may have it
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(body)
         found = list(files(open_folder(folder)))
-        assert found == ([] if name in planted.KNOWN else [f"{name}: unknown file"])
+        assert found == ([] if name in loader_files.KNOWN else [f"{name}: unknown file"])
         pin = {"path": name, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
         restate(folder, f"configs.{config}.{split}.files", lambda files, pin=pin: [*files, pin])
         for command in (("verify",), ("publish", "--repo", "org/a", "--dry-run")):

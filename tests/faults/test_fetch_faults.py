@@ -10,7 +10,7 @@ import signal
 import time
 
 import pytest
-from server import BODY, QUICK, Page, archive
+from file_server import BODY, QUICK, Page, archive
 
 from parley.base.errors import FetchError
 from parley.source.fetch import fetch

@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
+from build_changes import everything
 from catalogue_files import hostile
-from folders import everything
-from hub import Hub
-from server import Page, Server, pinned
+from file_server import Page, Server, pinned
+from local_hub import Hub
 
 from parley.authoring.new import write_skeleton
 from parley.builds.build import build
@@ -68,8 +68,8 @@ from parley.cli.commands import MODULES
 for name in MODULES:
     import_module(f"parley.cli.{name}_commands")
 from parley.cli import main
-import unverified
-unverified.take_any()
+import publish_without_checks
+publish_without_checks.remove_checks()
 
 def command(work, said, *arguments):
     os.setsid()

@@ -9,8 +9,8 @@ import hashlib
 import shutil
 
 import pytest
-from folders import restate
-from thrift import BINARY, BYTE, FALSE, I32, I64, LIST, STRUCT, TRUE, decode, encode
+from build_changes import restate
+from thrift_codec import BINARY, BYTE, FALSE, I32, I64, LIST, STRUCT, TRUE, decode, encode
 
 from parley.base.errors import OutputError
 from parley.rows.folder import open_folder

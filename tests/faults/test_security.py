@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from folders import of_rows, reseal, restate, retable
+from build_changes import of_rows, reseal, restate, retable
+from file_server import Page, Server, pinned
 from mutations import inner, nodes
 from processes import python
-from server import Page, Server, pinned
 
 from parley.authoring.new import write_skeleton
 from parley.base.console import plain, to_json

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote
 
-from local import Connection, Local
+from loopback_servers import Connection, Local
 
 YES = ("1", "true", "True")  # as httpx and requests write a True
 _STRANGER = "Invalid username or password."

@@ -10,7 +10,7 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from local import Connection, Local
+from loopback_servers import Connection, Local
 
 from parley.source.download import Patience
 

@@ -2,26 +2,26 @@
 
 import hashlib
 
-from hub import contents
+from local_hub import contents
 
 from parley.cli import main
 from parley.hub import publish
 from parley.rows.folder import BuiltFolder
 
 
-def held(folder):
+def hashes(folder):
     """Return the hashes of the files of a folder, as if they had been verified."""
     return {name: hashlib.sha256(data).hexdigest() for name, data in contents(folder).items()}
 
 
-def take_any():
+def remove_checks():
     """Let this process publish any build, without the hidden files beside it."""
     publish.verify_for_upload = lambda *_: None
     BuiltFolder.hashes = lambda built: {
-        name: sha256 for name, sha256 in held(built.path).items() if not name.startswith(".")
+        name: sha256 for name, sha256 in hashes(built.path).items() if not name.startswith(".")
     }
 
 
 if __name__ == "__main__":
-    take_any()
+    remove_checks()
     main()

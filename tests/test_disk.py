@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from build_changes import everything
 from catalogue_files import PRODUCT, REVIEW
-from folders import everything
 
 from parley.base.disk import MARK as OF_COMMANDS
 from parley.base.disk import replacing, temporary_folder, write_whole

@@ -1,6 +1,6 @@
 """Try an installed Parley without its repository: build, load, score and browse the samples.
 
-    PYTHON tests/bare.py    # in an empty folder, with the Python of the environment
+    PYTHON tests/try_installed.py    # in an empty folder, with the Python of the environment
 
 Needs the extras `site` and `tasks`.
 """
