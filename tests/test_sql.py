@@ -224,7 +224,7 @@ def on_screen(run, sample_build, monkeypatch):
     def lines_of(query, width, height):
         size = {"force_terminal": True, "color_system": None, "width": width, "height": height}
         screen_of = Console(file=io.StringIO(), **size)
-        for module in ("base.console", "cli.tables"):
+        for module in ("base.console", "cli.browse_commands", "cli.tables"):
             monkeypatch.setattr(f"parley.{module}.out", screen_of)
         done = run("sql", query, "--build", sample_build)
         lines = screen_of.file.getvalue().splitlines()
