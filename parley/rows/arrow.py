@@ -7,11 +7,13 @@ is a RowError that names the path of each problem: only what Arrow holds exactly
 import math
 import sys
 from collections.abc import Iterable, Iterator
+from ctypes import c_float
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
 from parley.schema.composites import List, Object
@@ -23,8 +25,9 @@ AT_ONCE = 500  # rows
 _KINDS = {"string": str, "bool": bool, "float": float, "double": float}  # others are integers
 _RANGE = {
     "bool": (False, True),
-    "int64": (-(2**63), 2**63 - 1),
     "double": (-sys.float_info.max, sys.float_info.max),
+    **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
 }
 
 
@@ -38,16 +41,47 @@ def to_batch(
     if not all(map(_row_of(schema).fits, rows)):
         problems = islice(explain(rows, schema, start), MOST_PROBLEMS)
         raise RowError("", *(problem.at(where) for problem in problems))
-    batch = pa.RecordBatch.from_pylist(rows, schema)
-    return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
+    return _converted(rows, schema)
 
 
-def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
-    """Yield rows as record batches."""
+def to_batches(
+    rows: Iterable[Any], schema: pa.Schema, where: str = "", *, are_checked: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows as record batches; `are_checked` if a shape whose schema it is gave each row."""
     rest, start = iter(rows), 0
     while some := list(islice(rest, AT_ONCE)):
-        yield to_batch(some, schema, where, start)
+        batch = _of_checked(some, schema) if are_checked else None
+        yield to_batch(some, schema, where, start) if batch is None else batch
         start += len(some)
+
+
+def _of_checked(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch | None:
+    """Convert rows that a shape gave; None if a value may be one that the schema does not hold.
+
+    Their keys and types are right. What else a value can be, such as an integer of more bits or
+    text with a lone surrogate, pyarrow refuses, except for floats.
+    """
+    try:
+        batch = _converted(rows, schema)
+    except (pa.ArrowException, UnicodeError, OverflowError):
+        return None
+    return batch if all(map(_has_exact_floats, batch.columns)) else None
+
+
+def _has_exact_floats(array: pa.Array) -> bool:
+    """Tell whether no float of an array was rounded to fewer bits, is infinite or is NaN."""
+    if pa.types.is_struct(array.type):
+        return all(map(_has_exact_floats, array.flatten()))
+    if pa.types.is_list(array.type):
+        return _has_exact_floats(array.flatten())
+    if not pa.types.is_floating(array.type):
+        return True
+    return array.type == pa.float64() and bool(pc.all(pc.is_finite(array), min_count=0).as_py())
+
+
+def _converted(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
+    batch = pa.RecordBatch.from_pylist(rows, schema)
+    return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
 
 
 def _plain(array: pa.Array) -> pa.Array:
@@ -119,10 +153,7 @@ class _Cell(Scalar):
         return f"({is_kind} and {held(names, self._holds)}({name}))"
 
     def _holds(self, value: Any) -> bool:
-        try:
-            return math.isfinite(value) and pa.scalar(value, self._type).as_py() == value
-        except (pa.ArrowException, OverflowError):
-            return False
+        return self.kind is float and math.isfinite(value) and c_float(value).value == value
 
     def expected(self, value: Any) -> str:
         if type(value) is not self.kind:

@@ -79,13 +79,17 @@ class Mapping(Node):
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
         found, fits = held(names), held(names, self.item.fits)
-        return f"(isinstance({found} := {value}, dict) and all(map({fits}, {found}.values())))"
+        has_texts = f"{held(names, {str})}.issuperset(map(type, {found}))"
+        values_fit = f"all(map({fits}, {found}.values()))"
+        return f"(isinstance({found} := {value}, dict) and {has_texts} and {values_fit})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield self.problem(value, path)
             return
         for key, item in value.items():
+            if type(key) is not str:
+                yield Problem(f"{path}.{key}", "a string as the key", show(key))
             yield from self.item.problems(item, f"{path}.{key}")
 
     def expected(self, value: Any) -> str:
