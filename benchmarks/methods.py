@@ -46,7 +46,7 @@ def main() -> None:
     print(json.dumps(result), flush=True)
 
 
-# Writing CoSRec-shaped conversations ----------------------------------------------------
+# Writing generated dialogues ------------------------------------------------------------
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def parquet(schema: Any) -> Iterator[Any]:
         yield writer
 
 
-def limit(source: str) -> int:
+def limit_cosrec(source: str) -> int:
     """Write with only orjson and pyarrow: no check, no dict per turn, no digest, no card."""
     import orjson
     import pandas  # noqa: F401 - pyarrow imports it for its first array
@@ -95,40 +95,63 @@ def limit(source: str) -> int:
     return count
 
 
-def only_raw(source: Path) -> "Sources":
-    """Return the generated files as the source of CoSRec, of which one config and split is left.
+def limit_casino(source: str) -> int:
+    """Write records as rows with only orjson and pyarrow, which makes absent keys null."""
+    import orjson
+    import pandas  # noqa: F401 - pyarrow imports it for its first array
+    import pyarrow as pa
+
+    from parley import dataset
+    from parley.schema.features import arrow_schema
+
+    schema = arrow_schema(dataset("casino").configs["dialogues"].features)
+    begin()
+    with parquet(schema) as writer:
+        records = orjson.loads(Path(source).read_bytes())
+        for start in range(0, len(records), 1000):
+            batch = records[start : start + 1000]
+            writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
+    return len(records)
+
+
+def generated(name: str, source: Path) -> "Sources":
+    """Return generated files as the source of a dataset, of which one config and split is left.
 
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
     from parley.rows.upstream import Sources
 
-    cosrec = dataset("cosrec")
-    dialogues = cosrec.configs["dialogues"]
-    raw = replace(dialogues, splits={"raw": dialogues.splits["raw"]})
-    cosrec.builder.CONFIGS[:] = [raw]
+    found = dataset(name)
+    dialogues = found.configs["dialogues"]
+    missing = [path for path in found.sources if not (source / path).exists()]
+    splits = {
+        split: files
+        for split, files in dialogues.splits.items()
+        if not any(file.path in missing for file in files)
+    }
+    found.builder.CONFIGS[:] = [replace(dialogues, splits=splits)]
     with tempfile.TemporaryDirectory() as folder:
-        cosrec.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
-    missing = [name for name in cosrec.sources if not (source / name).exists()]
-    return Sources(cosrec, source, missing=missing)
+        found.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
+    return Sources(found, source, missing=missing)
 
 
-def parley(source: str) -> int:
+def parley(name: str, source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.builds.build import build as build_folder
 
-    files = only_raw(Path(source))
+    files = generated(name, Path(source))
     begin()
     with tempfile.TemporaryDirectory() as folder:
         (split,) = build_folder(files, Path(folder))
     return split.rows
 
 
-def datasets_builder(source: str) -> int:
+def datasets_builder(name: str, source: str) -> int:
     """Write with the `download_and_prepare` of the same builder."""
     import datasets
 
-    builder_class = only_raw(Path(source)).dataset.builder
+    builder_class = generated(name, Path(source)).dataset.builder
     datasets.disable_progress_bars()
     begin()
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +159,8 @@ def datasets_builder(source: str) -> int:
             config_name="dialogues", data_dir=source, cache_dir=folder, hash="benchmark"
         )
         builder.download_and_prepare(folder, file_format="parquet")
-        return int(builder.info.splits["raw"].num_examples)
+        (split,) = builder.info.splits.values()
+        return int(split.num_examples)
 
 
 # The real datasets ----------------------------------------------------------------------

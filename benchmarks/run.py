@@ -141,30 +141,37 @@ class Benchmark:
         rows = table(headings, summary(found, columns))
         print(f"### {title}\n", *rows, sep="\n", flush=True)
 
-    def source(self, dialogues: int) -> Path:
-        """Return a generated source folder."""
-        folder = self.folder / f"source-{dialogues}"
-        return folder if folder.exists() else generate.write(folder, dialogues)
+    def source(self, dialogues: int, name: str = "cosrec") -> Path:
+        """Return a generated source folder in the shape of a dataset."""
+        folder = self.folder / f"source-{name}-{dialogues}"
+        write = generate.write if name == "cosrec" else generate.write_casino
+        return folder if folder.exists() else write(folder, dialogues)
 
     def limit(self) -> None:
-        """Compare writing with the limit and with alternatives."""
-        source = self.source(self.dialogues)
-        raw = source / generate.RAW
-        size = raw.stat().st_size / 1e6
-        self.compare(
-            f"{self.dialogues:,} CoSRec-shaped dialogues ({size:.0f} MB of JSON) to Parquet",
-            "method",
-            {
-                "limit: orjson + pyarrow": ("limit", raw),
-                "parley": ("parley", source),
-                "datasets: download_and_prepare": ("datasets_builder", source),
-            },
-            [*to_first("limit"), ("rows a second", "rows/seconds", ",.0f"), *MB],
-        )
+        """Compare writing with the limit and with alternatives, in two shapes."""
+        # casino.json is parsed as a whole: more dialogues take more memory than any real file
+        for name, file, dialogues in (
+            ("cosrec", generate.RAW, self.dialogues),
+            ("casino", generate.CASINO, self.dialogues // 5),
+        ):
+            source = self.source(dialogues, name)
+            size = (source / file).stat().st_size / 1e6
+            self.compare(
+                f"{dialogues:,} dialogues in the shape of {name} ({size:.0f} MB of JSON)",
+                "method",
+                {
+                    "limit: orjson + pyarrow": (f"limit_{name}", source / file),
+                    "parley": ("parley", name, source),
+                    "datasets: download_and_prepare": ("datasets_builder", name, source),
+                },
+                [*to_first("limit"), ("rows a second", "rows/seconds", ",.0f"), *MB],
+            )
 
     def growth(self) -> None:
         """Measure time and memory by the number of dialogues."""
-        runs = {f"{n:,}": ("parley", self.source(n)) for n in (10_000, 100_000, 1_000_000)}
+        runs = {
+            f"{n:,}": ("parley", "cosrec", self.source(n)) for n in (10_000, 100_000, 1_000_000)
+        }
         each = [("microseconds a dialogue", "us/rows", ".1f"), ("of the first", "/us/rows", ".2f")]
         self.compare("How a build grows", "dialogues", runs, [*SECONDS, *each, *MB])
 
@@ -226,7 +233,9 @@ class Benchmark:
 
         from parley.builds.build import build as build_folder
 
-        build_folder(methods.only_raw(self.source(self.dialogues)), self.folder / "large")
+        build_folder(
+            methods.generated("cosrec", self.source(self.dialogues)), self.folder / "large"
+        )
         folder = self.folder / "large" / "cosrec"
         (file,) = folder.rglob("*.parquet")
         with Hub() as hub:
