@@ -58,11 +58,9 @@ class Result:
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     def __repr__(self) -> str:
-        numbers = [
-            f"{' '.join(path)} {value:.4g}"
-            for path, value in flat(self.score.metrics).items()
-            if not isinstance(value, Undefined)
-        ]
+        metrics = flat(self.score.metrics)
+        defined = {p: v for p, v in metrics.items() if not isinstance(v, Undefined)}
+        numbers = [f"{' '.join(path)} {value:.4g}" for path, value in defined.items()]
         return f"<score of {self.dataset} {self.name}, {self.predictions}: {few(numbers)}>"
 
     @property
@@ -152,9 +150,7 @@ class Result:
                     "unit": self.task.unit,
                     "place": reference.place,
                     "note": reference.note,
-                    "metrics": tree(
-                        {p: float(text) for p, text in flat(reference.metrics).items()}
-                    ),
+                    "metrics": tree({p: float(v) for p, v in flat(reference.metrics).items()}),
                 }
                 for reference in self.references
             ],
@@ -273,11 +269,9 @@ def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
     for name, task in built.dataset.tasks.items():
         for key, reference in task.measured().items():
             result = score(built, name, reference.options, baseline=reference.name)
-            texts = {
-                path: f"{value:.{task.decimals}f}"
-                for path, value in flat(result.score.metrics).items()
-                if not isinstance(value, Undefined)
-            }
+            metrics = flat(result.score.metrics)
+            numbers = {p: v for p, v in metrics.items() if not isinstance(v, Undefined)}
+            texts = {path: f"{value:.{task.decimals}f}" for path, value in numbers.items()}
             scores.setdefault(name, {})[key] = tree(texts)
     return scores
 

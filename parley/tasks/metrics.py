@@ -60,12 +60,10 @@ class TaskRows:
         self._folds = [folds[fold] for fold in sorted(folds)]
         self._has_folds = bool(task.fold) and not is_part
 
-    def within(
-        self, keys: Container[Key], predictions: Predictions, has_folds: bool = False
-    ) -> Epoch:
-        """Return the rows of these keys with their clusters, without folds, and predictions."""
+    def within(self, keys: Container[Key], predictions: Predictions, folded: bool = False) -> Epoch:
+        """Return the rows of these keys and predictions; a part has no folds unless `folded`."""
         gold = {key: value for key, value in self.gold.items() if key in keys}
-        is_part = self.is_part or (len(gold) < len(self.gold) and not has_folds)
+        is_part = self.is_part or (len(gold) < len(self.gold) and not folded)
         return TaskRows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
 
     @cached_property
@@ -193,8 +191,7 @@ class TaskRows:
                         shifts[names][number] = value - numbers[names]
             for names, shift in shifts.items():
                 spreads[names] += (Spread(shift, sizes * (shift != 0)),)
-        bounds = self._bounds()
-        return {n: Metric(numbers[n], s, None, False, *bounds) for n, s in spreads.items()}
+        return {n: Metric(numbers[n], s, None, False, *self._bounds()) for n, s in spreads.items()}
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
@@ -217,10 +214,9 @@ class TaskRows:
         for names in dict.fromkeys(chain.from_iterable(of_folds)):
             values = [fold[names] for fold in of_folds if names in fold]
             defined = [value for value in values if not isinstance(value, Undefined)]
-            if len(defined) > 1:
-                metrics[names] = statistics.fmean(defined)
-            else:  # as it is: the mean of an integer alone would be a float
-                metrics[names] = defined[0] if defined else values[0]
+            # one alone as it is: the mean of an integer would be a float
+            first = (defined or values)[0]
+            metrics[names] = statistics.fmean(defined) if len(defined) > 1 else first
         counts = Counter[str]()
         for score in scores:
             counts.update(score.counts)
@@ -294,13 +290,11 @@ class Evaluation:
         for (rows, predictions), (_, metrics) in zip(self.epochs, self.scores, strict=True):
             keys = _answered(rows, predictions)
             if len(keys) not in (0, len(rows.gold)):
-                answered, answers = rows.within(keys, predictions, has_folds=True)
+                answered, answers = rows.within(keys, predictions, folded=True)
                 numbers = flat(answered.score(answers).metrics)
                 numbers = {n: v for n, v in numbers.items() if not isinstance(v, Undefined)}
                 common = numbers.keys() & metrics.keys()
-                same &= {
-                    name for name in common if math.isclose(numbers[name], metrics[name].value)
-                }
+                same &= {n for n in common if math.isclose(numbers[n], metrics[n].value)}
         return same
 
     def within(self, keys: Container[Key]) -> "Evaluation":

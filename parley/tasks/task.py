@@ -344,9 +344,8 @@ def load_gold(
     if absent := [config for config in task.configs if not built.splits(config)]:
         what = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
         raise OutputError(what, remedy=f"Run {built.rebuild} again.")
-    arguments = task.subset(part.subset).arguments
     with running(built):
-        gold = whole = task.gold(built, **options, **arguments)
+        gold = whole = task.gold(built, **options, **task.subset(part.subset).arguments)
         for key in gold:
             if not isinstance(key, tuple) or len(key) != len(fields):
                 what = f"expected tuples of {', '.join(fields)} as keys, found {key!r:.60}"
