@@ -55,8 +55,7 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if not gold:
             yield f"{where}: gold: the sample has none; add a record that has some"
             continue
-        key = tuple(task.example[field] for field in task.gold_key)
-        if key not in gold:
+        if (key := tuple(task.example[field] for field in task.gold_key)) not in gold:
             problem = f"{key} is no key of gold on the sample"
             yield f"{where}: example: {problem}; take one, such as {next(iter(gold))}"
         tries = {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
@@ -176,11 +175,9 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
 def _wrong_answers(task: Task, right: Mapping[Key, Prediction]) -> dict[Key, Prediction]:
     """Return a wrong prediction of each key: the first answer of another key that differs."""
     answers = [task.answer(prediction) for prediction in right.values()]
-    wrong: dict[Key, Prediction] = {}
-    for key, answer in zip(right, answers, strict=True):
-        if others := [other for other in answers if other != answer]:
-            wrong[key] = {**right[key], **others[0]}
-    return wrong
+    firsts = [next((a for a in answers if a != answer), None) for answer in answers]
+    pairs = zip(right, firsts, strict=True)
+    return {key: {**right[key], **other} for key, other in pairs if other is not None}
 
 
 # Questions ---------------------------------------------------------------------------------
