@@ -96,11 +96,9 @@ def croissant(built: BuiltFolder, folder: Path) -> None:
 
 def _licences(front: Mapping[str, Any], built: BuiltFolder) -> list[str]:
     """Return the address of each licence, or what the card says where none is known."""
-    named = front.get("license", "unknown")
+    ids = front.get("license", "unknown")
     try:
-        names = [
-            *map(canonicalize_license_expression, [named] if isinstance(named, str) else named)
-        ]
+        names = [*map(canonicalize_license_expression, [ids] if isinstance(ids, str) else ids)]
     except InvalidLicenseExpression:
         return [licence_section(built.card, "README.md") or built.dataset.builder.LICENSE]
     return [f"https://spdx.org/licenses/{name}.html" for name in names]

@@ -118,8 +118,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
-        columns = [*flat(built.columns(config))]
-        path = folder / f"{config}-{split}.csv"
+        columns, path = [*flat(built.columns(config))], folder / f"{config}-{split}.csv"
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
             writer.writerow(cell(".".join(column)) for column in columns)
@@ -159,16 +158,15 @@ def prompt_completion(built: BuiltFolder, folder: Path) -> None:
 
 def sharegpt(built: BuiltFolder, folder: Path) -> None:
     """Write each row of `messages` with its chat as ShareGPT's `conversations`."""
+
+    def conversations(row: Mapping[str, Any]) -> dict[str, Any]:
+        keys = {key: value for key, value in row.items() if key != "messages"}
+        turns = [{"from": _FROM[m["role"]], "value": m["content"]} for m in row["messages"]]
+        return keys | {"conversations": turns}
+
     for split in built.splits(CHATS):
-        lines = map(_conversations, built.each_named(CHATS, split))
-        write_lines(folder / f"{split}.jsonl", lines)
-
-
-def _conversations(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of `messages` with its chat as `conversations`."""
-    keys = {key: value for key, value in row.items() if key != "messages"}
-    turns = [{"from": _FROM[m["role"]], "value": m["content"]} for m in row["messages"]]
-    return keys | {"conversations": turns}
+        rows = built.each_named(CHATS, split)
+        write_lines(folder / f"{split}.jsonl", map(conversations, rows))
 
 
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
@@ -189,8 +187,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
     require_dialogues(built, ids or ())
     chosen, columns_of = set(ids or ()), _columns_of_ids(built)
     for config, split in built.declared:
-        rows = built.each_named(config, split)
-        columns = columns_of[config]
+        rows, columns = built.each_named(config, split), columns_of[config]
         if ids is None:
             yield config, split, rows
         elif columns:

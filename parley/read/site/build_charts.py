@@ -66,8 +66,8 @@ class Counts:
     @property
     def numbers(self) -> dict[str, int]:
         """The numbers of dialogues, utterances, rows of other configs and deal actions."""
-        kinds = dict.fromkeys(("dialogues", "utterances", *self._kinds), 0)
-        kinds |= {"deal actions": 0} if self._numbers["deal actions"] else {}
+        actions = ["deal actions"] if self._numbers["deal actions"] else []
+        kinds = dict.fromkeys(("dialogues", "utterances", *self._kinds, *actions))
         return {kind: self._numbers[kind] for kind in kinds}
 
     @cached_property

@@ -80,9 +80,9 @@ class UserFiles:
                 try:
                     name = file.stem if stems.count(file.stem) == 1 else str(file)
                     mine = self._described(file, name, keys, whole)
-                    configs = [config for config in beside[:first] if config.of == mine.of]
-                    if task := _task(built, file, mine):
-                        configs = []
+                    task = _task(built, file, mine)
+                    compared = [] if task else beside[:first]
+                    configs = [config for config in compared if config.of == mine.of]
                     self._keep(mine, configs, known[mine.of])
                     if task:
                         what = "so compared with no config: parley score does that"
