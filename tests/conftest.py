@@ -192,7 +192,7 @@ def run(monkeypatch, capsys):
             with pytest.raises(SystemExit) as ended:
                 main()
         out, err = capsys.readouterr()
-        assert "internal error" not in err, (args, err)
+        assert "PARLEY_TRACEBACK" not in err, (args, err)  # which an internal error names
         assert "Traceback" not in out + err
         assert ended.value.code in (None, 0, 1, 2)
         return Done(ended.value.code or 0, out, err)

@@ -164,36 +164,35 @@ def test_build_and_show_every_sample(sample_build, run):
 
 
 LONG = "x" * 300  # more than a name may have
-IS_ABSENT = sys.version_info >= (3, 14)  # to pathlib, what has such a name
 # arguments, exit status, part of the message
 ERRORS = [
-    ("build casinno", 2, "no dataset is named 'casinno'; there are: casino, cosrec, craigslist_"),
-    ("verify build/casino", 2, "Did you mean casino? Give the name alone"),
-    ("show casino --build out/casino", 2, "--build takes the folder above it"),
-    ("show casino 99999 --sample", 2, "no dialogue '99999' in the sample (invented); the first "),
-    ("show casino 12", 2, "run `parley build casino` for the dataset"),
-    ("show casino --build nowhere", 2, "Run `parley build casino --build nowhere` first."),
-    ("export casino convokit new --build nowhere", 2, "nowhere/casino: no such folder"),
-    ("diff out/casino out/duo", 2, "not the same dataset"),
-    ("diff out out/casino", 2, "Name a build inside it, such as out/casino."),
-    ("show casino --sample --build out", 2, "--sample excludes --build"),
-    ("show casino --build out --source out", 2, "--build excludes --source"),
-    ("build --source nowhere", 2, "--source nowhere: no such folder"),
-    ("build casino --source upstream/casino", 2, "--source takes the folder above it"),
-    ("build casino", 1, "Run `parley fetch casino`, or name a folder that has them with --source"),
-    ("build casino --source out", 1, "or leave out --source (and unset PARLEY_SOURCE) and run"),
-    ("publish casino --repo casino --build out", 2, "expected ORG/NAME"),
-    ("publish casino --repo org/casino --build out --dry-run", 1, "it is the invented sample"),
-    (f"diff {LONG} {LONG}", 2, "not a build" if IS_ABSENT else "File name too long"),
-    ("export casino csv new --build out --ids pipe", 2, "--ids pipe: not a regular file"),
-    ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: no such file"),
-    ("export casino csv new --build out --ids long", 2, "has no dialogue 9999"),
-    ("pin pipe", 1, "pipe: not a regular file"),
-    ("pin /dev/zero", 1, "/dev/zero: not a regular file"),
-    ("pin pipe.jsonl", 1, "pipe.jsonl: not a regular file"),
-    ("tasks --update pipe", 2, "--update pipe: not a regular file"),
+    ("build casinno", 2, "'casinno'"),
+    ("verify build/casino", 2, "casino"),
+    ("show casino --build out/casino", 2, "--build"),
+    ("show casino 99999 --sample", 2, "'99999'"),
+    ("show casino 12", 2, "`parley build casino`"),
+    ("show casino --build nowhere", 2, "`parley build casino --build nowhere`"),
+    ("export casino convokit new --build nowhere", 2, "nowhere/casino: "),
+    ("diff out/casino out/duo", 2, "duo"),
+    ("diff out out/casino", 2, "out/casino"),
+    ("show casino --sample --build out", 2, "--sample"),
+    ("show casino --build out --source out", 2, "--source"),
+    ("build --source nowhere", 2, "--source nowhere: "),
+    ("build casino --source upstream/casino", 2, "--source"),
+    ("build casino", 1, "`parley fetch casino`"),
+    ("build casino --source out", 1, "PARLEY_SOURCE"),
+    ("publish casino --repo casino --build out", 2, "ORG/NAME"),
+    ("publish casino --repo org/casino --build out --dry-run", 1, "out/casino"),
+    (f"diff {LONG} {LONG}", 2, LONG[:200]),
+    ("export casino csv new --build out --ids pipe", 2, "--ids pipe: "),
+    ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: "),
+    ("export casino csv new --build out --ids long", 2, "9999"),
+    ("pin pipe", 1, "pipe: "),
+    ("pin /dev/zero", 1, "/dev/zero: "),
+    ("pin pipe.jsonl", 1, "pipe.jsonl: "),
+    ("tasks --update pipe", 2, "--update pipe: "),
     *(
-        (f"{command} out/casino/new", 1, "casino, which would no longer verify")
+        (f"{command} out/casino/new", 1, "/samples/casino, ")
         for command in (
             "export casino csv --build out",
             "charts casino --build out",
@@ -203,10 +202,10 @@ ERRORS = [
             "score casino strategies --build out --baseline majority --save-predictions",
         )
     ),
-    ("run casino catalogue", 2, "casino has no job 'catalogue'"),
-    ("run cosrec index", 2, "cosrec has no job 'index'; there are: catalogue"),
-    ("fetch cosrec --part Books", 2, "name it with --job"),
-    ("fetch cosrec --job catalogue --part Book", 2, "no part 'Book'; there are: "),
+    ("run casino catalogue", 2, "'catalogue'"),
+    ("run cosrec index", 2, "catalogue"),
+    ("fetch cosrec --part Books", 2, "--job"),
+    ("fetch cosrec --job catalogue --part Book", 2, "'Book'"),
 ]
 
 
@@ -255,16 +254,16 @@ def test_a_place_that_is_not_utf8_is_to_blame(run, tmp_path, monkeypatch):
     monkeypatch.chdir(odd)
     done.append(run("build", "casino", "--sample"))
     assert [each.returncode for each in done] == [2, 2]
-    assert all("is not UTF-8" in each.stderr for each in done)
+    assert all("\\udcff" in each.stderr for each in done)
     assert not list(odd.iterdir())
 
 
 def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch):
     done = run("build", "casino", PARLEY_SOURCE="nowhere")
     assert done.returncode == 2
-    assert "PARLEY_SOURCE nowhere: no such folder" in done.stderr
+    assert "PARLEY_SOURCE nowhere: " in done.stderr
     monkeypatch.setattr("parley.cli.common.discover", lambda: {}["nothing"])
-    with pytest.raises(AssertionError, match="internal error: KeyError: 'nothing'"):
+    with pytest.raises(AssertionError, match="KeyError: 'nothing'"):
         run("list")
 
 
@@ -328,7 +327,7 @@ def test_a_broken_module_stops_only_commands_that_need_it(run, tmp_path):
         done = run(*command.split(), **home)
         steps = re.sub(r"^casino: [\w ]+\n", "", done.stderr, flags=re.MULTILINE)  # of a slow run
         assert (done.returncode, steps) == (0, ""), command
-        assert command != "list" or "score that one" in done.stdout
+        assert command != "list" or "spoilt" in done.stdout
 
 
 def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeypatch):
@@ -338,7 +337,7 @@ def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeyp
     (tmp_path / "more/spoilt/README.md").write_text("no card")
     home = {"PARLEY_DATASETS": tmp_path / "more", "PARLEY_CACHE": tmp_path}
     for command, said, failed in (
-        ("fetch", "casino: all files are in", "spoilt.py"),
+        ("fetch", "casino: ", "spoilt.py"),
         ("list", "strategies", "README.md: "),
     ):
         done = run(command, **home)
@@ -389,14 +388,14 @@ def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, tmp_path, monk
             patch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=60_000))
             done = run(*command, **home)
         assert done.returncode == 1
-        assert "100.0 kB do not fit into the 60.0 kB that are free" in done.stderr
+        assert re.search(r"100\.0 kB.* 60\.0 kB", done.stderr)
         assert server.requests == []
         assert not (tmp_path / "cache/cosrec-catalogue").exists()
         done = run(*command, "--part", "Small", **home)
         assert done.returncode == 0, done.stderr
-        assert "2 files of 50.0 kB, 50.0 kB to fetch; " in done.stderr
+        assert re.search(r"\b2 .*50\.0 kB.*50\.0 kB", done.stderr)
         assert f"--input {tmp_path}/cache/cosrec-catalogue\n" in done.stdout
         assert not [path for path, _ in server.requests if "Large" in path]
         done = run(*command, "--part", "Small", "--part", "Large", **home)
-        assert "4 files of 100.0 kB, 50.0 kB to fetch" in done.stderr
+        assert re.search(r"\b4 .*100\.0 kB.*50\.0 kB", done.stderr)
     assert len(list((tmp_path / "cache").rglob("*.jsonl"))) == 4

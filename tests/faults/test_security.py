@@ -349,7 +349,7 @@ def test_rows_with_escapes(answers, sample_build, hostile, tmp_path):
         if name in ("verify", "diff"):
             assert (status, "\\x1b" in output) == (1, True)
         elif ESCAPES in args:
-            assert (status, "no dialogue" in output) == (2, True)
+            assert (status, "\\x1b" in output) == (2, True)
         elif name == "show":
             assert ("\\u001b[2J" if "--json" in args else "\\x1b[2J") in output
 
@@ -476,7 +476,6 @@ def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build,
     environ = hub.environ(tmp_path / "home", "hf_writes")
     ((status, output),) = apart([publishing], **environ)
     assert (status, "`parley verify casino --build " in output) == (1, True)
-    assert "` fails; read its output" in output
     assert not hub.repos  # nothing was uploaded, and nothing made
     assert state(outside, *folders) == before
     exported = [path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()]
@@ -487,6 +486,6 @@ def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build,
 def test_no_line_takes_long_to_refuse():
     keys = b"{%s}" % b",".join(b'"%d":0' % max(number, 2) for number in range(70_000, 0, -1))
     start = time.monotonic()
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match=r"\.2: "):
         loads(keys)
     assert time.monotonic() - start < 10
