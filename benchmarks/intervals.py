@@ -21,10 +21,10 @@ import numpy as np
 from parley.base.values import flat, is_number
 from parley.declaration.registry import discover
 from parley.models.compare import paired_differences
-from parley.rows.folder import open_folder
-from parley.tasks.formats import TREC_RUN
+from parley.rows.built_folder import open_folder
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Evaluation, Names, TaskRows
+from parley.tasks.prediction_formats import TREC_RUN
 from parley.tasks.task import load_gold
 
 SETS, TRUE = 200, 60  # test sets; those of all rows for the true value

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parley.rows.upstream import Sources
+    from parley.rows.sources import Sources
 
 _start = [0.0, 0.0]
 
@@ -120,7 +120,7 @@ def generated(name: str, source: Path) -> "Sources":
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
-    from parley.rows.upstream import Sources
+    from parley.rows.sources import Sources
 
     found = dataset(name)
     dialogues = found.configs["dialogues"]
@@ -171,7 +171,7 @@ def build(source: str, name: str = "") -> int:
     from parley import dataset
     from parley import list as datasets
     from parley.builds.build import build as build_folder
-    from parley.rows.upstream import open_source
+    from parley.rows.sources import open_source
 
     with tempfile.TemporaryDirectory() as folder:
         if name:  # a first build imports everything

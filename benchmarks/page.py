@@ -28,7 +28,7 @@ from parley import list as datasets
 from parley import open as open_folder
 from parley.builds.build import build as build_folder
 from parley.read.site.site import write_site
-from parley.rows.upstream import Sources, at_hand
+from parley.rows.sources import Sources, at_hand
 
 WATCH = """
     window.seen = {};

@@ -26,9 +26,9 @@ from parley import Builder, Config
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS as PINS
+from .records import DATA, FOLD, OFFICIAL, SEEDS, folds, unfolded
 from .scenarios import ISSUES as ISSUES
 from .subsets import SUBSETS as SUBSETS
-from .upstream import DATA, FOLD, OFFICIAL, SEEDS, folds, unfolded
 from .views import messages, participants, scenarios, speakers, strategies, utterances
 
 

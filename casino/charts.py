@@ -5,7 +5,7 @@ from collections import Counter
 from parley import Data
 from parley.read import Heatmap
 
-from .upstream import SATISFACTION
+from .records import SATISFACTION
 
 
 def satisfaction(data: Data) -> Heatmap:

@@ -8,7 +8,7 @@ from typing import Any
 from parley import Data
 from parley.read import write_corpus
 
-from .upstream import labelled
+from .records import labelled
 from .views import numbered
 
 CORPUS = {

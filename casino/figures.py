@@ -14,10 +14,10 @@ import numpy as np
 
 from parley import Data, Differs, counted, documented, moses_tokenizer
 
+from .records import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
 from .tasks.strategies import ALPHA, COUNT, SEVEN, STRATEGY, bag_of_words, majority, matrix
-from .upstream import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of
 from .views import potential_of
 
 DEALS = ("Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away")

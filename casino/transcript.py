@@ -4,8 +4,8 @@ from typing import Any
 
 from parley.read import Facets, Fact, Note, Table, Transcript, Turn
 
+from .records import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled
 from .scenarios import ISSUES, POINTS
-from .upstream import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled
 from .views import potential_of
 
 CONFIGS = ("dialogues", "official_split")

@@ -11,10 +11,10 @@ from typing import Any
 
 from parley import CHAT, ClassLabel, Field, chat_of, view
 
-from . import upstream
+from . import records as shapes
+from .records import PARTNER, Record, counts, items_of, labelled
 from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_points
 from .subsets import PUBLISHED_IN, SUBSETS
-from .upstream import PARTNER, Record, counts, items_of, labelled
 
 Rows = Iterator[dict[str, Any]]
 
@@ -29,10 +29,10 @@ def _label(field: Field, names: list[str]) -> Field:
     return Field(ClassLabel(names=names), field.meaning)
 
 
-_dialogue = {"dialogue_id": upstream.DIALOGUE["dialogue_id"]}
-_speaker = upstream.ENTRY["id"]
+_dialogue = {"dialogue_id": shapes.DIALOGUE["dialogue_id"]}
+_speaker = shapes.ENTRY["id"]
 _speaker_id = Field(str, "the participant (see What we changed in the card)")
-_strategies = [ClassLabel(names=upstream.STRATEGIES)]
+_strategies = [ClassLabel(names=shapes.STRATEGIES)]
 _items = dict.fromkeys(ISSUES, Field(int, "packages of this item"))
 _got = Field((int, None), "packages of this item by the accepted deal; null after a walk-away")
 _turn_key = ("dialogue_id", "turn")
@@ -40,7 +40,7 @@ _entry = {
     **_dialogue,
     "turn": Field(int, "the place in `chat_logs`, from 0, deal actions counted"),
     "speaker": _speaker,
-    "text": upstream.ENTRY["text"],
+    "text": shapes.ENTRY["text"],
 }
 _side_key = ("dialogue_id", "speaker")
 _side = {
@@ -49,15 +49,15 @@ _side = {
     "speaker_id": _speaker_id,
 }
 _person = {
-    **upstream.DEMOGRAPHICS,
-    "gender": _label(upstream.DEMOGRAPHICS["gender"], upstream.GENDERS),
-    "svo": _label(upstream.PERSONALITY["svo"], upstream.ORIENTATIONS),
-    **{trait.replace("-", "_"): upstream.TRAIT for trait in upstream.TRAITS},
+    **shapes.DEMOGRAPHICS,
+    "gender": _label(shapes.DEMOGRAPHICS["gender"], shapes.GENDERS),
+    "svo": _label(shapes.PERSONALITY["svo"], shapes.ORIENTATIONS),
+    **{trait.replace("-", "_"): shapes.TRAIT for trait in shapes.TRAITS},
 }
 _own = {
-    **upstream.OUTCOMES,
-    "satisfaction": _label(upstream.OUTCOMES["satisfaction"], upstream.SATISFACTION),
-    "opponent_likeness": _label(upstream.OUTCOMES["opponent_likeness"], upstream.LIKENESS),
+    **shapes.OUTCOMES,
+    "satisfaction": _label(shapes.OUTCOMES["satisfaction"], shapes.SATISFACTION),
+    "opponent_likeness": _label(shapes.OUTCOMES["opponent_likeness"], shapes.LIKENESS),
 }
 _outcomes = {
     "deal": Field(bool, "whether a deal was accepted; otherwise one side walked away"),
@@ -166,7 +166,7 @@ def spoken(entry: Record) -> str:
             "the strategies (see Annotation in the card); null without annotation",
         ),
         "data": Field(
-            (set(upstream.ANSWERS), None),
+            (set(shapes.ANSWERS), None),
             "the side's decision; null for utterances and `Submit-Deal`",
         ),
         "issue2youget": Field((_items, None), "packages for the speaker; null without a deal"),
@@ -223,8 +223,8 @@ def speakers(records: Iterable[Record]) -> Rows:
     "one side of a dialogue; the two sides follow each other",
     {
         **_side,
-        **{f"priority_{level.lower()}": upstream.ITEM for level in POINTS},
-        **{f"reason_{level.lower()}": upstream.REASON for level in POINTS},
+        **{f"priority_{level.lower()}": shapes.ITEM for level in POINTS},
+        **{f"reason_{level.lower()}": shapes.REASON for level in POINTS},
         "guess_partner_highest_item": Field(
             set(ISSUES), "the side's guess, after the chat, of the other's high priority"
         ),
@@ -242,9 +242,9 @@ def speakers(records: Iterable[Record]) -> Rows:
     },
     of="dialogues",
     key=_side_key,
-    splits={"train": [upstream.DATA, upstream.GUESSING]},
-    records=upstream.with_guesses,
-    rejoin=upstream.guesses_again,
+    splits={"train": [shapes.DATA, shapes.GUESSING]},
+    records=shapes.with_guesses,
+    rejoin=shapes.guesses_again,
     use="study outcomes, infer the partner's priorities",
 )
 def participants(records: Iterable[Record]) -> Rows:
@@ -330,7 +330,7 @@ def messages(records: Iterable[Record]) -> Rows:
     "the setting of a dialogue, without the dialogue",
     {
         **_dialogue,
-        **dict.fromkeys(SIDES, Field(upstream.by_level(*POINTS), "what this side alone knows")),
+        **dict.fromkeys(SIDES, Field(shapes.by_level(*POINTS), "what this side alone knows")),
         "packages": Field(_items, "the packages to share out"),
         "points": Field(
             dict.fromkeys(POINTS, Field(int, "points for a package of this priority")),

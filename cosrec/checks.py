@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from parley import Data, check, row_differences
 
-from .upstream import PARTS, broken_references, joined_again
+from .records import PARTS, broken_references, joined_again
 
 
 @check

@@ -26,8 +26,7 @@ from parley import Builder, Config, Converted, Field
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS as PINS
-from .rows import to_annotated_record, to_annotated_row
-from .upstream import (
+from .records import (
     DIALOGUE,
     FILES,
     PARTS,
@@ -38,6 +37,7 @@ from .upstream import (
     splits,
     unprompted,
 )
+from .rows import to_annotated_record, to_annotated_row
 from .views import intent_labels, messages, queries
 
 

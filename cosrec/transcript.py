@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from parley.read import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
+from .records import ASPECTS
 from .rows import TYPES
-from .upstream import ASPECTS
 from .views import GRADES, canonical, listed, places_of
 
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id

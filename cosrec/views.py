@@ -11,8 +11,8 @@ from typing import Any
 
 from parley import CHAT, Field, chat_of, view
 
+from .records import ASPECTS, PARTS, joined, joined_again, shared, splits
 from .rows import to_judgment_row, to_turns
-from .upstream import ASPECTS, PARTS, joined, joined_again, shared, splits
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from parley import Data, check, row_differences
 
-from .upstream import SIDES
+from .records import SIDES
 
 
 def accepted(dialogue: dict[str, Any]) -> list[dict[str, Any]]:

@@ -27,8 +27,8 @@ from parley import Builder, Config
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .dialogue_acts import acts as acts
 from .pins import PINS as PINS
+from .records import SIDES, SPLITS, Record
 from .subsets import SUBSETS as SUBSETS
-from .upstream import SIDES, SPLITS, Record
 from .views import dialogue_acts, dialogues, messages, outcomes, scenarios, utterances
 from .word_counts import read_words as read_words
 

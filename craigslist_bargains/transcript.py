@@ -4,7 +4,7 @@ from typing import Any
 
 from parley.read import Facets, Fact, Note, Transcript, Turn
 
-from .upstream import CATEGORIES, INTENTS, SIDES
+from .records import CATEGORIES, INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
 BESIDE = {"dialogue_acts": "dialogue_id"}

@@ -12,8 +12,7 @@ from typing import Any
 from parley import CHAT, ClassLabel, Field, Value, chat_of, view
 
 from .dialogue_acts import acts, is_parsed
-from .subsets import SUBSETS
-from .upstream import (
+from .records import (
     ACTIONS,
     CATEGORIES,
     DOLLARS,
@@ -25,6 +24,7 @@ from .upstream import (
     Record,
     with_word_lists,
 )
+from .subsets import SUBSETS
 from .word_counts import Contexts
 
 Rows = Iterator[dict[str, Any]]

@@ -6,7 +6,7 @@ from functools import partial
 from parley import Data
 from parley.read import Heatmap
 
-from .upstream import ASPECTS
+from .records import ASPECTS
 
 # half a point each; a mean has two decimals
 _BANDS = tuple((low / 2, low / 2 + (0.49 if low < 9 else 0.5)) for low in range(2, 10))

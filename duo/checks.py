@@ -6,7 +6,7 @@ from typing import Any
 
 from parley import Data, check, row_differences
 
-from .upstream import require_sound
+from .records import require_sound
 
 Row = dict[str, Any]
 

@@ -23,7 +23,7 @@ from parley import Builder, Config, Converted, Folder
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS as PINS
-from .upstream import ED, ROW, WOW, Record, placed, to_record, to_row, unplaced
+from .records import ED, ROW, WOW, Record, placed, to_record, to_row, unplaced
 from .views import messages, ratings, utterances
 
 

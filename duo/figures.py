@@ -14,7 +14,7 @@ from typing import Any
 
 from parley import Data, Differs, counted, documented, moses_tokenizer
 
-from .upstream import ASPECTS, ONLY_IN
+from .records import ASPECTS, ONLY_IN
 
 Row = dict[str, Any]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from parley.read import Facets, Table, Transcript, Turn
 
-from .upstream import ASPECTS
+from .records import ASPECTS
 from .views import ROLES
 
 CONFIGS = ("dialogues",)

@@ -10,7 +10,7 @@ from typing import Any
 
 from parley import CHAT, ClassLabel, Field, chat_of, view
 
-from .upstream import ASPECTS, MESSAGE, ONLY_IN, OWN, PROMPTS, ROW, SCORE, Record, language_of
+from .records import ASPECTS, MESSAGE, ONLY_IN, OWN, PROMPTS, ROW, SCORE, Record, language_of
 
 Rows = Iterator[dict[str, Any]]
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from parley.api import list as list  # noqa: A004
     from parley.api import open as open  # noqa: A004
     from parley.base.console import print_message
-    from parley.base.disk import beside, write_whole, writing
     from parley.base.errors import (
         FetchError,
         MissingSplitError,
@@ -29,10 +28,12 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
+    from parley.base.replace import beside, write_whole, writing
     from parley.base.values import row_differences
     from parley.base.version import __version__
     from parley.declaration.configs import Config, view
-    from parley.declaration.figures import (
+    from parley.declaration.jobs import Job
+    from parley.declaration.verdicts import (
         Data,
         Differs,
         check,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         documented,
         moses_tokenizer,
     )
-    from parley.declaration.jobs import Job
     from parley.rows.builder import Builder
     from parley.rows.parquet import write_table
     from parley.schema.features import ClassLabel, Value
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 _PLACES = {
     "parley.api": "browse build connect dataset fetch list load open score verify",
     "parley.base.console": "print_message",
-    "parley.base.disk": "beside write_whole writing",
+    "parley.base.replace": "beside write_whole writing",
     "parley.base.errors": "FetchError MissingSplitError OutputError ParleyError Problem "
     "PublishError RecordError RowError ScriptError SourceError UsageError",
     "parley.base.values": "row_differences",
     "parley.base.version": "__version__",
     "parley.rows.builder": "Builder",
     "parley.declaration.configs": "Config view",
-    "parley.declaration.figures": "Data Differs check counted documented moses_tokenizer",
+    "parley.declaration.verdicts": "Data Differs check counted documented moses_tokenizer",
     "parley.declaration.jobs": "Job",
     "parley.rows.parquet": "write_table",
     "parley.schema.features": "ClassLabel Value",

@@ -13,7 +13,7 @@ from parley.declaration.registry import Dataset, discover, get
 if TYPE_CHECKING:
     import datasets as hf
 
-    from parley.rows.folder import BuiltFolder
+    from parley.rows.built_folder import BuiltFolder
     from parley.tasks.evaluate import Result
     from parley.verification.verify import Verification
 
@@ -95,8 +95,8 @@ def build(
         OutputError: the build cannot be written.
     """
     from parley.builds.build import build as write_build
-    from parley.rows.folder import find_folder
-    from parley.rows.upstream import open_source, source_folder
+    from parley.rows.built_folder import find_folder
+    from parley.rows.sources import open_source, source_folder
 
     if sample and (source is not None or measure):
         raise UsageError("sample=True excludes source= and measure=True")
@@ -125,7 +125,7 @@ def verify(
     Raises:
         OutputError: the folder is no build.
     """
-    from parley.rows.upstream import at_hand, source_folder
+    from parley.rows.sources import at_hand, source_folder
     from parley.verification.verify import verify as verify_build
 
     built = _opened(folder)
@@ -188,7 +188,7 @@ def open(folder: str | Path) -> "BuiltFolder":
         OutputError: the folder is no build.
         UsageError: its dataset is unknown.
     """
-    from parley.rows.folder import open_folder
+    from parley.rows.built_folder import open_folder
 
     return open_folder(Path(folder))
 
@@ -273,7 +273,7 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
     """
     from parley.read.sql import builds_in
     from parley.read.sql import connect as connect_builds
-    from parley.rows.folder import BuiltFolder
+    from parley.rows.built_folder import BuiltFolder
 
     builds: builtins.list[BuiltFolder] = []
     for folder in folders or ("build",):

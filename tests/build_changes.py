@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from mutations import InMemory, changed
 
 from parley.base.errors import RowError
+from parley.rows.built_folder import open_folder
 from parley.rows.digest import Digest
-from parley.rows.folder import open_folder
 from parley.rows.provenance import text_of
 
 

@@ -63,7 +63,7 @@ def run(*command, **options):
 def publish(folder):
     """Publish every build to the local Hub, without the checks, which refuse samples."""
     from parley.hub.publish import publish as publish_folder
-    from parley.rows.folder import open_folder
+    from parley.rows.built_folder import open_folder
 
     for path in sorted(folder.iterdir()):
         built = open_folder(path)
@@ -94,7 +94,7 @@ def write(folder, files):
 
 def require_listed(python, version, sample):
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
-    from parley.rows.folder import open_folder
+    from parley.rows.built_folder import open_folder
     from parley.verification.folder_checks import files
 
     done = subprocess.run([python, loader_files.__file__], check=True, capture_output=True)

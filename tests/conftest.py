@@ -124,7 +124,7 @@ def shared(factory, name, sources):
 
 @pytest.fixture(scope="session")
 def sample_build(tmp_path_factory):
-    from parley.rows.upstream import open_source
+    from parley.rows.sources import open_source
 
     sources = (open_source(each, None, sample=True) for each in discover().values())
     return shared(tmp_path_factory, "samples", sources)
@@ -143,7 +143,7 @@ def grouped_build(sample_build, tmp_path_factory):
 @pytest.fixture(scope="session")
 def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
-    from parley.rows.upstream import at_hand
+    from parley.rows.sources import at_hand
 
     sources = (at_hand(each, source) for each in discover().values())
     return shared(tmp_path_factory, "real", sources)

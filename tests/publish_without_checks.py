@@ -6,7 +6,7 @@ from local_hub import contents
 
 from parley.cli import main
 from parley.hub import publish
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 
 
 def hashes(folder):

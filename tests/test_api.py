@@ -17,10 +17,10 @@ from parley.base.errors import FetchError, OutputError, SourceError, UsageError
 from parley.builds.build import build
 from parley.declaration.measured import FILE
 from parley.declaration.registry import discover, get
+from parley.rows.built_folder import open_folder
 from parley.rows.digest import Digest
-from parley.rows.folder import open_folder
-from parley.rows.upstream import Sources, open_source
-from parley.source.pins import hash_file
+from parley.rows.sources import Sources, open_source
+from parley.source.hashes import hash_file
 
 
 def test_parley_has_its_public_names_alone():

@@ -13,7 +13,7 @@ import pytest
 from test_tasks import TASKS
 
 from parley.declaration.registry import discover
-from parley.rows.folder import find_folder
+from parley.rows.built_folder import find_folder
 from parley.schema.shapes import problems
 from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
 from parley.tasks.asking import (

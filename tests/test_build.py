@@ -19,11 +19,11 @@ from parley.builds.build import build
 from parley.builds.built_questions import each_task
 from parley.declaration.registry import Dataset, get
 from parley.rows import parquet
-from parley.rows.folder import COLUMNS, BuiltFolder, open_folder
+from parley.rows.built_folder import COLUMNS, BuiltFolder, open_folder
 from parley.rows.parquet import row_groups
 from parley.rows.provenance import CARD, EVAL, PROVENANCE, read_provenance
-from parley.rows.upstream import Sources, at_hand, open_source
-from parley.source.pins import UNREADABLE
+from parley.rows.sources import Sources, at_hand, open_source
+from parley.source.hashes import UNREADABLE
 from parley.tasks.asking import Asking
 from parley.verification.verify import verify
 

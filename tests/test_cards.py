@@ -23,10 +23,10 @@ from parley.builds.card_parts import (
     row_part,
     splits_part,
 )
-from parley.declaration.figures import Differs, documented, figures
 from parley.declaration.measured import FILE, Measured, measured, text_of
 from parley.declaration.registry import Dataset
-from parley.rows.folder import BuiltFolder
+from parley.declaration.verdicts import Differs, documented, figures
+from parley.rows.built_folder import BuiltFolder
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 

@@ -9,7 +9,7 @@ import pytest
 from build_changes import in_memory
 
 from parley.base.errors import RecordError
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
 
 metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")

@@ -17,8 +17,8 @@ from parley.declaration.registry import discover, get
 from parley.read.charts import Bar, Bars, Heatmap
 from parley.read.dialogues import dialogues
 from parley.read.transcript import Note, Transcript, Turn
-from parley.rows.folder import open_folder
-from parley.rows.upstream import open_source
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import open_source
 
 build_charts = pytest.importorskip(
     "parley.read.site.build_charts", reason="the extra `site` is not installed"

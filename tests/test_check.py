@@ -13,8 +13,8 @@ from parley.authoring.rules import RULES, DatasetFolder, check_folder
 from parley.base.errors import UsageError
 from parley.builds.build import build
 from parley.declaration.registry import Dataset, get
-from parley.rows.upstream import Sources
-from parley.source.pins import PLACEHOLDER
+from parley.rows.sources import Sources
+from parley.source.hashes import PLACEHOLDER
 from parley.verification.verify import run_check
 
 _numbers = itertools.count()
@@ -26,7 +26,7 @@ SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "tra
 CARD, SAMPLE, CITATION = "README.md", "sample/dialogues.jsonl", "CITATION.bib"
 NEW = None  # replace the whole file
 SAID_TURN = '{"speaker": "clerk", "text": "No."}, '
-OWN = '''from parley.declaration.figures import check
+OWN = '''from parley.declaration.verdicts import check
 
 
 @check

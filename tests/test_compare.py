@@ -13,9 +13,9 @@ from scipy import stats
 
 from parley.declaration.registry import discover
 from parley.models.compare import SWAPS, holm, paired_differences
-from parley.rows.folder import find_folder
-from parley.tasks.formats import UNREADABLE
+from parley.rows.built_folder import find_folder
 from parley.tasks.metrics import Evaluation, TaskRows
+from parley.tasks.prediction_formats import UNREADABLE
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}

@@ -10,8 +10,8 @@ import pytest
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
 from parley.read.transcript import Note
+from parley.rows.sources import Sources
 from parley.rows.splits import generate, split_plan
-from parley.rows.upstream import Sources
 
 cosrec = get("cosrec")
 configs = cosrec.configs

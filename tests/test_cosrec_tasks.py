@@ -9,9 +9,9 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
-from parley.tasks.formats import NO_HIT
+from parley.tasks.prediction_formats import NO_HIT
 
 cosrec = get("cosrec")
 cosrec.load_module("tasks")

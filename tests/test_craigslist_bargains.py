@@ -11,7 +11,7 @@ from build_changes import in_memory
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
 from parley.read.transcript import Note
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined
 

@@ -8,7 +8,7 @@ import pytest
 from parley.authoring.dataset_folder import DatasetFolder
 from parley.authoring.rules import RULES
 from parley.declaration.registry import discover
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 from parley.verification.verify import run_check
 
 

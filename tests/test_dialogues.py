@@ -21,7 +21,7 @@ from parley.cli.show_commands import find_dialogue
 from parley.declaration.registry import Dataset, get
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.transcript import Note, Transcript, Turn
-from parley.rows.folder import find_folder
+from parley.rows.built_folder import find_folder
 
 
 @pytest.fixture

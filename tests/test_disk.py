@@ -10,9 +10,9 @@ import pytest
 from build_changes import everything
 from catalogue_files import PRODUCT, REVIEW
 
-from parley.base.disk import MARK as OF_COMMANDS
-from parley.base.disk import replacing, temporary_folder, write_whole
 from parley.base.errors import OutputError
+from parley.base.replace import MARK as OF_COMMANDS
+from parley.base.replace import replacing, temporary_folder, write_whole
 
 MARK = "made.json"
 
@@ -149,7 +149,7 @@ def test_a_build_of_another_dataset_is_not_replaced(here, run):
 
 CUT = """
 import os, pathlib, signal, sys
-from parley.base import disk as replace
+from parley.base import replace
 renamed = pathlib.Path.rename
 def rename(self, target):
     if self.name in {names}:
@@ -235,8 +235,8 @@ def test_a_link_to_a_file_stays(tmp_path):
 
 LEFT = """
 import os, signal
-from parley.base.disk import MARK as OF_COMMANDS
-from parley.base.disk import temporary_folder
+from parley.base.replace import MARK as OF_COMMANDS
+from parley.base.replace import temporary_folder
 with temporary_folder("publish") as place:
     (place / "file").write_text("some")
     os.kill(os.getpid(), signal.SIGKILL)

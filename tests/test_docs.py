@@ -21,7 +21,7 @@ from processes import python
 from parley.builds.card import with_numbers
 from parley.cli import app
 from parley.declaration.registry import discover
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 
 ROOT = Path(__file__).parent.parent
 SKILL = "parley/.agents/skills/parley/SKILL.md"

@@ -16,7 +16,7 @@ import pytest
 import parley
 from parley.builds.build import build
 from parley.declaration.registry import get
-from parley.rows.upstream import open_source
+from parley.rows.sources import open_source
 
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
 # PySpark 4.0 leaves it to Python to close the sockets that rows come through.

@@ -20,8 +20,8 @@ from parley.builds.build import build
 from parley.declaration.registry import get
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.rows.folder import open_folder
-from parley.rows.upstream import open_source
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import open_source
 from parley.schema.features import item_of, labels_of
 
 OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -20,7 +20,7 @@ from parley.base.disk import cache_folder
 from parley.base.errors import FetchError, UsageError
 from parley.source.download import ArchiveError, open_archive
 from parley.source.fetch import fetch
-from parley.source.pins import git_tree, problem, whence
+from parley.source.hashes import git_tree, problem, whence
 
 OTHER = random.Random(8).randbytes(150_000)  # what a mirror has in its place
 WRONG = b"?" + BODY[1:]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parley.base.errors import MissingSplitError
-from parley.declaration.figures import (
+from parley.declaration.verdicts import (
     UNEXPLAINED,
     Differs,
     counted,

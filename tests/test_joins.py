@@ -9,8 +9,8 @@ import pytest
 from parley.authoring.new import write_skeleton
 from parley.builds.build import build
 from parley.declaration.registry import Dataset
-from parley.rows.folder import open_folder
-from parley.rows.upstream import Sources
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import Sources
 from parley.verification.verify import verify
 
 # This config keeps upstream's names

@@ -10,8 +10,8 @@ from parley.base.errors import SourceError
 from parley.builds.build import build
 from parley.builds.card import parse
 from parley.declaration.registry import get
-from parley.rows.folder import open_folder
-from parley.rows.upstream import open_source
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import open_source
 from parley.verification.verify import verify
 
 NAME = "craigslist_bargains"

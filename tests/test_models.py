@@ -19,7 +19,7 @@ import parley
 from parley.base.errors import UsageError
 from parley.base.values import flat
 from parley.declaration.registry import discover
-from parley.rows.folder import find_folder
+from parley.rows.built_folder import find_folder
 from parley.tasks.asking import NO_ANSWER
 from parley.tasks.games import Playing
 from parley.tasks.questions import Questions

@@ -12,11 +12,11 @@ import pytest
 from mutations import InMemory, changed, found_by, general, inner, nodes, ways
 
 from parley.base.errors import RecordError
-from parley.declaration.figures import marked
 from parley.declaration.registry import discover
-from parley.rows.folder import open_folder
+from parley.declaration.verdicts import marked
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import Sources, open_source
 from parley.rows.splits import generate, split_plan
-from parley.rows.upstream import Sources, open_source
 from parley.schema.shapes import parse
 from parley.source.reader import Reader
 

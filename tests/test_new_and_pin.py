@@ -10,7 +10,7 @@ from parley.authoring.rules import check_folder
 from parley.base.errors import UsageError
 from parley.declaration.registry import Dataset, discover
 from parley.source.files import File
-from parley.source.pins import problem
+from parley.source.hashes import problem
 
 FILES = [path.relative_to(SKELETON).as_posix() for path in SKELETON.rglob("*.*")]
 FILES = sorted(file for file in FILES if not file.endswith(".pyc"))

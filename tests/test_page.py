@@ -30,8 +30,8 @@ from parley.builds.build import build
 from parley.declaration.registry import discover, get
 from parley.read.dialogues import places
 from parley.read.export.export import export
-from parley.rows.folder import find_folder
-from parley.rows.upstream import open_source
+from parley.rows.built_folder import find_folder
+from parley.rows.sources import open_source
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")

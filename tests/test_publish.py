@@ -25,9 +25,9 @@ from parley.builds.publication_note import PublicationNote, read_note, write_not
 from parley.declaration.registry import Dataset, get
 from parley.hub.eval_results import eval_results
 from parley.hub.publish import FileChange, publish, validate_target, verify_for_upload
-from parley.rows.folder import BuiltFolder, open_folder
+from parley.rows.built_folder import BuiltFolder, open_folder
 from parley.rows.provenance import EVAL, PROVENANCE, QUESTIONS
-from parley.rows.upstream import Sources, at_hand
+from parley.rows.sources import Sources, at_hand
 from parley.tasks.task import Part
 from parley.verification.verify import verify
 

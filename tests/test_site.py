@@ -33,7 +33,7 @@ from parley.read.site.markdown import to_html
 from parley.read.site.page_data import write_data
 from parley.read.site.serve import Parts, serving
 from parley.read.site.site import Description, write_site
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 
 
 @pytest.fixture(scope="module")

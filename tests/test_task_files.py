@@ -17,8 +17,8 @@ from parley.base.errors import NO_MEMORY, RecordError, UsageError
 from parley.builds.build import build
 from parley.builds.card_parts import marks
 from parley.declaration.registry import Dataset
-from parley.rows.folder import open_folder
-from parley.rows.upstream import open_source
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import open_source
 from parley.tasks.predictions import read, validate_predictions
 from parley.tasks.task import Part, in_order_of_pilots, load_gold
 
@@ -28,8 +28,8 @@ SAMPLE = """\
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
-from parley.declaration.figures import (Data)
-from parley.tasks.formats import TREC_RUN
+from parley.declaration.verdicts import (Data)
+from parley.tasks.prediction_formats import TREC_RUN
 from parley.tasks.task import Reference, Score, Subset, Task, Undefined
 from parley import Checked
 
@@ -546,7 +546,7 @@ OUT_OF_MEMORY = [
     "OSError(12, 'Cannot allocate memory')",
 ]
 BUILD = ("build", "chatter", "--sample", "--build", "out")
-CHECK = "from parley.declaration.figures import check\n\n\n@check\ndef sound(data):\n    yield\n"
+CHECK = "from parley.declaration.verdicts import check\n\n\n@check\ndef sound(data):\n    yield\n"
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from parley.base.errors import OutputError, Problem
 from parley.base.values import flat
 from parley.builds.card_parts import overview, with_parts
 from parley.declaration.registry import discover
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import POLICIES, Result, score
-from parley.tasks.formats import TREC_RUN, UNREADABLE
 from parley.tasks.game_scores import GAME_FIELDS
 from parley.tasks.metrics import TaskRows
+from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE
 from parley.tasks.predictions import write
 from parley.tasks.task import MEASURED, Part, Undefined, load_gold
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from parley.authoring.new import write_skeleton
 from parley.declaration.registry import get
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 
 OLD = Path(__file__).with_name("version_1") / "build"  # of chatter, made by 1.0.0
 

@@ -8,8 +8,8 @@ from datasets.exceptions import DatasetGenerationError
 from file_server import Page, Server, blob, pinned
 
 from parley.base.errors import SourceError
-from parley.rows.folder import open_folder
-from parley.source.pins import git_tree
+from parley.rows.built_folder import open_folder
+from parley.source.hashes import git_tree
 
 
 @pytest.fixture

@@ -17,13 +17,13 @@ from parley.authoring.new import write_skeleton
 from parley.base.errors import MissingSplitError, OutputError, UsageError
 from parley.builds.build import build as build_files
 from parley.builds.card_parts import marks
-from parley.declaration.figures import UNEXPLAINED, Figure
 from parley.declaration.measured import FILE, Measured, measured
 from parley.declaration.registry import Dataset, discover, get
+from parley.declaration.verdicts import UNEXPLAINED, Figure
 from parley.read.export.export import export
 from parley.rows import parquet as parquet_files
-from parley.rows.folder import open_folder
-from parley.rows.upstream import Sources, open_source
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import Sources, open_source
 from parley.verification import folder_checks, row_checks
 from parley.verification.diff import compare
 from parley.verification.verify import Check, Verification, verify, verify_each
@@ -171,7 +171,7 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley.declaration.figures import counted
+from parley.declaration.verdicts import counted
 
 
 @counted(decimals=2)

@@ -20,6 +20,7 @@ from parley.tasks import (
     score_games,
 )
 
+from ..records import PARTNER
 from ..scenarios import (
     ISSUES,
     PACKAGES,
@@ -33,7 +34,6 @@ from ..scenarios import (
     points_of,
 )
 from ..subsets import SUBSETS
-from ..upstream import PARTNER
 from ..views import briefing
 from .shared import ALLOCATION, EXAMPLE, people
 

@@ -20,9 +20,9 @@ from parley.tasks import (
     reader,
 )
 
+from ..records import LIKENESS, SATISFACTION
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
-from ..upstream import LIKENESS, SATISFACTION
 from .shared import SETTING, dialogues, heard, participants
 
 # Question ----------------------------------------------------------------------------------

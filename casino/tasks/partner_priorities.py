@@ -19,9 +19,9 @@ from parley.tasks import (
     reader,
 )
 
+from ..records import PARTNER
 from ..scenarios import ISSUES, POINTS, SIDES
 from ..subsets import SUBSETS
-from ..upstream import PARTNER
 from .shared import SETTING, dialogues, heard, participants, regressed, word_pairs
 
 # Question ----------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Any
 from parley import Checked, Data
 from parley.tasks import Key, Prediction, spoken
 
+from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
-from ..upstream import PARTNER
 
 # Talks as the prompts show them: without deal actions -----------------------------------------
 

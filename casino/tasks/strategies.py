@@ -21,9 +21,9 @@ from parley.tasks import (
     spoken,
 )
 
+from ..records import PARTNER
+from ..records import STRATEGIES as LABELS
 from ..subsets import SUBSETS
-from ..upstream import PARTNER
-from ..upstream import STRATEGIES as LABELS
 from .shared import SETTING, participants, regressed, word_pairs
 
 # After the paper's section 3, in our own words

@@ -21,8 +21,8 @@ from parley.tasks import (
     spoken,
 )
 
+from ..records import SIDES
 from ..subsets import SUBSETS
-from ..upstream import SIDES
 from ..views import dollars
 
 # The question ---------------------------------------------------------------------------

@@ -23,8 +23,8 @@ from parley.tasks import (
     score_games,
 )
 
+from ..records import SIDES
 from ..subsets import SUBSETS
-from ..upstream import SIDES
 from ..views import dollars
 
 Scenario = dict[str, Any]

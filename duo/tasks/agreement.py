@@ -25,7 +25,7 @@ from parley.tasks import (
     spoken,
 )
 
-from ..upstream import ASPECTS
+from ..records import ASPECTS
 
 Row = dict[str, Any]
 

@@ -13,7 +13,7 @@ from parley.builds.card import PARTS, renewed_card
 from parley.builds.card_parts import with_parts, without_parts
 from parley.declaration.measured import measured
 from parley.declaration.registry import CITATION
-from parley.source.pins import PLACEHOLDER
+from parley.source.hashes import PLACEHOLDER
 from parley.verification.folder_checks import NotChecked
 
 # Keys that the front matter must have

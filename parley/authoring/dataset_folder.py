@@ -8,8 +8,8 @@ from typing import Any
 from parley.builds.build import build
 from parley.builds.card import parse
 from parley.declaration.registry import Dataset
-from parley.rows.folder import BuiltFolder, open_folder
-from parley.rows.upstream import Sources, open_source
+from parley.rows.built_folder import BuiltFolder, open_folder
+from parley.rows.sources import Sources, open_source
 
 
 @dataclass

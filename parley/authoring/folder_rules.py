@@ -9,9 +9,9 @@ from parley.base.errors import ParleyError, RowError, one_line
 from parley.base.values import FigureValue
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, View
-from parley.declaration.figures import FAILED, UNEXPLAINED, every_count, figures, marked
 from parley.declaration.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaration.registry import Dataset
+from parley.declaration.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
 from parley.read.dialogues import transcripts
 from parley.read.export.export import export
 from parley.rows.splits import split_plan

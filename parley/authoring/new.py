@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 import parley
-from parley.base.disk import replacing
 from parley.base.errors import UsageError
+from parley.base.replace import replacing
 from parley.builds.card import renewed_card
 from parley.declaration.registry import Dataset, collection_folder, wrong_name
 

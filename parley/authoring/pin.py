@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from parley.base.errors import UsageError, few
-from parley.source.pins import PLACEHOLDER, git_tree, hash_file
+from parley.source.hashes import PLACEHOLDER, git_tree, hash_file
 
 
 def pin_line(place: Path, url: str = "") -> str:

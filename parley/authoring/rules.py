@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from parley.authoring import card_rules, folder_rules, task_rules
 from parley.authoring.dataset_folder import DatasetFolder
-from parley.base.disk import temporary_folder
+from parley.base.replace import temporary_folder
 from parley.declaration.registry import Dataset
 from parley.verification.verify import Check, OnStep, run_check
 

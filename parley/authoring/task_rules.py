@@ -19,13 +19,13 @@ from parley.base.values import flat
 from parley.builds.card_parts import columns_of
 from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogues
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.tasks.answers import in_any_form
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
-from parley.tasks.formats import JSON_LINES, UNREADABLE, Key, Prediction
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Names, Predictions, TaskRows
+from parley.tasks.prediction_formats import JSON_LINES, UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, Undefined, load_gold, running
 from parley.verification.folder_checks import NotChecked

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from parley.base.disk import replacing, write_whole
 from parley.base.errors import Problem, ScriptError
+from parley.base.replace import replacing, write_whole
 from parley.base.values import strings
 from parley.builds.built_questions import write_questions
 from parley.builds.card import built_card
@@ -13,9 +13,9 @@ from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config
 from parley.declaration.measured import FILE, measured, measured_anew, measured_in
 from parley.rows import provenance
-from parley.rows.folder import BuiltFolder, files_of
+from parley.rows.built_folder import BuiltFolder, files_of
+from parley.rows.sources import Sources, open_source
 from parley.rows.splits import BuiltSplit, generate, paused_garbage_collection, plan, write_split
-from parley.rows.upstream import Sources, open_source
 from parley.tasks.evaluate import measured_scores
 
 _WORDS, _CHARACTERS = 4, 12  # of a text, or of one beyond ASCII, that nobody invents twice

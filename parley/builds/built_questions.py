@@ -21,8 +21,8 @@ import yaml
 
 from parley.base.errors import OutputError, UsageError
 from parley.rows.arrow import to_batches
+from parley.rows.built_folder import COLUMNS, BuiltFolder
 from parley.rows.digest import Digest
-from parley.rows.folder import COLUMNS, BuiltFolder
 from parley.rows.provenance import EVAL, QUESTIONS
 from parley.rows.splits import BuiltSplit, write_batches
 from parley.schema.features import arrow_schema

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parley.base.errors import OutputError, RecordError, RowError, SourceError
 from parley.base.values import flat
-from parley.declaration.figures import Figure, tally
 from parley.declaration.measured import Scores, Splits
 from parley.declaration.registry import Dataset
+from parley.declaration.verdicts import Figure, tally
 from parley.schema.nodes import Column
 
 if TYPE_CHECKING:
@@ -201,8 +201,8 @@ rows = load_dataset("build/{dataset.name}", "{dataset.default}", split="{split}"
 def row_part(dataset: Dataset) -> str:
     """Return the first row of the sample as JSON, its long texts and lists shortened, or ""."""
     # not at the top: cards are read without these
+    from parley.rows.sources import open_source
     from parley.rows.splits import generate, plan
-    from parley.rows.upstream import open_source
 
     config = dataset.builder.SHOWN or dataset.default
     for split_plan in plan(open_source(dataset, None, sample=True)):

@@ -16,13 +16,13 @@ from parley.base.disk import cache_folder
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
 from parley.builds.build import build
 from parley.declaration.registry import Dataset
+from parley.rows.built_folder import BuiltFolder, open_folder
 from parley.rows.digest import Digest
-from parley.rows.folder import BuiltFolder, open_folder
 from parley.rows.provenance import FORMAT
-from parley.rows.upstream import open_source, source_folder
+from parley.rows.sources import open_source, source_folder
 from parley.schema.features import arrow_schema
 from parley.source.fetch import fetch
-from parley.source.pins import problem
+from parley.source.hashes import problem
 
 _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_SOURCE"
 

@@ -8,7 +8,7 @@ from typer import Argument, echo
 
 from parley.authoring.new import write_skeleton
 from parley.authoring.pin import pin_line
-from parley.base.disk import write_whole
+from parley.base.replace import write_whole
 from parley.builds.card import renewed_card
 from parley.cli.common import Attempts, print_line, select
 from parley.cli.options import Name, Names

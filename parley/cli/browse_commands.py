@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from typer import Argument, Option, echo
 
 from parley.base.console import out, print_message, print_output, progress, to_json
-from parley.base.disk import temporary_folder
 from parley.base.errors import Interrupted, UsageError, few
+from parley.base.replace import temporary_folder
 from parley.cli.common import open_built, print_line, select
 from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Sample, dataset_names
 from parley.cli.tables import cut_table, table
@@ -21,8 +21,8 @@ from parley.read import sql
 from parley.read.dialogues import require_dialogues
 from parley.read.site.page_data import Selection
 from parley.read.site.user_files import UserFiles
-from parley.rows.folder import BuiltFolder
-from parley.rows.upstream import open_source
+from parley.rows.built_folder import BuiltFolder
+from parley.rows.sources import open_source
 from parley.tasks.predictions import require_free
 
 _QUERY = "A statement of DuckDB's SQL; - reads it from standard input."

@@ -19,8 +19,8 @@ from parley.cli.common import Attempts, print_line, print_result, select
 from parley.cli.options import AsJson, BuildDir, Name, Names, Sample, SourceDir
 from parley.cli.tables import first, table
 from parley.declaration.registry import get
-from parley.rows.folder import find_folder
-from parley.rows.upstream import at_hand, open_source, source_folder
+from parley.rows.built_folder import find_folder
+from parley.rows.sources import at_hand, open_source, source_folder
 
 if TYPE_CHECKING:
     from parley.hub.publish import Publication

@@ -11,7 +11,7 @@ from typer import echo
 from parley.base.console import plain, print_message, print_output, to_json
 from parley.base.errors import Failures, ParleyError, UsageError
 from parley.declaration.registry import Dataset, discover, get
-from parley.rows.folder import BuiltFolder, find_folder
+from parley.rows.built_folder import BuiltFolder, find_folder
 
 
 def require_file(option: str, path: Path) -> None:

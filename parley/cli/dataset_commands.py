@@ -9,8 +9,8 @@ from typer import Argument, Context, Option
 from typer.core import TyperCommand
 
 from parley.base.console import plain, print_output, safe, size
-from parley.base.disk import write_whole
 from parley.base.errors import ScriptError, UsageError
+from parley.base.replace import write_whole
 from parley.builds.card import summary
 from parley.builds.card_parts import overview, with_parts
 from parley.cli.commands import as_command

@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from typer import Argument, Exit, Option
 
 from parley.base.console import print_message, progress, safe
-from parley.base.disk import write_whole
 from parley.base.errors import UsageError
+from parley.base.replace import write_whole
 from parley.base.values import flat, tree
 from parley.builds.card_parts import Board, leaderboard
 from parley.cli.common import options_of, print_result, read_ids, require_file
@@ -21,11 +21,11 @@ from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
 from parley.models.compare import Compared, Comparison, compare
 from parley.models.logs import score_file
-from parley.rows.folder import find_folder
+from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
-from parley.tasks.formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.intervals import FEW
+from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.predictions import require_free
 from parley.tasks.task import ALL, Part, Task, Undefined
 

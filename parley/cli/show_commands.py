@@ -18,8 +18,8 @@ from parley.read.dialogues import Dialogue, dialogues_of, places
 from parley.read.export.export import export, formats, without_dialogues
 from parley.read.site.build_charts import write_charts
 from parley.read.transcript import Note, Table, Transcript
-from parley.rows.folder import BuiltFolder, find_folder
-from parley.rows.upstream import Sources, open_source, source_folder
+from parley.rows.built_folder import BuiltFolder, find_folder
+from parley.rows.sources import Sources, open_source, source_folder
 
 _ID = "A dialogue [default: the first]; with --fields a config [default: all]."
 _FIELDS = "Show the fields of configs, not a dialogue."

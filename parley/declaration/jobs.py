@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from parley.base.errors import Problem, ScriptError, require_known
-from parley.source.pins import Pin
+from parley.source.hashes import Pin
 
 
 @dataclass(frozen=True)

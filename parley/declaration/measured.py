@@ -29,8 +29,8 @@ from parley.base.disk import read_regular
 from parley.base.errors import OutputError, ScriptError
 from parley.base.strict_json import loads
 from parley.base.values import FigureValue, flat
-from parley.declaration.figures import NOT_CHECKED, Data, Figure, every_count, figures, recorded
 from parley.declaration.registry import Dataset
+from parley.declaration.verdicts import NOT_CHECKED, Data, Figure, every_count, figures, recorded
 from parley.schema.features import card_yaml
 from parley.schema.shapes import problems
 

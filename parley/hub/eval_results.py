@@ -10,7 +10,7 @@ from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 from parley.base.errors import UsageError
 from parley.base.values import flat
 from parley.builds.publication_note import read_note
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.tasks.evaluate import WRONG, Result
 from parley.tasks.task import ALL, Undefined, task_id
 

@@ -19,15 +19,15 @@ from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._validators import validate_repo_id
 
-from parley.base.disk import temporary_folder
 from parley.base.errors import OutputError, ParleyError, Problem, PublishError, UsageError
+from parley.base.replace import temporary_folder
 from parley.base.secret import keep_secret, without_secrets
 from parley.builds.card import is_licensed, licence_section
 from parley.declaration.registry import Dataset
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.rows.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
-from parley.rows.upstream import Sources
-from parley.source.pins import hash_file
+from parley.rows.sources import Sources
+from parley.source.hashes import hash_file
 from parley.verification.verify import verify
 
 ADD, CHANGE, REMOVE, KEEP, LEAVE = "add", "change", "remove", "keep", "leave"

@@ -14,12 +14,12 @@ import numpy as np
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.declaration.registry import get
 from parley.models.logs import read_log, score_file
-from parley.rows.folder import BuiltFolder, find_folder
+from parley.rows.built_folder import BuiltFolder, find_folder
 from parley.tasks.evaluate import POLICIES, WRONG, Result
-from parley.tasks.formats import UNREADABLE
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Interval, Metric
 from parley.tasks.metrics import Evaluation, Names
+from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.predictions import is_log
 from parley.tasks.task import ALL, Task, rows_digest
 

@@ -35,12 +35,12 @@ from parley.base.errors import ParleyError, UsageError
 from parley.base.values import flat
 from parley.declaration.registry import discover, get
 from parley.models.logs import answer_of, answers_of
-from parley.rows.folder import find_folder
+from parley.rows.built_folder import find_folder
 from parley.tasks.evaluate import intervals_of
-from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Evaluation, TaskRows
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
 from parley.tasks.task import Part, Undefined
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
-from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.metrics import Predictions
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import is_log
 from parley.tasks.questions import Answer, Questions
 from parley.tasks.task import ALL, Part

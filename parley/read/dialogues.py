@@ -22,8 +22,8 @@ from parley.base.errors import (
 from parley.base.values import frozen, is_number, plain, strings
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
-from parley.rows.folder import BuiltFolder
-from parley.rows.upstream import Sources
+from parley.rows.built_folder import BuiltFolder
+from parley.rows.sources import Sources
 from parley.schema.features import arrow_schema, item_of, labels_of
 
 Row = dict[str, Any]

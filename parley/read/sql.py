@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parley.base.disk import temporary_folder, writing
 from parley.base.errors import OutputError, Problem, UsageError
+from parley.base.replace import temporary_folder, writing
 from parley.base.values import strings
 from parley.builds.card_parts import columns_of, meaning_of
 from parley.declaration.registry import discover
@@ -23,10 +23,10 @@ from parley.read.dialogues import dialogues, places
 from parley.read.export.export import cell
 from parley.read.filters import pairs_of, sides_of, text_of
 from parley.read.transcript import Transcript
-from parley.rows.folder import BuiltFolder, find_folder, open_folder
+from parley.rows.built_folder import BuiltFolder, find_folder, open_folder
 from parley.rows.provenance import PROVENANCE
 from parley.schema.features import item_of, labels_of
-from parley.source.pins import problem
+from parley.source.hashes import problem
 
 T = TypeVar("T")
 _FORMATS = {

@@ -17,8 +17,8 @@ from parley.declaration.registry import discover
 from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
+    from parley.rows.sources import Sources
     from parley.rows.splits import BuiltSplit
-    from parley.rows.upstream import Sources
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions

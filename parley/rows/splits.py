@@ -36,7 +36,7 @@ from parley.source.files import Source
 from parley.source.reader import Reader
 
 if TYPE_CHECKING:
-    from parley.rows.upstream import Sources
+    from parley.rows.sources import Sources
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from parley.base.disk import part_of
 from parley.base.errors import FetchError, Problem, UsageError
 from parley.base.secret import without_secrets
 from parley.base.version import __version__
-from parley.source.pins import Pin, problem
+from parley.source.hashes import Pin, problem
 
 Progress = Callable[[str, int | str, int | None], None]
 """Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""

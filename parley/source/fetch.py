@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from parley.base.disk import open_part, part_of
 from parley.base.errors import FetchError, Problem
 from parley.source.download import Downloader, Patience, Progress, extract, open_client
-from parley.source.pins import UNREADABLE, Pin, places, problem
+from parley.source.hashes import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
 """Takes a source, the mirror that served it, and the problems of the places before it."""

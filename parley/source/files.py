@@ -63,7 +63,7 @@ class _Source:
 
     @cached_property
     def pin(self) -> dict[str, Any]:
-        """The pin of its content (`parley.source.pins`)."""
+        """The pin of its content (`parley.source.hashes`)."""
         values = {name: getattr(self, name) for name in self._pinned}
         return {name: value for name, value in values.items() if value not in ("", None, [], ())}
 

@@ -7,15 +7,15 @@ from parley.base.door import opened
 if TYPE_CHECKING:
     from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
     from parley.tasks.asking import Asking, Question, Unreadable, chat, object_schema, spoken
-    from parley.tasks.formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
     from parley.tasks.game_scores import GAME_FIELDS, GAME_METRICS, game_shape, score_games
     from parley.tasks.games import NegotiationState, Playing
+    from parley.tasks.prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
     from parley.tasks.task import Reference, Score, Subset, Task, Undefined
 
 _PLACES = {
     "parley.tasks.answers": "number_from one_of order_of reader some_of",
     "parley.tasks.asking": "Asking Question Unreadable chat object_schema spoken",
-    "parley.tasks.formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction",
+    "parley.tasks.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction",
     "parley.tasks.game_scores": "GAME_FIELDS GAME_METRICS game_shape score_games",
     "parley.tasks.games": "NegotiationState Playing",
     "parley.tasks.task": "Reference Score Subset Task Undefined",

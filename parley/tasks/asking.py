@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parley.tasks.formats import UNREADABLE, Key
+from parley.tasks.prediction_formats import UNREADABLE, Key
 
 __all__ = ["Asking", "Question", "Unreadable", "chat", "object_schema", "spoken"]
 

@@ -12,10 +12,10 @@ from parley.base.errors import Problem, UsageError, few, require_known
 from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
 from parley.declaration.measured import measured
-from parley.rows.folder import BuiltFolder
-from parley.tasks.formats import UNREADABLE
+from parley.rows.built_folder import BuiltFolder
 from parley.tasks.intervals import Interval, Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
+from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.predictions import read, validate_predictions, write
 from parley.tasks.task import (
     ALL,

@@ -12,8 +12,8 @@ from typing import Any
 from parley.base.errors import Problem
 from parley.base.values import tree
 from parley.schema.shapes import Checked
-from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.games import TURN_LIMIT
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import Score, Undefined
 
 __all__ = ["GAME_FIELDS", "GAME_METRICS", "game_shape", "score_games"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parley.tasks.asking import EMPTY, TRUNCATED, Message, final_text
-from parley.tasks.formats import Key
+from parley.tasks.prediction_formats import Key
 
 __all__ = ["NegotiationState", "Playing"]
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from parley.base.errors import Problem, ScriptError
 from parley.base.values import flat, is_number, is_values, tree
-from parley.rows.folder import BuiltFolder
-from parley.tasks.formats import UNREADABLE, Key, Prediction
+from parley.rows.built_folder import BuiltFolder
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Metric, Spread, mean_of
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
 
 Array = np.ndarray[Any, Any]

@@ -23,9 +23,9 @@ from parley.base.values import plain
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
 from parley.tasks.asking import Asking
-from parley.tasks.formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import wrong_end
 from parley.tasks.games import Playing
+from parley.tasks.prediction_formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.task import Gold, Task, in_order_of_pilots
 
 EPOCH = "epoch"
@@ -96,7 +96,7 @@ def validate_predictions(
 
 def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
     """Write predictions to a new file, whole or not at all; else raise OutputError."""
-    from parley.base.disk import writing
+    from parley.base.replace import writing
 
     with writing(path) as file:
         require_free(path)  # another process may have made it

@@ -9,12 +9,12 @@ from typing import Any
 
 from parley.base.errors import ScriptError, UsageError
 from parley.base.version import __version__
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message, Question
-from parley.tasks.formats import UNREADABLE, Key, Prediction
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
 from parley.tasks.metrics import Predictions, TaskRows
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import validate_predictions
 from parley.tasks.task import (
     ALL,

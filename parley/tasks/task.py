@@ -34,12 +34,12 @@ from parley.base.errors import (
 from parley.base.extras import extra_of
 from parley.base.values import flat, is_values, plain, tree
 from parley.declaration.registry import module_path
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.schema.nodes import Node
 from parley.schema.shapes import parse, problems
 from parley.tasks.asking import Asking
-from parley.tasks.formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.games import Playing
+from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""

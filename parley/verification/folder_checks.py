@@ -20,10 +20,10 @@ from parley.base.values import differences
 from parley.builds import built_questions
 from parley.builds.card import built_card
 from parley.declaration.configs import Config
-from parley.declaration.figures import A_SAMPLE, Figure, every_count, marked
 from parley.declaration.measured import FILE, measured
+from parley.declaration.verdicts import A_SAMPLE, Figure, every_count, marked
 from parley.rows.arrow import to_batches
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.rows.provenance import (
     EVAL,
     MOST_TEXT,
@@ -35,10 +35,10 @@ from parley.rows.provenance import (
     text_of,
     tools,
 )
+from parley.rows.sources import Sources, sources_of
 from parley.rows.splits import BuiltSplit, SplitPlan, generate, write_batches
-from parley.rows.upstream import Sources, sources_of
 from parley.schema.features import arrow_schema
-from parley.source import pins
+from parley.source import hashes
 
 # what huggingface_hub adds to a copy; other files of its folder could hold rows
 _OF_THE_HUB = re.compile(
@@ -106,8 +106,8 @@ class Remeasured:
         split = self.from_source[name].split
         if isinstance(split, Exception):
             return None
-        hashes = [pins.hash_file(path, "sha256") for path in self._built.files(*name)]
-        return split if hashes == [file.sha256 for file in split.files] else None
+        in_folder = [hashes.hash_file(path, "sha256") for path in self._built.files(*name)]
+        return split if in_folder == [file.sha256 for file in split.files] else None
 
     @property
     def measured(self) -> dict[str, dict[str, Any]]:
@@ -173,7 +173,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
         elif path.is_dir():
             yield f"{name}: unknown folder"
         elif name in pins_by_name:
-            if problem := pins.problem(path, pins_by_name[name]):
+            if problem := hashes.problem(path, pins_by_name[name]):
                 yield f"{name}: {problem}"
         elif name not in built.texts:
             yield f"{name}: unknown file"
@@ -253,7 +253,7 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
     """The provenance is the text that a build of its sources writes for these rows."""
     stated, dataset = built.provenance, built.dataset
     there = {
-        file: next((pin for pin in pins.places(pin) if pins.alone(pin) == found), pin)
+        file: next((pin for pin in hashes.places(pin) if hashes.alone(pin) == found), pin)
         for file, pin in dataset.pins.items()
         if (found := stated["sources"].get(file)) is not None
     }

@@ -16,7 +16,7 @@ from parley.base.errors import RowError, few, words_of
 from parley.base.values import row_differences
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.rows.splits import SplitPlan, fitting, generate
 from parley.schema.composites import KEY
 from parley.verification.folder_checks import FromSource, NotChecked, Plans, Remark, Remeasured

@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import OutputError, ParleyError, one_line, words_of
-from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, definition_of, figures, marked
 from parley.declaration.registry import Dataset
+from parley.declaration.verdicts import (
+    A_SAMPLE,
+    UNEXPLAINED,
+    Figure,
+    definition_of,
+    figures,
+    marked,
+)
 from parley.read.dialogues import transcripts
-from parley.rows.folder import BuiltFolder, find_folder
+from parley.rows.built_folder import BuiltFolder, find_folder
+from parley.rows.sources import Sources, at_hand, open_source
 from parley.rows.splits import paused_garbage_collection, plan
-from parley.rows.upstream import Sources, at_hand, open_source
 from parley.verification import folder_checks, row_checks
 from parley.verification.folder_checks import NotChecked, Remark
 

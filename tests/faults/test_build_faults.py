@@ -16,13 +16,13 @@ import generate
 import pytest
 from build_changes import everything
 
-from parley.base.disk import write_whole
 from parley.base.errors import OutputError
+from parley.base.replace import write_whole
 from parley.builds.build import build
 from parley.declaration.registry import get
 from parley.read.site.site import write_site
 from parley.read.sql import builds_in, connect, write
-from parley.rows.upstream import Sources, open_source
+from parley.rows.sources import Sources, open_source
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
@@ -30,7 +30,7 @@ import datasets, json
 from pathlib import Path
 from parley.builds.build import build
 from parley.declaration.registry import get
-from parley.rows.upstream import Sources
+from parley.rows.sources import Sources
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """

@@ -10,9 +10,9 @@ import pytest
 from parley.base.errors import ScriptError
 from parley.builds.build import build
 from parley.declaration.registry import discover, get
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import open_source
 from parley.rows.splits import generate, split_plan
-from parley.rows.upstream import open_source
 from parley.source.files import Opened
 from parley.source.reader import Reader
 from parley.verification.verify import verify

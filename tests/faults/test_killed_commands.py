@@ -24,8 +24,8 @@ from parley.builds.build import build
 from parley.builds.card_parts import marks
 from parley.declaration.registry import Dataset, get
 from parley.read.site.site import write_site
-from parley.rows.folder import open_folder
-from parley.rows.upstream import Sources
+from parley.rows.built_folder import open_folder
+from parley.rows.sources import Sources
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "2"))  # of each command; `make faults` has 20
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

@@ -13,7 +13,7 @@ from build_changes import restate
 from thrift_codec import BINARY, BYTE, FALSE, I32, I64, LIST, STRUCT, TRUE, decode, encode
 
 from parley.base.errors import OutputError
-from parley.rows.folder import open_folder
+from parley.rows.built_folder import open_folder
 from parley.verification import folder_checks
 from parley.verification.diff import compare
 from parley.verification.folder_checks import NotChecked

@@ -7,7 +7,7 @@ from typing import Any
 
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import write_lines
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 
 Meta = Mapping[str, Any]
 Said = tuple[str, Meta, str, Meta]

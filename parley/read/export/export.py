@@ -24,7 +24,6 @@ from typing import Any
 
 import jsonlines
 
-from parley.base.disk import files_in, replacing
 from parley.base.errors import (
     MOST_PROBLEMS,
     MissingSplitError,
@@ -34,10 +33,11 @@ from parley.base.errors import (
     UsageError,
     words_of,
 )
+from parley.base.replace import files_in, replacing
 from parley.base.values import flat
 from parley.declaration.registry import Dataset
 from parley.read.dialogues import places, require_dialogues
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 from parley.schema.features import arrow_schema
 
 CHATS = "messages"  # the config of chats

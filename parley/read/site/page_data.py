@@ -17,7 +17,7 @@ from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import csv_lines, explained
 from parley.read.site.build_charts import Counts
 from parley.read.transcript import Transcript
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 
 if TYPE_CHECKING:
     from parley.read.site.user_files import UserFiles

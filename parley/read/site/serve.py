@@ -16,11 +16,11 @@ from threading import Thread
 from typing import Any, BinaryIO
 
 from parley.base.console import plain, print_message, print_output, progress
-from parley.base.disk import temporary_folder
 from parley.base.errors import Interrupted, ParleyError, UsageError
+from parley.base.replace import temporary_folder
 from parley.read.site.page_data import ALL, Selection
 from parley.read.site.site import Site
-from parley.rows.folder import BuiltFolder
+from parley.rows.built_folder import BuiltFolder
 
 
 def browse(

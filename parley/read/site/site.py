@@ -13,7 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from parley.base.console import plain
-from parley.base.disk import files_in, read_regular, replacing, write_whole
+from parley.base.disk import read_regular
+from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.builds.card import is_licensed, licence_section, parse, prose
@@ -22,7 +23,7 @@ from parley.read.site.markdown import first_paragraph, sections, to_html
 from parley.read.site.page_data import ALL, Selection, write_data
 from parley.read.site.svg import ABOUT, is_broad, svg, table
 from parley.read.site.svg import shown as shorten
-from parley.rows.folder import BuiltFolder, typed
+from parley.rows.built_folder import BuiltFolder, typed
 from parley.rows.provenance import CARD
 
 _HERE = Path(__file__).parent

@@ -22,8 +22,8 @@ from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
 from parley.read.sql import connect, literal, quoted, until_interrupted
 from parley.read.transcript import Note
-from parley.rows.folder import BuiltFolder
-from parley.tasks.formats import UNREADABLE
+from parley.rows.built_folder import BuiltFolder
+from parley.tasks.prediction_formats import UNREADABLE
 
 Keys = tuple[str, ...]
 OfKeys = dict[Keys, str]  # columns of a key -> what they are of

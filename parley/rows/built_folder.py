@@ -23,7 +23,7 @@ from parley.rows.provenance import (
     shard_names,
 )
 from parley.schema.features import Value, datasets_features, item_of, labels_of
-from parley.source.pins import Pin, alone, places
+from parley.source.hashes import Pin, alone, places
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from parley.base.disk import cache_folder
 from parley.base.errors import Problem, SourceError, UsageError
 from parley.declaration.registry import Dataset
-from parley.source import pins
+from parley.source import hashes
 
 if TYPE_CHECKING:
     from parley.source.files import Source
@@ -24,7 +24,7 @@ class Sources:
     sample: bool = False  # whether these are invented records, which no pin describes
     missing: list[str] = field(default_factory=list)
     # source -> the mirror's pin, where a file is the mirror's and has other bytes
-    mirrored: dict[str, pins.Pin] = field(default_factory=dict)
+    mirrored: dict[str, hashes.Pin] = field(default_factory=dict)
     compared: bool = False  # whether each file was compared with its pin
 
     def files(self, config: str, split: str) -> "list[Source]":
@@ -49,7 +49,7 @@ class Sources:
     def pins(self) -> dict[str, dict[str, Any]]:
         """File that is there -> the pin that it matches, without mirrors; {} for the sample."""
         return {
-            file: pins.alone(self.mirrored.get(file, pin))
+            file: hashes.alone(self.mirrored.get(file, pin))
             for file, pin in self.dataset.pins.items()
             if not self.sample and file not in self.missing
         }
@@ -59,7 +59,7 @@ class Sources:
         found = [
             Problem(str(self.folder / file), what=wrong)
             for file, pin in (self.pins if self.compared else {}).items()
-            if (wrong := pins.problem(self.folder / file, pin))
+            if (wrong := hashes.problem(self.folder / file, pin))
         ]
         if found:
             what = f"{self.dataset.name}: upstream files changed while they were read"
@@ -103,19 +103,19 @@ def open_source(
     if sample:
         return Sources(dataset, dataset.sample, sample=True)
     place = _place(dataset, folder)
-    there, found = dict[str, pins.Pin](), []
+    there, found = dict[str, hashes.Pin](), []
     for file, pin in dataset.pins.items():
-        matched, problem = pins.compare(place / file, pin)
-        if problem == pins.MISSING:
+        matched, problem = hashes.compare(place / file, pin)
+        if problem == hashes.MISSING:
             continue
         there[file] = matched or pin
         if problem:
-            what = f"{problem}; it is from {pins.whence(pin)}"
+            what = f"{problem}; it is from {hashes.whence(pin)}"
             found.append(Problem(str(place / file), what=what))
     made = sources_of(dataset, place, there)
     partial = ""
     if made.missing and not (allow_missing and any(map(made.splits, dataset.configs))):
-        found += [Problem(str(place / file), what=pins.MISSING) for file in made.missing]
+        found += [Problem(str(place / file), what=hashes.MISSING) for file in made.missing]
         partial = ", or build the available files with --allow-missing" if there else ""
     if not found:
         return made
@@ -133,7 +133,7 @@ def open_source(
     raise SourceError(message, *found, remedy=f"{remedy}{partial}.")
 
 
-def sources_of(dataset: Dataset, place: Path, there: Mapping[str, pins.Pin]) -> Sources:
+def sources_of(dataset: Dataset, place: Path, there: Mapping[str, hashes.Pin]) -> Sources:
     """Return a source by the pin, or the mirror's pin, that each file there matches."""
     missing = [file for file in dataset.pins if file not in there]
     mirrored = {file: pin for file, pin in there.items() if pin != dataset.pins[file]}
@@ -151,6 +151,6 @@ def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
         if folder is not None:
             raise
     except SourceError as error:
-        if [each.what for each in error.problems] != [pins.MISSING] * len(dataset.pins):
+        if [each.what for each in error.problems] != [hashes.MISSING] * len(dataset.pins):
             raise
     return None
