@@ -1,4 +1,4 @@
-"""docs/architecture.md lists every folder, and imports lead up its table."""
+"""docs/architecture.md lists every folder, and imports lead up its table of rooms."""
 
 import ast
 import re
@@ -11,7 +11,13 @@ from parley.declaration.registry import discover, folders
 ROOT = Path(__file__).parent.parent
 TOOL = ROOT / "parley"
 LAYOUT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## Code layout")[1]
-LAYERS = re.findall(r"^\| `(\w+)/` \|", LAYOUT, re.MULTILINE)
+PAGE = {".js", ".css", ".html"}
+ROOMS = re.findall(r"^\| `(\w+)/` \|", LAYOUT, re.MULTILINE)
+
+
+def lines_of(text):
+    """Return the number of lines that are not blank."""
+    return sum(bool(line.strip()) for line in text.splitlines())
 
 
 def imports():
@@ -38,12 +44,12 @@ def imports():
 
 def test_the_page_names_every_folder():
     folders = {path.parent.name for path in TOOL.glob("*/__init__.py")}
-    assert sorted(LAYERS) == sorted(folders)
+    assert sorted(ROOMS) == sorted(folders)
     assert len([*folders, *TOOL.glob("[a-z]*.py")]) <= 15
 
 
 def test_a_room_imports_from_those_above_it():
-    place = {folder: number for number, folder in enumerate(LAYERS)}
+    place = {folder: number for number, folder in enumerate(ROOMS)}
     downward = [
         f"{module} imports {other}"
         for module, others in imports().items()
@@ -61,16 +67,20 @@ def test_no_modules_import_each_other_in_a_circle():
 def test_no_room_has_more_lines_than_its_budget():
     rooms = re.findall(r"^\| `([\w/.*]+)` \|.*\| ([\d,]+) \|$", LAYOUT, re.MULTILINE)
     (most,) = re.findall(r"^\| in all \| \| ([\d,]+) \|$", LAYOUT, re.MULTILINE)
-    assert len(rooms) > len(LAYERS)
+    assert len(rooms) > len(ROOMS)
     in_all = 0
     for name, budget in rooms:
         above = TOOL if name.endswith("/") else ROOT
         files = above.glob(name) if "*" in name else (above / name).rglob("*.py")
         texts = [path.read_text(encoding="utf-8") for path in files]
-        lines = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+        lines = sum(map(lines_of, texts))
         assert 0 < lines <= int(budget.replace(",", "")), name
         in_all += lines
     assert in_all <= int(most.replace(",", ""))
+    (of_page,) = re.findall(r"^\| JavaScript, CSS and templates \|.*\| ([\d,]+) \|$", LAYOUT, re.M)
+    page = [path for path in (TOOL / "read/site").rglob("*.*") if path.suffix in PAGE]
+    texts = [path.read_text(encoding="utf-8") for path in page]
+    assert 0 < sum(map(lines_of, texts)) <= int(of_page.replace(",", ""))
 
 
 def test_the_tool_names_no_dataset():

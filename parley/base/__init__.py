@@ -1,1 +1,1 @@
-"""Used by every layer: errors, secrets, files replaced as a whole, strict JSON, safe text."""
+"""Used by every room: errors, secrets, files replaced as a whole, strict JSON, safe text."""
