@@ -26,17 +26,7 @@ from parley import Builder, Config, Converted, Field
 
 # `datasets` 2 and 3 copy only the modules that the script itself imports.
 from .pins import PINS as PINS
-from .records import (
-    DIALOGUE,
-    FILES,
-    PARTS,
-    USER,
-    VALUES,
-    joined,
-    prompts,
-    splits,
-    unprompted,
-)
+from .records import DIALOGUE, FILES, PARTS, USER, VALUES, joined, prompts, splits, unprompted
 from .rows import to_annotated_record, to_annotated_row
 from .views import intent_labels, messages, queries
 

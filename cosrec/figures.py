@@ -166,9 +166,7 @@ def turns_of_the_user(data: Data, part: str) -> int:
 
 
 @documented(
-    "readme, introduction",
-    99,
-    not_reproducible="neither ratings nor intents name their annotator",
+    "readme, introduction", 99, not_reproducible="neither ratings nor intents name their annotator"
 )
 def annotators(data: Data) -> None:
     """Distinct annotators."""

@@ -19,9 +19,7 @@ _FILES: dict[str, dict[str, tuple[int | None, str]]] = {
         "qrels.qrels": (744_807, "0ccb479be89d4eb53d4b11e1dc33c510577d9527"),
         "quality.jsonl": (7_145, "2974f0143ce2715231b8b3079f4b98d9a9e8942c"),
     },
-    "dataset/raw": {
-        "conversations.jsonl": (None, "aebbcffc08ea96c0b61e12917a73b7c366e3bf39"),
-    },
+    "dataset/raw": {"conversations.jsonl": (None, "aebbcffc08ea96c0b61e12917a73b7c366e3bf39")},
     "prompts": {
         "conversation_generation_prompt.txt": (2_828, "42ca8481005c028c8fc9251663595437493e4886"),
         "product_to_query_prompt.txt": (592, "956d798615b721a313b8a70a2538b95a1a57d873"),

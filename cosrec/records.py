@@ -8,14 +8,7 @@ from typing import Any
 from parley import Checked, ClassLabel, Converted, Data, Field, File
 
 from .pins import PINS
-from .rows import (
-    TYPES,
-    to_judgment_record,
-    to_judgment_row,
-    to_record,
-    to_row,
-    to_turns,
-)
+from .rows import TYPES, to_judgment_record, to_judgment_row, to_record, to_row, to_turns
 
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
 

@@ -213,10 +213,7 @@ STRATEGIES = Task(
     ),
     subsets=SUBSETS,
     gold=strategies_gold,
-    clusters={
-        "dialogues": None,
-        "participants": participants("utterances", "dialogue_id", "turn"),
-    },
+    clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id", "turn")},
     score=strategies_score,
     fold=lambda gold: gold[0],
     target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},

@@ -208,11 +208,7 @@ class Converted(Around):
     """
 
     def __init__(
-        self,
-        shape: Any,
-        into: Any,
-        to_row: Callable[[Any], Any],
-        to_record: Callable[[Any], Any],
+        self, shape: Any, into: Any, to_row: Callable[[Any], Any], to_record: Callable[[Any], Any]
     ) -> None:
         super().__init__(shape)
         self.into, self.to_row, self.to_record = into, to_row, to_record

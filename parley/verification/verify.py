@@ -104,9 +104,7 @@ class Verification:
 
 @paused_garbage_collection()
 def verify(
-    built: BuiltFolder,
-    source: Sources | None = None,
-    on_step: OnStep = lambda dataset, step: None,
+    built: BuiltFolder, source: Sources | None = None, on_step: OnStep = lambda dataset, step: None
 ) -> Verification:
     """Verify a build, also against its upstream files, if available, or against the sample."""
     dataset = built.dataset
