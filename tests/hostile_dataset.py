@@ -43,23 +43,15 @@ _SCRIPT = '''"""Hostile: every text is an attack."""
 
 from parley import Builder, Config, Converted, File
 
-ROW = Converted(
-    str,
-    {"id": str, "attack": str},
-    lambda record: {"id": record, "attack": record},
-    lambda row: row["id"],
-)
+SHAPE = {"id": str, "attack": str}
+ROW = Converted(str, SHAPE, lambda text: {"id": text, "attack": text}, lambda row: row["id"])
 ATTACKS = File("attacks.json", ROW, url="https://example.org/attacks.json", sha256="0" * 64)
 
 
 class Hostile(Builder):
     __doc__ = ATTACK
-    VERSION = "0.1.0"
-    HOMEPAGE = "https://" + ATTACK
-    LICENSE = ATTACK
-    CONFIGS = [
-        Config("dialogues", ATTACK, {"train": [ATTACKS]}, key="id")
-    ]
+    VERSION, HOMEPAGE, LICENSE = "0.1.0", "https://" + ATTACK, ATTACK
+    CONFIGS = [Config("dialogues", ATTACK, {"train": [ATTACKS]}, key="id")]
 '''
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
@@ -72,36 +64,23 @@ PHRASES = {"attack": "<img src=x onerror='window.acted = 1'> {}"}
 
 
 def transcript(row):
-    attack = row["attack"]
-    facts = [(attack, attack)]
-    note = Note(attack, attack, attack, attack)
+    text = row["attack"]
+    facts, note, cells = [(text, text)], Note(text, text, text, text), ((text, (text,)),)
+    turns = [Turn(text, text, (note,)), Turn("other", text, (note,))]
+    turns.append(Turn(text, text, action=True, terms=tuple(facts)))
     return Transcript(
-        attack,
-        before=facts,
-        turns=[
-            Turn(attack, attack, (note,)),
-            Turn("other", attack, (note,)),
-            Turn(attack, attack, action=True, terms=tuple(facts)),
-        ],
-        after=facts,
-        sides={attack: facts, "other": facts},
-        tables=[Table(attack, (attack,), ((attack, (attack,)),))],
-        judged=[Judged(1, attack, (Pool(attack, attack, ((attack, (attack,)),)),))],
-        language=attack,
-        entry=f"entry {attack}",
+        text, before=facts, turns=turns, after=facts, sides={text: facts, "other": facts},
+        tables=[Table(text, (text,), cells)], judged=[Judged(1, text, (Pool(text, text, cells),))],
+        language=text, entry=f"entry {text}",
     )
 
 
 def facets(row):
-    attack = row["attack"]
+    text, length = row["attack"], len(row["attack"])
     return {
-        "attack": attack,
-        "attacks": [attack, "<b>every</b>"],
-        attack: attack,
-        "length": len(attack),
-        "side": {attack: attack, "other": [attack, len(attack)]},
-        "number of a side": {attack: len(attack), "other": -1.5},
-        "kind": ("even", "odd")[len(attack) % 2],
+        "attack": text, "attacks": [text, "<b>every</b>"], text: text, "length": length,
+        "side": {text: text, "other": [text, length]}, "kind": ("even", "odd")[length % 2],
+        "number of a side": {text: length, "other": -1.5},
     }
 '''
 
@@ -179,12 +158,8 @@ def write(folder: Path) -> Path:
         code = re.sub(r"\bATTACK\b", lambda _: repr(ATTACKS[2]), code)
         (place / f"{name}.py").write_text(code, encoding="utf-8")
     (place / "CITATION.bib").write_text(f"@{ATTACKS[2]}", encoding="utf-8")
-    front = {
-        "license": ATTACKS[0],
-        "pretty_name": ATTACKS[2],
-        "language": [ATTACKS[3], ATTACKS[5]],
-        "tags": ATTACKS[:15],
-    }
+    front = {"license": ATTACKS[0], "pretty_name": ATTACKS[2], "tags": ATTACKS[:15]}
+    front["language"] = [ATTACKS[3], ATTACKS[5]]
     between = "".join("{}\n{}\n".format(*marks(part)) for part in PARTS)
     card = f"---\n{json.dumps(front)}\n---\n{MARKDOWN}\n{between}\n{MARKDOWN}"
     (place / "README.md").write_text(card, encoding="utf-8")

@@ -50,8 +50,7 @@ def test_keys_have_one_type_and_shared_values(dataset, sample_build):
                 set(zip(*found[c].select(shared).drop_null().to_pydict().values(), strict=True))
                 for c in (one, other)
             )
-            apart = (dataset.name, one, other) in APART
-            assert left.isdisjoint(right) == apart, (one, other)
+            assert left.isdisjoint(right) == ((dataset.name, one, other) in APART), (one, other)
     assert alone == {config for name, config in ALONE if name == dataset.name}
 
 
@@ -119,16 +118,14 @@ LOSSES = {
     "no empty text": "talk['turns'] = [t for t in turns if t['text']]",
     "null for an empty text": "for t in turns: t['text'] = t['text'] or None",
     "equal texts once": "talk['turns'] = [*{t['text']: t for t in turns}.values()]",
-    "times cut": "for t in turns: t['at'] = t['at'][:-3]",
-    "turns reversed": "turns.reverse()",
+    "times cut": "for t in turns: t['at'] = t['at'][:-3]", "turns reversed": "turns.reverse()",
     "two fields swapped": "for t in turns: t['text'], t['at'] = t['at'], t['text']",
-    "a list cut": "del turns[2:]",
-    "a dialogue dropped": "if talk['talk'] == 'b': continue",
+    "a list cut": "del turns[2:]", "a dialogue dropped": "if talk['talk'] == 'b': continue",
     "a meeting dropped": "del meetings[1:]",
     "a person dropped": "talk['turns'] = [t for t in turns if t['who'] == 'A']",
     "scores of the other": "for s in scores: s['who'] = 'B' if s['who'] == 'A' else 'A'",
     "a score rounded": "for s in scores: s['score'] = round(s['score'], 1)",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

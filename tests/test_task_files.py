@@ -35,11 +35,8 @@ from parley import Checked
 
 
 def turns(data: Data):
-    return {
-        (row["id"], number): turn["text"]
-        for row in data.rows("dialogues", "train")
-        for number, turn in enumerate(row["turns"])
-    }
+    return {(row["id"], number): turn["text"] for row in data.rows("dialogues", "train")
+            for number, turn in enumerate(row["turns"])}
 
 
 def score(gold, predictions, unit):
@@ -66,17 +63,12 @@ def lazy(data, unit):
 
 TASKS = {
     "words": Task(
-        summary="the number of words",
-        public_since="2020",
-        evaluated_on="all turns",
-        configs=("dialogues",),
+        summary="the number of words", public_since="2020", evaluated_on="all turns",
+        configs=("dialogues",), key=("id", "turn"), example={"id": "one", "turn": 0, "words": 3},
         fields={"id": "the dialogue", "turn": "its turn", "words": "how many"},
         shape={"id": str, "turn": int, "words": Checked(int, few)},
-        key=("id", "turn"),
-        example={"id": "one", "turn": 0, "words": 3},
         metrics={"right": "share", "by_side": "the same a side"},
-        gold=lambda data, unit: turns(data),
-        score=score,
+        gold=lambda data, unit: turns(data), score=score,
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
         references=(
             Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
@@ -84,32 +76,22 @@ TASKS = {
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
         options={"unit": ("words", "letters")},
-        subsets={
-            "first": Subset("a paper", frozenset({"one"})),
-            "gone": Subset("a paper", frozenset({"one", "six"})),
-        },
+        subsets={"first": Subset("a paper", frozenset({"one"})),
+                 "gone": Subset("a paper", frozenset({"one", "six"}))},
     ),
     "run": Task(
-        summary="an order of the turns",
-        evaluated_on="the dialogues",
-        configs=("dialogues",),
+        summary="an order of the turns", evaluated_on="the dialogues", configs=("dialogues",),
         fields={"query_id": "the dialogue", "document_id": "a turn", "score": "its score"},
         shape={"query_id": str, "document_id": str, "score": float},
-        key=("query_id", "document_id"),
-        example={"query_id": "one", "document_id": "d1", "score": 0.5},
-        metrics={"lines": "how many"},
+        key=("query_id", "document_id"), metrics={"lines": "how many"}, unit="lines",
+        example={"query_id": "one", "document_id": "d1", "score": 0.5}, format=TREC_RUN,
         gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},
         score=lambda gold, predictions: Score({"lines": len(predictions)}),
-        unit="lines",
-        format=TREC_RUN,
     ),
 }
 '''
-GOOD = [
-    {"id": "one", "turn": 0, "words": 1},
-    {"id": "one", "turn": 1, "words": 1},
-    {"id": "two", "turn": 0, "words": 2},
-]
+PLACES = (("one", 0, 1), ("one", 1, 1), ("two", 0, 2))
+GOOD = [{"id": name, "turn": turn, "words": words} for name, turn, words in PLACES]
 
 
 def lines(predictions):
@@ -126,8 +108,7 @@ def place(tmp_path_factory):
     folder = write_skeleton("chatter", place / "more")
     (folder / "tasks.py").write_text(TASKS)
     (folder / "sample" / "dialogues.jsonl").write_text(SAMPLE)
-    source = open_source(Dataset("chatter", folder), None, sample=True)
-    build(source, place / "build", measure=True)
+    build(open_source(Dataset("chatter", folder), None, sample=True), place / "build", measure=True)
     return place
 
 
@@ -275,10 +256,7 @@ HIT = 'line 1 (query_id "one", document_id "d1"): '
 BAD = {
     "words: a field too few": ('{"id": "one", "turn": 0}', FIRST + "words"),
     "words: type": (lines([{**GOOD[0], "words": 1.5}]), FIRST + "words"),
-    "words: true is no 1": (
-        lines([{**GOOD[1], "turn": True}]),
-        'id "one", turn 1; id "two", turn 0',
-    ),
+    "words: true is no 1": (lines([{**GOOD[1], "turn": True}]), 'turn 1; id "two", turn 0'),
     "words: range": (lines([{**GOOD[0], "words": 101}]), FIRST + "words"),
     "words: of another option": (lines(GOOD[1:]), "--set unit=letters"),
     "words: no JSON": ("{id: 1}", "line 1: "),
@@ -336,15 +314,13 @@ def test_all_problems_are_told_at_once_each_cause_with_its_count_and_first_place
 
 
 def test_no_more_is_read_than_is_told(run, chatter):
-    various = "".join(f'{{"{chr(97 + n) * 9}": 1}}\n' for n in range(26))
-    done = run(*WORDS, "-", text=various * 100)
+    done = run(*WORDS, "-", text="".join(f'{{"{chr(97 + n) * 9}": 1}}\n' for n in range(26)) * 100)
     assert len(done.stderr.splitlines()) == 22
     done = run(*WORDS, "/dev/zero")
     (_, problem) = done.stderr.splitlines()
     assert problem.startswith("  line 1: ")
     assert "1,000,000" in problem
-    text = (b"x" + b" " * 900_000 + b"\n") * 143
-    done = run(*WORDS, "-", text=gzip.compress(text, 1))
+    done = run(*WORDS, "-", text=gzip.compress((b"x" + b" " * 900_000 + b"\n") * 143, 1))
     assert "128,000,000" in done.stderr.splitlines()[2]
     endless = itertools.count()
     with pytest.raises(RecordError, match="100,000 "):
@@ -380,22 +356,15 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
             validate_predictions([sound | wrong], task, gold, "made")
 
 
-@pytest.mark.parametrize(
-    ("args", "status", "message"),
-    [
-        ("nothing", 2, "words, run"),
-        ("words", 2, "ones, none, lazy"),
-        ("words --baseline best", 2, "ones, none, lazy"),
-        ("words - --set unit=lines", 2, "words, letters"),
-        ("run - --set unit=words", 2, "'unit'"),
-        ("words - --save-predictions out", 2, "--baseline"),
-        ("words --baseline ones --template", 2, "--template"),
-        ("words nowhere", 2, "nowhere: "),
-        ("words - --build x", 2, "`parley build chatter --build x`"),
-        ("words --baseline none", 1, "3 of 3"),
-        ("words --baseline lazy", 1, "chatter/tasks.py"),
-    ],
-)
+@pytest.mark.parametrize(("args", "status", "message"), [
+    ("nothing", 2, "words, run"), ("words", 2, "ones, none, lazy"),
+    ("words --baseline best", 2, "ones, none, lazy"),
+    ("words - --set unit=lines", 2, "words, letters"), ("run - --set unit=words", 2, "'unit'"),
+    ("words - --save-predictions out", 2, "--baseline"),
+    ("words --baseline ones --template", 2, "--template"), ("words nowhere", 2, "nowhere: "),
+    ("words - --build x", 2, "`parley build chatter --build x`"),
+    ("words --baseline none", 1, "3 of 3"), ("words --baseline lazy", 1, "chatter/tasks.py"),
+])  # fmt: skip
 def test_what_cannot_be_asked_for_is_answered_with_what_can(run, tmp_path, args, status, message):
     done = run("score", "chatter", *args.split())
     assert (done.returncode, done.stdout) == (status, "")
@@ -406,8 +375,7 @@ def test_what_cannot_be_asked_for_is_answered_with_what_can(run, tmp_path, args,
 def test_the_template_says_what_a_file_holds(run):
     found = json.loads(run(*WORDS, "--template", "--json").stdout)
     assert found["example"].keys() == found["fields"].keys()
-    shown = run(*WORDS, "--template").stdout
-    assert json.dumps(found["example"]) in shown.splitlines()
+    assert json.dumps(found["example"]) in run(*WORDS, "--template").stdout.splitlines()
     assert "one Q0 d1 1 0.5 parley" in run("score", "chatter", "run", "--template").stdout
 
 
@@ -541,24 +509,20 @@ def test_any_error_of_a_script_is_a_message_of_one_line(run):
 
 
 OUT_OF_MEMORY = [
-    "MemoryError",
-    "__import__('pyarrow').ArrowMemoryError('malloc of size 64 failed')",
+    "MemoryError", "__import__('pyarrow').ArrowMemoryError('malloc of size 64 failed')",
     "OSError(12, 'Cannot allocate memory')",
-]
+]  # fmt: skip
 BUILD = ("build", "chatter", "--sample", "--build", "out")
 CHECK = "from parley.declaration.verdicts import check\n\n\n@check\ndef sound(data):\n    yield\n"
 
 
-@pytest.mark.parametrize(
-    ("file", "line", "error", "command"),
-    [
-        *(("tasks.py", "    right = [", error, (*WORDS, "-")) for error in OUT_OF_MEMORY),
-        ("checks.py", "    yield", OUT_OF_MEMORY[0], ("verify", "chatter")),
-        ("transcript.py", "    return ", OUT_OF_MEMORY[0], ("show", "chatter")),
-        ("transcript.py", "    return ", OUT_OF_MEMORY[0], ("verify", "chatter")),
-        ("chatter.py", "class ", OUT_OF_MEMORY[0], BUILD),
-    ],
-)
+@pytest.mark.parametrize(("file", "line", "error", "command"), [
+    *(("tasks.py", "    right = [", error, (*WORDS, "-")) for error in OUT_OF_MEMORY),
+    ("checks.py", "    yield", OUT_OF_MEMORY[0], ("verify", "chatter")),
+    ("transcript.py", "    return ", OUT_OF_MEMORY[0], ("show", "chatter")),
+    ("transcript.py", "    return ", OUT_OF_MEMORY[0], ("verify", "chatter")),
+    ("chatter.py", "class ", OUT_OF_MEMORY[0], BUILD),
+])  # fmt: skip
 def test_too_little_memory_is_a_message(run, place, tmp_path, file, line, error, command):
     """Although any other error, here before a line of a module, is a mistake of the module."""
     folder = shutil.copytree(place / "more" / "chatter", tmp_path / "changed" / "chatter")
