@@ -65,12 +65,10 @@ PRODUCTS = {  # field -> values of most records, beside those of PRODUCT
     "details": DETAILS, "bought_together": [None, None, [], ["x"], {}, "x"],
 }  # fmt: skip
 REVIEWS = {
-    "parent_asin": [*ASINS, "unknown"],
-    "title": TEXTS,
-    "text": TEXTS,
+    "parent_asin": [*ASINS, "unknown"], "title": TEXTS, "text": TEXTS,
     "rating": [1.0, 1.5, 2.4, 2.5, 3.4989, 3.499, 3.4995, 4.5, 4.999, 5.0],
     "timestamp": [0, 5, 5, 5, 10**12, 2**63 - 1, 2**63, 2**64, 10**30, 10**31, True],
-}
+}  # fmt: skip
 
 
 def drawn(draw, record, fields, odd):
@@ -120,11 +118,8 @@ def hostile(folder, seed, records=400, odd=0.5, padded=True):
         suffix = draw.choice([".jsonl", ".jsonl.gz"])
         if category != "Only.reviews":
             kept = "Beta_2" not in category  # of one category nothing is kept
-            made = [
-                drawn(draw, PRODUCT, PRODUCTS, odd if kept else 0)
-                | ({} if kept else {"price": None})
-                for _ in range(records)
-            ]
+            more, odds = ({}, odd) if kept else ({"price": None}, 0)
+            made = [drawn(draw, PRODUCT, PRODUCTS, odds) | more for _ in range(records)]
             made += variants(PRODUCT) if category == "alpha" else ()
             put(folder / "meta_categories" / f"meta_{category}{suffix}", draw, made, padded)
         if category != "Only_products":
@@ -140,9 +135,6 @@ def put(path, draw, records, padded):
     data = end.join(line(draw, record) for record in records) + draw.choice([end, b""])
     if path.suffix == ".gz":
         half = len(data) // 2  # two members, and zeros after them, are one file
-        data = (
-            gzip.compress(data[:half])
-            + gzip.compress(data[half:])
-            + b"\0" * padded * draw.choice([0, 512])
-        )
+        data = gzip.compress(data[:half]) + gzip.compress(data[half:])
+        data += b"\0" * padded * draw.choice([0, 512])
     path.write_bytes(data)

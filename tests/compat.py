@@ -165,8 +165,7 @@ def ways(datasets, file, cache):
     version = "v" + json.loads((folder / "provenance.json").read_text())["version"]
     repo = f"org/{folder.name}"
     yield "the Hub", load(datasets, repo, file, cache, revision=version)
-    streamed = load(datasets, repo, file, cache, revision=version, streaming=True)
-    yield "the Hub, streamed", streamed
+    yield "the Hub, streamed", load(datasets, repo, file, cache, revision=version, streaming=True)
     yield "its folder", load(datasets, folder, file, cache)
     if config.startswith("questions-"):  # of the tool, not of the script
         return
@@ -206,8 +205,7 @@ def loads_what_was_recorded(datasets, file, rows, cache):
     data = file.read_bytes()
     end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     for place in range(4, end, max(1, end // 40) | 1):  # an odd step meets all bits of a byte
-        flipped = bytes([data[place] ^ 1 << place % 8])
-        other.write_bytes(data[:place] + flipped + data[place + 1 :])
+        other.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :])
         given = {"streaming": True, "fragment_scan_options": options}
         try:
             found = list(load(datasets, copy, file, cache, **given))

@@ -145,8 +145,7 @@ def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
     from parley.rows.sources import at_hand
 
-    sources = (at_hand(each, source) for each in discover().values())
-    return shared(tmp_path_factory, "real", sources)
+    return shared(tmp_path_factory, "real", (at_hand(each, source) for each in discover().values()))
 
 
 class Done(NamedTuple):

@@ -22,20 +22,11 @@ def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given)
     """
     own = {each: given.pop(each) for each in [*given] if each in OF_EVAL}
     own |= {"limit": given.pop("first")} if "first" in given else {}  # of the samples
-    model, id = (
-        model_of(reply, name) if callable(reply) else reply,
-        task.replace(" ", "_").replace("-", "_"),
-    )
-    sides = {role: each or model for role, each in (roles or {}).items()}
-    (log,) = inspect_ai.eval(
-        f"parley/{id}",
-        model=model,
-        model_roles=sides,
-        task_args={"build": str(build), **given},
-        log_dir=str(folder),
-        display="log",
-        **own,
-    )
+    model = model_of(reply, name) if callable(reply) else reply
+    own["model_roles"] = {role: each or model for role, each in (roles or {}).items()}
+    own |= {"task_args": {"build": str(build), **given}, "log_dir": str(folder)}
+    id = task.replace(" ", "_").replace("-", "_")
+    (log,) = inspect_ai.eval(f"parley/{id}", model=model, display="log", **own)
     with warnings.catch_warnings(action="ignore", category=ResourceWarning):
         gc.collect()  # inspect leaves the connections of a model open
     errors = [each.error.message for each in log.samples or () if each.error]

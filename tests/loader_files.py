@@ -56,11 +56,8 @@ NAMES = {
     ".cache/huggingface/download/README.md.metadata": "0",
     ".cache/huggingface/download/train.parquet": EVIL,
 }  # fmt: skip
-KNOWN = {
-    ".gitattributes",
-    ".cache/huggingface/.gitignore",
-    ".cache/huggingface/download/README.md.metadata",
-}
+KNOWN = {".gitattributes", ".cache/huggingface/.gitignore"}
+KNOWN |= {".cache/huggingface/download/README.md.metadata"}
 LEFT = {
     *("other.py", "task.toml", "instruction.md", "rows.lance/_versions/1.manifest", "readme.md"),
     *("LICENSE", ".eval_results/evil.yaml", "index.html"),
@@ -70,10 +67,8 @@ LEFT = {
 
 def contents(dataset, rows):
     """Return name -> bytes of each name in a build of a dataset; `rows` is a Parquet file."""
-    return {
-        name.replace("NAME", dataset): rows if text == EVIL else text.encode()
-        for name, text in NAMES.items()
-    }
+    named = ((name.replace("NAME", dataset), text) for name, text in NAMES.items())
+    return {name: rows if text == EVIL else text.encode() for name, text in named}
 
 
 def read_by(datasets):

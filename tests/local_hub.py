@@ -20,6 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote
 
+from file_server import blob as git_oid
 from loopback_servers import Connection, Local
 
 YES = ("1", "true", "True")  # as httpx and requests write a True
@@ -35,10 +36,6 @@ class Refusal(Exception):
 
 
 # What it keeps ----------------------------------------------------------------------------
-
-
-def git_oid(data):
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -182,11 +179,9 @@ class Call:
 
 ROUTES: list[tuple[str, re.Pattern[str], Callable[..., object]]] = []
 PARTS = {
-    "kind": "datasets",
-    "id": "(?P<id>[^/]+/[^/]+?)",
-    "revision": "(?P<revision>[^/]+)",
+    "kind": "datasets", "id": "(?P<id>[^/]+/[^/]+?)", "revision": "(?P<revision>[^/]+)",
     "path": "(?P<path>.+)",
-}
+}  # fmt: skip
 
 
 def route(method, path):
@@ -247,10 +242,8 @@ def paths_info(call, repo, commit):
 @route("GET", "/api/{kind}/{id}/refs")
 def refs(call, repo):
     def named(kind, commits):
-        return [
-            {"name": name, "ref": f"refs/{kind}/{name}", "targetCommit": commit.id}
-            for name, commit in sorted(commits.items())
-        ]
+        ids = sorted((name, commit.id) for name, commit in commits.items())
+        return [{"name": n, "ref": f"refs/{kind}/{n}", "targetCommit": id} for n, id in ids]
 
     main = {"main": repo.commits[-1]}
     return {"converts": [], "branches": named("heads", main), "tags": named("tags", repo.tags)}

@@ -14,8 +14,7 @@ class Local:
     handler: type[BaseHTTPRequestHandler]  # its connections know the server as `site`
 
     def __enter__(self):
-        handler = type("Handler", (self.handler,), {"site": self})
-        self.http = _Threads(("127.0.0.1", 0), handler)
+        self.http = _Threads(("127.0.0.1", 0), type("Handler", (self.handler,), {"site": self}))
         self.endpoint = f"http://127.0.0.1:{self.http.server_port}"
         self._thread = threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()

@@ -54,19 +54,16 @@ def save(folder):
     size = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4}
     size |= {"max_position_embeddings": 4096, "num_hidden_layers": 2, "vocab_size": len(made)}
     ends = {"pad_token_id": made.pad_token_id, "eos_token_id": made.eos_token_id}
-    config = LlamaConfig(**size, **ends, bos_token_id=None)
-    LlamaForCausalLM(config).save_pretrained(folder)
+    LlamaForCausalLM(LlamaConfig(**size, **ends, bos_token_id=None)).save_pretrained(folder)
     made.save_pretrained(folder)
 
 
 def save_encoder(folder):
     """Write a BERT of two layers, and its tokenizer."""
     special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "mask")}
-    tokens = byte_tokens([*special.values()])
-    made = PreTrainedTokenizerFast(tokenizer_object=tokens, **special)
+    made = PreTrainedTokenizerFast(tokenizer_object=byte_tokens([*special.values()]), **special)
     set_seed(1)
     size = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
     size |= {"num_hidden_layers": 2, "vocab_size": len(made)}
-    config = BertConfig(**size, pad_token_id=made.pad_token_id)
-    BertForMaskedLM(config).save_pretrained(folder)
+    BertForMaskedLM(BertConfig(**size, pad_token_id=made.pad_token_id)).save_pretrained(folder)
     made.save_pretrained(folder)
