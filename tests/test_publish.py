@@ -260,16 +260,12 @@ def damage(hub):
     commit.files["more.csv"] = Blob(b"1", in_lfs=False)
 
 
-SAME = {"README.md": b"---\nlicense: mit\n---\nother\n"}
+SAME = {"README.md": b"---\nlicense: mit\n---\nother\n", "other.csv": b"more"}
 MEANWHILE = {  # a step, what somebody does as it begins, and the files that are then wrong
     "the Hub stores other files": ("reading it", damage, ["more.csv", NEW]),
     "a commit": ("uploading", lambda hub: hub.push("org/tea", {"other.csv": b"first!"}), []),
     # huggingface_hub then has nothing left to commit
-    "the same files and more": (
-        "uploading",
-        lambda hub: hub.push("org/tea", {"other.csv": b"more", **SAME}),
-        ["other.csv"],
-    ),
+    "the same files and more": ("uploading", lambda hub: hub.push("org/tea", SAME), ["other.csv"]),
 }
 
 
@@ -296,20 +292,16 @@ def test_a_repository_that_somebody_else_makes_public(hub, folder, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("done", "forever"), [(False, True), (True, False)], ids=["unheard for ever", "unanswered once"]
-)
+@pytest.mark.parametrize("done", [False, True], ids=["unheard for ever", "unanswered once"])
 @pytest.mark.parametrize("first", [False, True], ids=["a next version", "the first publishing"])
-def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
-    hub, folder, tea, done, forever, first
-):
+def test_a_cut_at_any_request_leaves_the_old_or_the_new(hub, folder, tea, done, first):
     old = {} if first else contents(folder)
     if not first:
         next_version(folder)
     outcomes, was_cut = [], True
     while was_cut:
         n = len(outcomes) + 1
-        how, times = "drop-after" if done else "drop", -1 if forever else 1
+        how, times = ("drop-after", 1) if done else ("drop", -1)
         hub.fail("*", "", how, times, skip=n - 1)
         repo, version = f"org/cut-{n}", NOW if first else NEXT
         if not first:
@@ -335,13 +327,12 @@ def test_a_cut_at_any_request_leaves_the_old_version_or_the_new(
     assert len(outcomes) > 10
     assert outcomes.pop() == "done"  # nothing was cut
     assert "failed" in outcomes
-    assert ("done" in outcomes) is not forever
+    assert ("done" in outcomes) is done
 
 
-@pytest.mark.parametrize(
-    ("pattern", "how"),
-    [("/tea$", 500), ("/commit/", 500), ("/commit/", 403), ("/tag/", 409), ("/validate-yaml", 400)],
-)
+@pytest.mark.parametrize(("pattern", "how"), [
+    ("/tea$", 500), ("/commit/", 500), ("/commit/", 403), ("/tag/", 409), ("/validate-yaml", 400),
+])  # fmt: skip
 def test_what_the_hub_answers_is_an_error_without_the_token(hub, folder, pattern, how):
     hub.fail("*", pattern, how, times=-1)
     hub.headers["X-Error-Message"] = f"x {TOKEN} y"
@@ -400,10 +391,10 @@ def test_the_proof_of_a_trusted_publisher_is_not_told(monkeypatch):
     assert proof not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"],
-)
+NAMES = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_token_is_hidden_however_it_is_written(name, monkeypatch):
     token = 't0ken"123/4 5'
     monkeypatch.setenv(name, f" {token}\n")
@@ -449,8 +440,7 @@ def test_partial_and_damaged_folders_are_refused(source, real_build, tmp_path):
             verify_for_upload(open_folder(folder), None, permitted=False)
         return str(raised.value)
 
-    built = open_folder(real_build / "duo")
-    verify_for_upload(built, at_hand(get("duo"), source), permitted=False)
+    verify_for_upload(open_folder(real_build / "duo"), at_hand(get("duo"), source), permitted=False)
     folder = Path(shutil.copytree(real_build / "duo", tmp_path / "a build" / "duo"))
     restate(folder, "built_with.pyarrow", "1.0.0")
     assert "1.0.0" in error_of(folder)
@@ -500,14 +490,13 @@ def test_again_on_the_command_line(hub, folder, run, without_checks):
     assert len(hub.commits("org/tea")) == 2
 
 
-def test_offline_it_says_so_before_it_verifies(hub, folder, run):
+def test_offline_it_says_so_before_it_verifies(hub, folder, run, monkeypatch):
+    monkeypatch.setattr("parley.hub.publish.verify", None)  # which would be an internal error
     hub.fail("*", "", "drop", times=-1)
     restate(folder, "sample", False)
     where = ("--build", folder.parent, "--endpoint", hub.endpoint)
     more = ("--dry-run", "--i-have-permission")
-    _, _, err = run("publish", "tea", "--repo", "org/tea", *where, *more)
-    assert "org/tea" in err
-    assert "verifying" not in err
+    assert "org/tea" in run("publish", "tea", "--repo", "org/tea", *where, *more).stderr
 
 
 def odd_file(hub):

@@ -93,20 +93,17 @@ def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):
     _, name, task = case
     if task.format is TREC_RUN:
         pytest.skip("a TREC run has no unreadable predictions")
-    options = task.chosen({})
-    predictions = [*next(iter(task.baselines.values()))(built, **options)]
+    predictions = [*next(iter(task.baselines.values()))(built, **task.chosen({}))]
     first = {**{field: predictions[0][field] for field in task.key}, UNREADABLE: "nonsense"}
-    wrong, dropped = (
-        score(built, name, {}, predictions=[first, *predictions[1:]], policy=policy)
-        for policy in POLICIES
-    )
+    given = {"predictions": [first, *predictions[1:]]}
+    wrong, dropped = (score(built, name, {}, policy=policy, **given) for policy in POLICIES)
     assert wrong.coverage == dropped.coverage == (len(predictions) - 1) / len(predictions)
     found, rest = (flat(each.score.metrics) for each in (wrong, dropped))
     for path, value in found.items():  # an unreadable one makes no number undefined
         assert isinstance(value, Undefined) <= isinstance(rest.get(path, value), Undefined), path
 
 
-def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path):
+def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path, monkeypatch):
     built = open_folder(sample_build / "casino")
     gold, _ = load_gold(built, "strategies", {}, Part())
     keys = [dict(zip(("dialogue_id", "turn"), key, strict=True)) for key in gold]
@@ -121,9 +118,12 @@ def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path
         write(file, built.dataset.tasks["strategies"], map(or_, keys, answers))
         found = score(built, "strategies", {}, file=str(file))
         assert found.is_uniform == is_uniform
-        assert distinct in (None, found.as_dict()["distinct_answers"])
-        shown = run("score", "casino", "strategies", file, "--build", sample_build).stdout
-        assert ("distinct answers" in shown) == is_uniform
+        command = ("score", "casino", "strategies", file, "--build", sample_build)
+        assert distinct in (None, json.loads(run(*command, "--json").stdout)["distinct_answers"])
+        shown = run(*command).stdout
+        with monkeypatch.context() as patch:
+            patch.setattr(Result, "is_uniform", False)
+            assert (shown != run(*command).stdout) == is_uniform
     alike = score(built, "strategies", {}, file=str(tmp_path / "True-1.jsonl"))
     alike.evaluation.rows.gold = dict.fromkeys(gold, next(iter(gold.values())))
     assert not alike.is_uniform  # as the right answers are alike
