@@ -32,6 +32,10 @@ def files(folder):
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
 
+def tried(problems):
+    return [(each.place, each.what.partition(": ")[0]) for each in problems]
+
+
 @pytest.fixture
 def steps():
     """What the fetches of a test said of their progress: (source, bytes or a reason, total)."""
@@ -71,13 +75,10 @@ def test_git_ids_are_those_that_git_computes(tmp_path):
 SHA256, GIT = pinned("http://a/file", b"abc"), {"git_blob": blob(b"abc")}
 
 
-@pytest.mark.parametrize(
-    ("pin", "content", "differs"),
-    [
-        *((SHA256, b"abc", ""), (SHA256, b"abcd", "size"), (SHA256, b"abd", "sha256")),
-        *((GIT, b"abc", ""), (GIT, b"abd", "git_blob"), (GIT, None, "missing")),
-    ],
-)
+@pytest.mark.parametrize(("pin", "content", "differs"), [
+    *((SHA256, b"abc", ""), (SHA256, b"abcd", "size"), (SHA256, b"abd", "sha256")),
+    *((GIT, b"abc", ""), (GIT, b"abd", "git_blob"), (GIT, None, "missing")),
+])  # fmt: skip
 def test_a_file_is_compared_with_its_pin(tmp_path, pin, content, differs):
     if content is not None:
         (tmp_path / "file").write_bytes(content)
@@ -85,17 +86,14 @@ def test_a_file_is_compared_with_its_pin(tmp_path, pin, content, differs):
     assert problem(tmp_path, pin), "a folder is no file"
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "differs"),
-    [
-        ("1.json", lambda path: path.write_text("one"), r"git_tree expected \w{40}, found \w{40}"),
-        (".DS_Store", Path.touch, r"3 files, found 4.*\.DS_Store"),
-        ("2.json", Path.unlink, "3 files, found 2"),
-        ("2.json", lambda path: (path.unlink(), path.symlink_to("1.json")), r"2\.json"),
-        ("2.json", lambda path: (path.unlink(), path.mkdir()), r"2\.json"),
-        ("", lambda path: (shutil.rmtree(path), path.touch()), "a folder, found none"),
-    ],
-)
+@pytest.mark.parametrize(("name", "change", "differs"), [
+    ("1.json", lambda path: path.write_text("one"), r"git_tree expected \w{40}, found \w{40}"),
+    (".DS_Store", Path.touch, r"3 files, found 4.*\.DS_Store"),
+    ("2.json", Path.unlink, "3 files, found 2"),
+    ("2.json", lambda path: (path.unlink(), path.symlink_to("1.json")), r"2\.json"),
+    ("2.json", lambda path: (path.unlink(), path.mkdir()), r"2\.json"),
+    ("", lambda path: (shutil.rmtree(path), path.touch()), "a folder, found none"),
+])  # fmt: skip
 def test_a_folder_is_compared_with_its_pin(tmp_path, name, change, differs):
     folder = tmp_path / "en"
     folder.mkdir()
@@ -186,13 +184,10 @@ ODD_WAITS = ("0", "-1", "soon", "NaN", "inf", "9" * 5000, "²", "x, 99 y 9 9")
 LONG_WAITS = ("15", "9" * 30, "Fri, 31 Dec 9999 23:59:59 GMT")
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "waits"),
-    [
-        *((after, ["0.01", "0.02"]) for after in (None, *ODD_WAITS)),
-        *((after, ["0.05", "0.05"]) for after in LONG_WAITS),
-    ],
-)
+@pytest.mark.parametrize(("retry_after", "waits"), [
+    *((after, ["0.01", "0.02"]) for after in (None, *ODD_WAITS)),
+    *((after, ["0.05", "0.05"]) for after in LONG_WAITS),
+])  # fmt: skip
 def test_a_passing_error_is_waited_out_aloud(server, pin, run, steps, retry_after, waits):
     headers = {"Retry-After": retry_after} if retry_after else {}
     server.pages["/a"] = Page(BODY, statuses=[429, 503], headers=headers)
@@ -223,13 +218,10 @@ NO_CERTIFICATE = ssl.SSLCertVerificationError(1, "certificate verify failed")
 NO_CERTIFICATE.verify_message = "self-signed certificate"
 
 
-@pytest.mark.parametrize(
-    ("error", "remedy"),
-    [
-        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), "HTTPS_PROXY"),
-        (NO_CERTIFICATE, "SSL_CERT_FILE"),
-    ],
-)
+@pytest.mark.parametrize(("error", "remedy"), [
+    (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), "HTTPS_PROXY"),
+    (NO_CERTIFICATE, "SSL_CERT_FILE"),
+])  # fmt: skip
 def test_an_unknown_host_or_a_wrong_certificate_is_asked_once(failure, monkeypatch, error, remedy):
     asked = []
 
@@ -270,8 +262,7 @@ def test_all_failures_are_named_and_the_rest_is_fetched(server, tmp_path, pin, f
     gone = pinned(server.url("/gone"), BODY)
     mirrored = pinned(NOBODY, OTHER, mirrors=[pinned(server.url("/wrong"), BODY)])
     error = failure({"gone": gone, "mirrored": mirrored, "gone, too": gone, "ok": pin})
-    found = [(each.place, each.what.partition(": ")[0]) for each in error.problems]
-    assert found == [
+    assert tried(error.problems) == [
         ("gone", gone["url"]),
         *(("mirrored", url) for url in (NOBODY, server.url("/wrong"))),
         ("gone, too", gone["url"]),
@@ -298,10 +289,7 @@ def test_what_cannot_be_had_is_taken_from_a_mirror(server, pin, run, lack):
     assert (folder / "a").read_bytes() == OTHER
     ((source, place, problems),) = told
     assert (source, place) == ("a", mirror)
-    assert [(each.place, each.what.partition(": ")[0]) for each in problems] == [
-        ("a", pin["url"]),
-        ("a", gone["url"]),
-    ]
+    assert tried(problems) == [("a", pin["url"]), ("a", gone["url"])]
     assert lack in problems[0].what
     asked = len(server.requests)
     run({"a": pin})  # what a mirror gave stays
@@ -428,10 +416,8 @@ def test_a_wrong_folder_leaves_the_others_and_no_litter(server, tmp_path, failur
     assert files(tmp_path) == ["talks/en/0.json"]
 
 
-OUTSIDE = [
-    *("../evil", "x-1/../../evil", "x-1/en/../../../evil", "/evil", "\\evil", "C:\\evil", "C:evil"),
-    *("x-1\\..\\..\\evil", "elsewhere/.."),
-]
+OUTSIDE = ["../evil", "x-1/../../evil", "x-1/en/../../../evil", "/evil", "\\evil", "C:\\evil"]
+OUTSIDE += ["C:evil", "x-1\\..\\..\\evil", "elsewhere/.."]
 DEEPER = ["x-1/en/deeper/0.json", "x-1/en/deeper/", "x-1/en/a\\b"]
 
 

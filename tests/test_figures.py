@@ -65,6 +65,8 @@ def rows(data, split):
 
 
 UNBUILT = ("not checked", "train was not built")
+OTHERS = {"f.d": "matches", "f.a": UNEXPLAINED, "f.b": UNEXPLAINED}
+ONE_DIFFERS = {"f.en.mean": ("differs", "fewer dialogues"), "f.en.sd": "matches"}
 SD_STAYS = Differs("3.55 ± 0.72", "3.57 ± 0.72", "fewer dialogues")
 
 
@@ -76,16 +78,9 @@ SD_STAYS = Differs("3.55 ± 0.72", "3.57 ± 0.72", "fewer dialogues")
         ({"a": 1}, raising(ModuleNotFoundError(name="sacremoses")), {"f.a": "not checked"}),
         ({"a": 1, "b": 2}, lambda data: {"a": 1}, {"f.a": "matches", "f.b": UNEXPLAINED}),
         ({"a": 1}, cache(lambda data: {"a": 1}), {"f.a": "matches"}),
-        (
-            {"d": 1},  # the others sorted: they are often of a set
-            lambda data: dict.fromkeys("dba", 1),
-            {"f.d": "matches", "f.a": UNEXPLAINED, "f.b": UNEXPLAINED},
-        ),
-        (
-            {"en": SD_STAYS},
-            lambda data, column: (3.57, 0.72),
-            {"f.en.mean": ("differs", "fewer dialogues"), "f.en.sd": "matches"},
-        ),
+        # the others sorted: they are often of a set
+        ({"d": 1}, lambda data: dict.fromkeys("dba", 1), OTHERS),
+        ({"en": SD_STAYS}, lambda data, column: (3.57, 0.72), ONE_DIFFERS),
     ],
 )
 def test_a_verdict_and_its_reason(stated, function, due):
@@ -120,14 +115,10 @@ def test_a_value_of_numpy_is_measured_as_the_equal_one_of_python(stated, measure
     assert json.loads(json.dumps(asdict(figure)))["measured"] == written
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        *(None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)),
-        *(True, 1j, 2**63, -(2**63) - 1, 10**5000, Fraction(1, 3), Decimal(1), np.longdouble(1)),
-    ],
-    ids=lambda odd: f"{type(odd).__name__}",
-)
+@pytest.mark.parametrize("odd", [
+    *(None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)),
+    *(True, 1j, 2**63, -(2**63) - 1, 10**5000, Fraction(1, 3), Decimal(1), np.longdouble(1)),
+], ids=lambda odd: f"{type(odd).__name__}")  # fmt: skip
 def test_what_odd_rows_give_is_unexplained(odd):
     @documented("somewhere", {"a": "1.0"})
     def measured(data):
@@ -154,13 +145,10 @@ def test_a_function_is_called_for_each_path_of_keys_that_it_takes():
     assert calls == [("age", "en"), ("size", "en")]  # the empty cell is none
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        *(True, np.int64(1), 10**400, [1], Differs("1", None, "lost"), Differs(1, 2, "")),
-        *("54%", "3,68", "1,030.5"),
-    ],
-)
+@pytest.mark.parametrize("odd", [
+    *(True, np.int64(1), 10**400, [1], Differs("1", None, "lost"), Differs(1, 2, "")),
+    *("54%", "3,68", "1,030.5"),
+])  # fmt: skip
 def test_a_stated_value_that_is_no_text_or_number_is_refused(odd):
     with pytest.raises(ValueError, match=r"age\.en"):
         documented("somewhere", {"age": {"en": odd}})

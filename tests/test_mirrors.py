@@ -41,9 +41,7 @@ def failed(found, source):
     return {check.name: check.problems for check in verify(found, source).checks if check.failed}
 
 
-def test_a_mirrors_bytes_are_named_in_the_provenance_and_on_the_card(
-    upstream, tmp_path, monkeypatch
-):
+def test_a_mirrors_bytes_are_named_in_provenance_and_card(upstream, tmp_path, monkeypatch):
     before = built(upstream, tmp_path / "before")
     path = upstream / NAME / "test.json"
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))  # equal, of other bytes

@@ -65,9 +65,7 @@ def problems_of(built, check):
 
 def test_the_rows_of_the_sample_stay(dataset, declared, sample_build):
     configs = open_folder(sample_build / dataset.name, dataset).provenance["configs"]
-    found = [
-        [name, *(s["digest"][:8] for s in splits.values())] for name, splits in configs.items()
-    ]
+    found = [[name, *(s["digest"][:8] for s in of.values())] for name, of in configs.items()]
     assert " ".join(chain(*found)) == declared.SAMPLE
 
 
@@ -89,9 +87,7 @@ def test_every_change_is_noticed_by_the_check_that_guards_its_place(dataset, bui
             if other == value or not (other or way[1:]):  # counts notices an empty split
                 continue
             inside[way[-1]] = other
-            owners = [
-                check for check, its in guards.items() if re.fullmatch(its, f"{place} {name}")
-            ]
+            owners = [c for c, its in guards.items() if re.fullmatch(its, f"{place} {name}")]
             missed += [(check, place, name) for check in owners if not notices(folder, check)]
             if not owners and not any(notices(folder, check) for check in [*guards, "records"]):
                 unguarded.setdefault(place, []).append(name)

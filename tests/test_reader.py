@@ -15,12 +15,9 @@ from parley.source.files import File, Folder
 from parley.source.reader import Reader
 
 SHAPE = {
-    "id": str,
-    "score": (int, float, None),
-    "label?": {"good", "bad"},
-    "turns": [{"speaker": {"a", "b"}, "text": str}],
-    "users": {str: [str]},
-}
+    "id": str, "score": (int, float, None), "label?": {"good", "bad"},
+    "turns": [{"speaker": {"a", "b"}, "text": str}], "users": {str: [str]},
+}  # fmt: skip
 NUMBER = {"n": int}
 GOOD = {"id": "1", "score": 2, "turns": [{"speaker": "a", "text": ""}], "users": {"u": ["k"]}}
 
@@ -221,11 +218,9 @@ def test_a_function_can_read_a_format(tmp_path, reader):
     path.write_bytes(b'{"n": 1};{"n": 2}')
     source = declared(NUMBER, read=by_semicolons)
     assert records(reader, source) == [{"n": 1}, {"n": 2}]
-    for content, place in {
-        b'{"n": 1};{"n": "2"}': r"^file\.json\[1\]\.n: ",
-        b'{"n": 1};{"n": 1, "n": 2}': r"^file\.json",
-    }.items():
-        path.write_bytes(content)
+    wrong = {b'{"n": "2"}': r"^file\.json\[1\]\.n: ", b'{"n": 1, "n": 2}': r"^file\.json"}
+    for content, place in wrong.items():
+        path.write_bytes(b'{"n": 1};' + content)
         with pytest.raises(RecordError, match=place):
             records(reader, source)
 

@@ -65,10 +65,8 @@ def test_builders_refuse_what_is_not_as_pinned(dataset, upstream, tmp_path, monk
     pin = source.pin | {kind: "0" * len(source.pin[kind]), "mirrors": []}
     monkeypatch.setitem(vars(source), "pin", pin)
     builder = dataset.builder(config_name=config, cache_dir=str(tmp_path))
-    for read in (
-        lambda: list(builder.as_streaming_dataset(split=split)),
-        builder.download_and_prepare,
-    ):
+    stream = builder.as_streaming_dataset
+    for read in (lambda: list(stream(split=split)), builder.download_and_prepare):
         with pytest.raises((SourceError, DatasetGenerationError)) as error:
             read()
         cause = error.value

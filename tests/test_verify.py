@@ -109,9 +109,9 @@ def undeclared(folder, config="speakers", of="configs"):
     restate(folder, f"{of}.{config}-more", renamed(recorded, config, f"{config}-more"))
 
 
-def on_table(config, change):
+def on_table(config, change, split="train"):
     """Return a damage that changes the table of a file of casino."""
-    return lambda folder: retable(parquet(folder, config, "train"), change)
+    return lambda folder: retable(parquet(folder, config, split), change)
 
 
 def turned_labels(table):
@@ -122,6 +122,7 @@ def turned_labels(table):
 
 
 drop_a_column = on_table("dialogues", lambda table: table.drop_columns(["annotations"]))
+drop_pilot = on_table("questions-outcomes", lambda table: table.drop_columns(["pilot"]), "test")
 turn_labels = on_table("speakers", turned_labels)
 
 
@@ -136,8 +137,7 @@ def on_card(old, new):
 
 def asked(damage):
     def of_questions(folder):
-        source = open_source(get("casino"), None, sample=True)
-        build_files(source, folder.parent, questions=True)
+        build_files(open_source(get("casino"), None, sample=True), folder.parent, questions=True)
         damage(folder)
 
     return of_questions
@@ -185,6 +185,7 @@ def gone(data: Data) -> int:
 """
 
 
+OUTCOMES = "questions.questions-outcomes"
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
@@ -201,18 +202,11 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a column too few": drop_a_column,
         "another footer": on_table("dialogues", lambda table: table.replace_schema_metadata()),
         "names of labels in another order": turn_labels,
-        "a column of questions too few": asked(
-            lambda folder: retable(
-                parquet(folder, "questions-outcomes", "test"),
-                lambda table: table.drop_columns(["pilot"]),
-            )
-        ),
+        "a column of questions too few": asked(drop_pilot),
     },
     "shards": {
         "the same rows, written otherwise": resealed("dialogues", lambda table: table),
-        "other bytes of questions": asked(
-            provenance("questions.questions-outcomes.test.files[0].bytes", 6)
-        ),
+        "other bytes of questions": asked(provenance(f"{OUTCOMES}.test.files[0].bytes", 6)),
     },
     "provenance": {
         "another version": provenance("version", "9.9.9"),
@@ -224,12 +218,8 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a config less": provenance("configs.official_split", DROP),
         "two rows that change places": rows("dialogues/train", swap(0, 1)),
         "a format before": provenance("format", DROP),
-        "a digest of questions": asked(
-            provenance("questions.questions-outcomes.test.digest", "0" * 64)
-        ),
-        "an unknown version of questions": asked(
-            provenance("questions.questions-outcomes.test.version", "999")
-        ),
+        "a digest of questions": asked(provenance(f"{OUTCOMES}.test.digest", "0" * 64)),
+        "another version of questions": asked(provenance(f"{OUTCOMES}.test.version", "999")),
         "blanks": blanks,
     },
     "card": {
@@ -260,7 +250,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     },
     "questions": {
         "another right answer": asked(rows("questions-outcomes/test[0].target", "{}")),
-        "a task too few": asked(provenance("questions.questions-outcomes", DROP)),
+        "a task too few": asked(provenance(OUTCOMES, DROP)),
         "a task too many": asked(partial(undeclared, config="questions-outcomes", of="questions")),
         "another eval.yaml": asked(lambda folder: (folder / "eval.yaml").write_text("name: evil")),
     },
@@ -268,17 +258,10 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
 }
 
 
-@pytest.mark.parametrize(
-    ("check", "damage"),
-    [
-        pytest.param(check, damage, id=f"{check}-{what}")
-        for check, cases in DAMAGE.items()
-        for what, damage in cases.items()
-    ],
-)
-def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, damage):
+@pytest.mark.parametrize(("check", "what"), [(c, what) for c in DAMAGE for what in DAMAGE[c]])
+def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, what):
     folder = build("casino")
-    damage(folder)
+    DAMAGE[check][what](folder)
     built = open_folder(folder)
     if check == "source":
         assert check in failed(verify(built))  # which knows the sample's records
@@ -374,10 +357,8 @@ def test_rows_and_figures_that_change_without_the_version_are_noticed(
 def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, monkeypatch, shared):
     built = open_folder(sample_build / "casino")
     row = built.rows("official_split", "train")[0]
-    declared = built.dataset.configs["official_split"]
-    monkeypatch.setitem(vars(declared), "splits_share_keys", shared)
-    twice = in_memory(built.path, {"official_split/test": [row]})
-    found = list(row_checks.keys(twice))
+    monkeypatch.setitem(vars(built.dataset.configs["official_split"]), "splits_share_keys", shared)
+    found = list(row_checks.keys(in_memory(built.path, {"official_split/test": [row]})))
     named = [f"official_split/test: {row['dialogue_id']} is also in train"]
     assert found == ([] if shared else named)
 
@@ -500,9 +481,7 @@ def test_equal_folders_do_not_differ(dataset, sample_build, build, run):
     assert run("diff", sample_build / dataset.name, build(dataset.name)).returncode == 0
 
 
-def test_changed_added_and_removed_rows_are_named_with_their_fields(
-    difference, sample_build, tmp_path, run
-):
+def test_changed_added_and_removed_rows_are_named(difference, sample_build, tmp_path, run):
     def change(found):
         found[0]["chat_logs"][1]["text"] = "changed\x1b[2J"
         found[2]["dialogue_id"] = 7777
@@ -613,8 +592,7 @@ def test_figures_that_moved_are_named(tmp_path, monkeypatch):
     build_files(Sources(dataset, dataset.sample), tmp_path / "out")
     before = in_memory(tmp_path / "out/tea")
     fewer = {"dialogues/train": before.rows("dialogues", "train")[1:]}
-    found = compare(before, in_memory(before.path, fewer))
-    assert ("size.dialogues", 2, 1) in found.figures
+    assert ("size.dialogues", 2, 1) in compare(before, in_memory(before.path, fewer)).figures
 
 
 @pytest.mark.parametrize(
@@ -623,18 +601,11 @@ def test_figures_that_moved_are_named(tmp_path, monkeypatch):
 )
 def test_a_record_that_does_not_come_back_is_named(sample_build, monkeypatch, place, value):
     declared = get("duo").configs["ed"]
-    to_record = declared.to_record
-
-    def damaged(row):
-        return changed(to_record(row), place, value)
-
-    monkeypatch.setitem(vars(declared), "to_record", damaged)
+    read = declared.to_record
+    monkeypatch.setitem(vars(declared), "to_record", lambda row: changed(read(row), place, value))
     built = open_folder(sample_build / "duo")
     (source,) = (each.problems[0] for each in verify(built).checks if each.name == "source")
-    for problem in (
-        source,
-        next(row_checks.records(built, {})),
-    ):  # with the source at hand, and without
+    for problem in (source, next(row_checks.records(built, {}))):  # with the source, and without
         assert problem.startswith("ed/en[0]")
         assert value is True or place in problem
 
