@@ -21,12 +21,8 @@ def url(tmp_path_factory):
     """The address of the server."""
     command = [PYTHON, str(Path(__file__).with_name("llama_server.py"))]
     said = tmp_path_factory.mktemp("server") / "log"
-    with (
-        said.open("w") as log,
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-        ) as server,
-    ):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with said.open("w") as log, subprocess.Popen(command, stderr=log, **pipes) as server:
         if address := server.stdout.readline().strip():
             yield f"{address}/v1"
             server.kill()
@@ -37,9 +33,8 @@ def url(tmp_path_factory):
 @pytest.fixture(scope="module")
 def builds(request):
     """The folder of the real builds, or of the samples without PARLEY_SOURCE."""
-    return request.getfixturevalue(
-        "real_build" if os.environ.get("PARLEY_SOURCE") else "sample_build"
-    )
+    name = "real_build" if os.environ.get("PARLEY_SOURCE") else "sample_build"
+    return request.getfixturevalue(name)
 
 
 COUNTS = {}  # task -> asked, unreadable

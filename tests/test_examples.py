@@ -10,9 +10,8 @@ from processes import python
 from parley.declaration.registry import discover
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-SHOWN = re.findall(
-    r"```\n\$ python examples/(.+)\n([^`]+)```", (EXAMPLES / "README.md").read_text()
-)
+README = (EXAMPLES / "README.md").read_text()
+SHOWN = re.findall(r"```\n\$ python examples/(.+)\n([^`]+)```", README)
 SCRIPTS = ["load_every_config.py", "score_every_task.py"]  # the others take a GPU or 377 GB
 
 
@@ -33,7 +32,7 @@ def run(tmp_path):
 
 
 def test_the_readme_has_every_example():
-    sections = re.findall(r"^## (\S+)$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+    sections = re.findall(r"^## (\S+)$", README, re.MULTILINE)
     assert sorted(sections) == sorted(path.name for path in EXAMPLES.glob("*.py"))
     assert [command.split()[0] for command, _ in SHOWN] == SCRIPTS
 

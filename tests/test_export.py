@@ -126,12 +126,12 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
     built = open_folder(sample_build / dataset.name)
     first, *_, last = (dialogue.id for dialogue in dialogues(built))
     columns = {"dialogue_id", "uuid", "query_id"}
+
+    def is_due(row):
+        return bool({str(row.get(column)) for column in columns} & {first, last})
+
     due = {
-        f"{config}-{split}": [
-            row
-            for row in built.named(config, split)
-            if {str(row.get(c)) for c in columns} & {first, last}
-        ]
+        f"{config}-{split}": [*filter(is_due, built.named(config, split))]
         for config, split in built.declared
         if columns & set(built.features(config))
     }
@@ -174,8 +174,7 @@ def test_no_cell_is_a_formula(tmp_path, monkeypatch):
 def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     folder = open_folder(sample_build / dataset.name)
-    names = export(folder, "croissant", tmp_path)
-    assert names == sorted(contents(tmp_path))
+    assert export(folder, "croissant", tmp_path) == sorted(contents(tmp_path))
     first, split = folder.declared[0]
     shutil.copy(folder.files(first, split)[0], tmp_path / first / f"{split}-extra.parquet")
     described = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")
@@ -185,11 +184,8 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     sets = {each.name: each for each in described.metadata.record_sets}
     assert [name for name in sets if "/" not in name] == list(dataset.splits)
     for config in dataset.configs:
-        rows = [
-            {"split": split} | row
-            for split in sorted(folder.splits(config))
-            for row in folder.rows(config, split)
-        ]
+        splits = sorted(folder.splits(config))
+        rows = [{"split": each} | row for each in splits for row in folder.rows(config, each)]
         records = list(described.records(config))
         assert len(records) == len(rows)
         fields = sets[config].fields
@@ -236,11 +232,10 @@ def test_croissant_names_sources_and_figures(real_build, tmp_path):
 # ConvoKit -------------------------------------------------------------------------------------
 
 TURNS = {
-    "casino": ("dialogues", "chat_logs", "text"),
-    "cosrec": ("dialogues", "turns", "text"),
+    "casino": ("dialogues", "chat_logs", "text"), "cosrec": ("dialogues", "turns", "text"),
     "craigslist_bargains": ("negotiations", "events", "text"),
     "duo": ("dialogues", "dialogue", "message"),
-}
+}  # fmt: skip
 WHOLE = ("conversations", "corpus", "index", "speakers")
 
 
@@ -248,6 +243,12 @@ WHOLE = ("conversations", "corpus", "index", "speakers")
 def builds(request):
     """Builds of the samples, then of the available real data."""
     return request.getfixturevalue(request.param)
+
+
+def root_of(folder, request):
+    """Return the folder of upstream's files that a build is of."""
+    name = folder.dataset.name
+    return folder.dataset.sample if folder.is_sample else request.getfixturevalue("source") / name
 
 
 def corpus_of(folder, target):
@@ -287,8 +288,7 @@ def test_a_convokit_corpus_holds_every_turn_in_its_place(name, builds, tmp_path)
     }
     assert corpus["index"].keys() == {*components, "version", "vectors"}
     for part, metas in components.items():
-        keys = {key for meta in metas for key in meta}
-        assert corpus["index"][part].keys() >= keys, part
+        assert corpus["index"][part].keys() >= {key for meta in metas for key in meta}, part
         kinds = {kind for kinds in corpus["index"][part].values() for kind in kinds}
         assert kinds <= {f"<class '{k}'>" for k in ("bool", "dict", "float", "int", "list", "str")}
 
@@ -297,9 +297,7 @@ def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
     """Hold every utterance, speaker and conversation against upstream's records."""
     folder = open_folder(builds / "casino")
     corpus = corpus_of(folder, tmp_path / "out")
-    is_sample = folder.is_sample
-    root = get("casino").sample if is_sample else request.getfixturevalue("source") / "casino"
-    records = json.loads((root / "data/casino.json").read_bytes())
+    records = json.loads((root_of(folder, request) / "data/casino.json").read_bytes())
     utterances, seen = enumerate(corpus["utterances"]), {}
     for record in records:
         about, sides = {"dialogue_id": record["dialogue_id"]}, record["participant_info"]
@@ -329,7 +327,7 @@ def test_the_corpus_of_casino_is_what_upstream_says(builds, tmp_path, request):
         "dataset_url": "https://github.com/kushalchawla/CaSiNo",
         "paper_url": "https://aclanthology.org/2021.naacl-main.254/",
     }
-    if not is_sample:  # the numbers of ConvoKit's own corpus
+    if not folder.is_sample:  # the numbers of ConvoKit's own corpus
         numbers = len(corpus["utterances"]), len(seen), len(corpus["conversations"])
         assert numbers == (14_297, 846, 1_030)
         keys = Counter(key for each in corpus["utterances"] for key in each["meta"])
@@ -345,8 +343,7 @@ def test_topics_and_judgments_are_upstreams(builds, tmp_path, request):
     folder, out = open_folder(builds / "cosrec"), tmp_path / "out"
     export(folder, "trec", out)
     export(folder, "beir", tmp_path / "beir")
-    root = request.getfixturevalue("source") / "cosrec" if not folder.is_sample else None
-    upstream = (root or get("cosrec").sample) / "dataset/curated/qrels.qrels"
+    upstream = root_of(folder, request) / "dataset/curated/qrels.qrels"
     assert (out / "qrels.qrels").read_bytes() == upstream.read_bytes()
     found, judged = {}, {}
     for part in PARTS:
@@ -361,10 +358,7 @@ def test_topics_and_judgments_are_upstreams(builds, tmp_path, request):
         queries = lines_of(place / "queries.jsonl")
         assert {each["_id"]: each["text"] for each in queries} == found[part]
         lines = (place / "qrels" / "test.tsv").read_text().splitlines()
-        due = [
-            f"{query}\t{document}\t{score}"
-            for query, _, document, score in map(str.split, judged[part])
-        ]
+        due = [f"{id}\t{document}\t{n}" for id, _, document, n in map(str.split, judged[part])]
         assert lines == ["query-id\tcorpus-id\tscore", *due]
     assert found[""] == found[".search"] | found[".recommendation"]
     assert not found[".search"].keys() & found[".recommendation"].keys()

@@ -75,16 +75,14 @@ def said(*texts):
 def test_an_input_is_as_in_the_paper(example, tokenizer):
     ids, segments = example.inputs_of(tokenizer, said("Hi there.", "Hello!", "Water?", "No, wood."))
     end = example.END
-    expected = f"[CLS]Hi there.{end}Hello!{end}Water?{end}[SEP]No, wood.[SEP]"
-    assert tokenizer.decode(ids) == expected
+    assert tokenizer.decode(ids) == f"[CLS]Hi there.{end}Hello!{end}Water?{end}[SEP]No, wood.[SEP]"
     after = ids.index(tokenizer.sep_token_id) + 1
     assert segments == [0] * after + [1] * (len(ids) - after)
     ids, _ = example.inputs_of(tokenizer, said("Hi there."))
     assert tokenizer.decode(ids) == "[CLS][SEP]Hi there.[SEP]"
     # text that looks like a special token
     ids, _ = example.inputs_of(tokenizer, said("[CLS] [MASK]", f"[SEP] {end} [PAD]"))
-    numbers = zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True)
-    for token, number in numbers:
+    for token, number in zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True):
         assert ids.count(number) == {"[CLS]": 1, "[SEP]": 2, end: 1}.get(token, 0)
 
 
@@ -103,8 +101,7 @@ def test_parts_are_the_authors(example):
     """Folds in a row; the last twentieth of what is left, by dialogue, is for validation."""
     folds = [fold for fold in range(5) for _ in range(fold, 396, 5)]
     rows = [{"dialogue_id": number, "fold": folds[number]} for number in range(396) for _ in "ab"]
-    kept = sklearn.model_selection.KFold(5).split(range(396))
-    for fold, (others, tested) in enumerate(kept):
+    for fold, (others, tested) in enumerate(sklearn.model_selection.KFold(5).split(range(396))):
         cut = int(len(others) * 0.95)
         dialogues = others[:cut], others[cut:], tested
         due = [[2 * number + n for number in part for n in (0, 1)] for part in dialogues]
@@ -145,9 +142,8 @@ def test_a_run_goes_on_after_the_models_that_are_done(run, tmp_path):
     rest, found = run("output", "--folds", "0", "1")
     assert found == expected
     assert "fold-0: step" not in rest
-    assert [line for line in whole.splitlines() if not line.startswith("fold-0: step")] == [
-        *rest.splitlines()
-    ]
+    lines = [line for line in whole.splitlines() if not line.startswith("fold-0: step")]
+    assert lines == rest.splitlines()
     with pytest.raises(SystemExit):
         run("output", "--seed", "1")
 
@@ -162,8 +158,7 @@ def test_every_row_is_predicted_once(run, sample_build, tmp_path, options):
     printed, found = run("output", *options.split())
     due, predicted = ([(row["dialogue_id"], row["turn"]) for row in of] for of in (table, found))
     assert predicted == due
-    models = 7 if "ft" in options else 1
-    assert printed.count("step 2 of 2") == models * len(set(table["fold"]))
+    assert printed.count("step 2 of 2") == (7 if "ft" in options else 1) * len(set(table["fold"]))
     file = str(tmp_path / "output" / "predictions.jsonl")
     due = score(open_folder(sample_build / "casino"), "strategies", {}, file=file).score.metrics
     (own,) = re.findall(r"^mean of 3: .*, test F1 ([\d.]+), Joint-A ([\d.]+)$", printed, re.M)

@@ -111,8 +111,7 @@ def changed(value):
         return {name: changed(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [changed(inner) for inner in value]
-    kinds = {str: "SENTINEL", bool: not value, int: 987654, float: 98765.5}
-    return kinds.get(type(value), value)
+    return {str: "SENTINEL", bool: not value, int: 987654, float: 98765.5}.get(type(value), value)
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -143,8 +142,7 @@ def test_a_side_does_not_see_the_private_knowledge_of_the_other(name, of):
 
 def lines_of(question):
     """Return the texts of the turns that a prompt shows."""
-    content = question.messages[1]["content"]
-    return {line.partition(": ")[2] for line in content.splitlines()}
+    return {line.partition(": ")[2] for line in question.messages[1]["content"].splitlines()}
 
 
 def test_a_prompt_holds_no_later_turn(of):
@@ -197,8 +195,7 @@ def test_a_model_is_sent_the_schema_if_wanted(asked, scored, of):
 
     for schema, due in ((True, {}), (False, {NO_ANSWER: limit})):
         assert scored(name, asked(name, reply, schema=schema, limit=limit))["unreadable"] == due
-    question = next(iter(of(name).by_key.values()))
-    assert sent == [question.schema] * limit + [None] * limit
+    assert sent == [next(iter(of(name).by_key.values())).schema] * limit + [None] * limit
 
 
 def answering(name, questions):
@@ -220,9 +217,7 @@ def answering(name, questions):
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_log_predictions_and_raw_answers_give_what_inspect_printed(
-    name, asked, scored, of, tmp_path
-):
+def test_log_predictions_and_answers_give_what_inspect_printed(name, asked, scored, of, tmp_path):
     questions, given = of(name), {"turns": 5} if name in GAMES else {}
     log = asked(name, answering(name, questions), limit=9, **given)
     due, found = printed(log), scored(name, log)
@@ -269,8 +264,7 @@ def test_a_part_has_one_score_whoever_cuts_it(asked, scored, of):
         log = asked(name, reply, **cut)
         assert printed(log) == printed(pilot)
         assert scored(name, log)["metrics"] == found["metrics"]
-    chosen = asked(name, reply, sample_id=ids[1:])
-    assert scored(name, chosen)["counts"][count] == 3
+    assert scored(name, asked(name, reply, sample_id=ids[1:]))["counts"][count] == 3
     assert scored(name, asked(name, reply, limit=500))["pilot"] == 0
 
 
@@ -417,8 +411,7 @@ def test_examples_are_of_dialogues_that_are_not_scored(name, of):
             if part:
                 own = known[asked["content"]]
                 assert own[0] not in scored_dialogues
-                fields = varied.asking.read(answer["content"])
-                assert fields == varied.task.target(all_of.gold[own])
+                assert varied.asking.read(answer["content"]) == varied.task.target(all_of.gold[own])
             else:
                 assert asked["content"] not in known
     for shots in (1000, 1) if part else (1000,):
@@ -464,8 +457,7 @@ def test_the_build_is_the_one_here_or_that_of_load(sample_build, monkeypatch, tm
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     with pytest.raises(tasks.PrerequisiteError, match="parley build casino"):
         tasks.casino_outcomes()
-    version = discover()["casino"].version
-    for folder in (tmp_path / "cache" / "built" / version, tmp_path / "build"):
+    for folder in (tmp_path / "cache" / "built" / discover()["casino"].version, tmp_path / "build"):
         folder.mkdir(parents=True)
         (folder / "casino").symlink_to(sample_build / "casino")
         assert len(tasks.casino_outcomes().dataset)
@@ -507,9 +499,8 @@ def test_swapped_seats_judge_models_apart_from_sides(name, asked, scored, of):
         roles = {first: f"parley/{one}", second: f"parley/{two}"}
         return asked(name, by_schema, roles=roles, turns=18, limit=2, **how)
 
-    of_seats = [
-        scored(name, played(*each))["metrics"] for each in permutations(("concede", "joint"))
-    ]
+    pairs = permutations(("concede", "joint"))
+    of_seats = [scored(name, played(*pair))["metrics"] for pair in pairs]
     log = played("concede", "joint", swap=True)
     found, shown = scored(name, log), printed(log)
     seats = {"parley/concede": (first, second), "parley/joint": (second, first)}
@@ -535,23 +526,19 @@ def play(questions, *agents):
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "pair", "due"),
-    [
-        ("casino deals", ("joint", "joint"), {"share_of_most": 1, "fairness": 0.4223}),
-        ("casino deals", ("concede", "joint"), {"share_of_most": 1, "turn_limits": 0}),
-        ("casino deals", ("concede", "concede"), {"share_of_most": 0.9183, "turn_limits": 0}),
-        ("casino deals", ("firm", "concede"), {"turn_limits": 1}),
-        ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "deals": 1}),
-        ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "deals": 1}),
-        ("craigslist_bargains deals", ("firm", "concede"), {"sl": 1, "turn_limits": 1 / 3}),
-        ("craigslist_bargains deals", ("firm", "firm"), {"turn_limits": 1}),
-    ],
-)
+@pytest.mark.parametrize(("name", "pair", "due"), [
+    ("casino deals", ("joint", "joint"), {"share_of_most": 1, "fairness": 0.4223}),
+    ("casino deals", ("concede", "joint"), {"share_of_most": 1, "turn_limits": 0}),
+    ("casino deals", ("concede", "concede"), {"share_of_most": 0.9183, "turn_limits": 0}),
+    ("casino deals", ("firm", "concede"), {"turn_limits": 1}),
+    ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "deals": 1}),
+    ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "deals": 1}),
+    ("craigslist_bargains deals", ("firm", "concede"), {"sl": 1, "turn_limits": 1 / 3}),
+    ("craigslist_bargains deals", ("firm", "firm"), {"turn_limits": 1}),
+])  # fmt: skip
 def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of):
     questions = of(name)
-    found = parley.score(questions.built, "deals", play(questions, *pair).values())
-    metrics = found.score.metrics
+    metrics = parley.score(questions.built, "deals", play(questions, *pair).values()).score.metrics
     assert {metric: metrics[metric] for metric in due} == pytest.approx(due, abs=1e-4)
 
 

@@ -40,10 +40,8 @@ data = pytest.importorskip("parley.read.site.page_data")
 serve = pytest.importorskip("parley.read.site.serve")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
-]
+NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 320, "height": 640}
 DATASETS = list(discover())
@@ -77,8 +75,7 @@ def written(served, build, name, catalogue=None):
     with pytest.MonkeyPatch.context() as patch:  # another test may publish these builds
         patch.setenv("PARLEY_CACHE", str(served[0] / "no cache"))
         site.write_site(folders, place, selection=data.Selection(catalogue=catalogue))
-    address = f"{served[1]}{name}/of%20some/site/"
-    return SimpleNamespace(build=build, folder=place, http=address)
+    return SimpleNamespace(build=build, folder=place, http=f"{served[1]}{name}/of%20some/site/")
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +154,8 @@ def counted(page):
     said = re.fullmatch(r"(?:([1-9][\d,]*) utterances?)?", text)
     assert found, page.locator("#count").inner_text()
     assert said, text
-    dialogues, queries, utterances = (
-        int((n or "0").replace(",", "")) for n in (*found.groups(), said[1])
-    )
-    return dialogues, utterances, queries
+    numbers = found[1], said[1], found[2]
+    return tuple(int((number or "0").replace(",", "")) for number in numbers)
 
 
 def bars(page):
@@ -370,8 +365,7 @@ def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     assert not page.locator(".filtered details[open]").count()  # the other values are folded
 
     together.uncheck()
-    mixed = having(build, UV) & having(build, FEW)
-    assert counted(page)[0] == len(mixed) > len(due)
+    assert counted(page)[0] == len(having(build, UV) & having(build, FEW)) > len(due)
     assert state(open_page(page.url)) == state(page)
     together.check()
     clear.click()
@@ -696,9 +690,7 @@ def saved(page, folder):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_the_code_and_tables_hold_exactly_the_selection(
-    sample, open_page, tmp_path, monkeypatch, name
-):
+def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, monkeypatch, name):
     (tmp_path / "build").symlink_to(sample.build)
     monkeypatch.chdir(tmp_path)
     built = find_folder(sample.build, get(name))
@@ -765,9 +757,7 @@ TRIED = {"sample": 100, "real": 25}  # random filters of each dataset
 
 def random_filters(page, rng, texts):
     """Return the address of some filters and words."""
-    found = page.evaluate(
-        "page.filters.map((f) => [f.name, f.labels, f.labels ? 0 : [...f.values]])"
-    )
+    found = page.evaluate("page.filters.map(f => [f.name, f.labels, f.labels ? 0 : [...f.values]])")
     said = []
     for name, labels, numbers in rng.sample(found, rng.randint(0, min(3, len(found)))):
         if labels:
@@ -901,11 +891,10 @@ def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatc
 
 def as_shown(text):
     """Return text as shown: shortened, with control characters as numbers."""
-    shown = "".join(
+    return "".join(
         sign if sign == "\t" or plain(sign) == sign else f"U+{ord(sign):04X}"
         for sign in text[:20_000]
-    )
-    return shown + (f"… and {len(text) - 20_000:,} more characters" if text[20_000:] else "")
+    ) + (f"… and {len(text) - 20_000:,} more characters" if text[20_000:] else "")
 
 
 def test_hostile_text_cannot_act(attacked, open_page):
@@ -986,8 +975,7 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
             cells = [each for each in row if not re.fullmatch(r"-?[\d.]+", each)]
             assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
     cells = "".join(f"{cell}\n" for cell in page.evaluate("all => all.map(cell)", FORMULAS))
-    rows = csv.reader(io.StringIO(cells, newline=""))
-    assert [*rows] == [[f"'{text}"] for text in FORMULAS]
+    assert [*csv.reader(io.StringIO(cells, newline=""))] == [[f"'{text}"] for text in FORMULAS]
     assert page.evaluate("cell(-1)") == "-1"  # a number is no text
     assert not page.evaluate("'acted' in window")
 
@@ -1058,9 +1046,8 @@ def test_every_width_shows_texts_whole_without_blank_lines(sample, open_page, wi
         assert all(row["blank"] < 15 and not row["cut"] for row in rows), rows
         ends = [row["bottom"] for row in rows[:-1]]
         assert ends == pytest.approx([row["top"] for row in rows[1:]], abs=1)
-        page.locator(".value .number").evaluate_all(
-            "all => all.forEach(number => (number.textContent = '1,291 of 1,311'))"
-        )
+        longest = "all => all.forEach(number => (number.textContent = '1,291 of 1,311'))"
+        page.locator(".value .number").evaluate_all(longest)
         assert not page.evaluate(BROKEN), name
         assert not page.evaluate(WRONG), name
         visit(page, f"{sample.http}{name}/index.html#charts")
@@ -1103,9 +1090,8 @@ def test_every_width_reaches_a_filter_and_breaks_no_word(sample, open_page):
 WIDTHS = (320, 390, 600, 900, 1100, 1366, 1920)
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
-    "rules": {"region": {"enabled": True}},
-    "resultTypes": ["violations"],
-}
+    "rules": {"region": {"enabled": True}}, "resultTypes": ["violations"],
+}  # fmt: skip
 KINDS = [  # of pages, the dialogues of each dataset and some with search, filter and open dialogue
     "index.html",
     *(f"casino/index.html#{part}" for part in ("overview", "charts", "configs", "figures")),

@@ -105,11 +105,10 @@ def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, da
     parts = [called(data / f"{n}.js")[1] for n in range(len(index["parts"]))]
     for shown, dialogue in zip([each for part in parts for each in part], due, strict=True):
         transcript = dialogue.transcript
-        turns = [
+        assert [
             (shown["speakers"][turn["speaker"]], turn["text"], turn.get("action", False))
             for turn in shown.get("turns", ())
-        ]
-        assert turns == [(turn.speaker, turn.text, turn.action) for turn in transcript.turns]
+        ] == [(turn.speaker, turn.text, turn.action) for turn in transcript.turns]
         assert shown.get("before", []) == [list(fact) for fact in transcript.before]
         assert shown.get("after", []) == [list(fact) for fact in transcript.after]
 
@@ -170,8 +169,7 @@ def test_a_card_becomes_text_and_plain_links(text, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(to_html(text), encoding="utf-8")
     found = Links(page)
-    names = {tag for tag, _ in found.tags}
-    assert not names & {"script", "img", "iframe", "style", "object"}
+    assert not {tag for tag, _ in found.tags} & {"script", "img", "iframe", "style", "object"}
     assert all(urlsplit(link).scheme in ("http", "https") for link in found.links)
     held = {name for _, attrs in found.tags for name in attrs}
     assert held <= {"href", "rel", "id", "class", "tabindex", "role", "aria-label", "title"}
@@ -223,8 +221,7 @@ def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
 
 
 def note_published(folder):
-    provenance = folder / "provenance.json"
-    sha256 = hashlib.sha256(provenance.read_bytes()).hexdigest()
+    sha256 = hashlib.sha256((folder / "provenance.json").read_bytes()).hexdigest()
     write_note({"provenance.json": sha256}, PublicationNote("org/casino", "a" * 40))
 
 
@@ -295,8 +292,7 @@ def test_a_page_that_is_not_made_says_what_is_read(tmp_path):
             assert (waiting.status_code, "duo" in waiting.text) == (200, True)
         with pytest.raises(httpx2.ReadTimeout):  # a page would be no data
             httpx2.get(f"{url}duo/data/index.js", timeout=2)
-        policy = "default-src 'none'; script-src 'self'"
-        assert waiting.headers["Content-Security-Policy"] == policy
+        assert waiting.headers["Content-Security-Policy"] == "default-src 'none'; script-src 'self'"
 
     def stop(name):
         raise Interrupted(signal.SIGINT)

@@ -30,34 +30,31 @@ from parley.schema.features import item_of, labels_of
 duckdb = pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
 
 
-@pytest.mark.parametrize(
-    "builds", ["sample_build", pytest.param("real_build", marks=pytest.mark.slow)]
-)
+COLUMNS = """select column_name, data_type, comment from duckdb_columns()
+    where database_name = ? and table_name = ?"""
+REAL = pytest.param("real_build", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("builds", ["sample_build", REAL])
 def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, request):
     folder = request.getfixturevalue(builds)
     with parley.connect(folder) as connection:
         for name, dataset in discover().items():
             for config, declared in dataset.configs.items():
                 built = parley.open(folder / name)
+                splits = built.splits(config)
                 due = [
-                    [*row.values(), split]
-                    for split in built.splits(config)
-                    for row in built.named(config, split)
+                    [*row.values(), each] for each in splits for row in built.named(config, each)
                 ]
                 if not due:
                     continue
                 found = connection.execute(f'from {name}."{config}"')
                 assert [column[0] for column in found.description] == [*declared.features, "split"]
                 assert list(map(list, found.fetchall())) == due, (name, config)
-                told = connection.execute(
-                    "select column_name, data_type, comment from duckdb_columns() "
-                    "where database_name = ? and table_name = ?",
-                    [name, config],
-                )
-                about = {column: (kind, comment) for column, kind, comment in told.fetchall()}
+                kinds = connection.execute(COLUMNS, [name, config]).fetchall()
+                about = {column: (kind, comment) for column, kind, comment in kinds}
                 for column in columns_of(declared):
-                    top = re.split(r"[.\[]", column.path)[0]
-                    assert column.meaning in about[top][1]
+                    assert column.meaning in about[re.split(r"[.\[]", column.path)[0]][1]
                     assert not re.search(r"see [A-Z][^)]*(?<! in the card)\)", column.meaning)
                 for column, feature in declared.features.items():
                     labels = labels_of(item_of(feature) or feature) or ()
@@ -67,14 +64,11 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
 def test_a_side_has_its_own_values_and_those_of_its_dialogue(sample_build):
     rows = parley.open(sample_build / "casino").rows("participants")
     with parley.connect(sample_build) as connection:
-        found = connection.execute(
-            "select id, side, numbers['points'][1], labels['deal'] from casino.filters order by all"
-        )
-        due = [
-            (str(r["dialogue_id"]), r["speaker"], r["points_scored"], [("no", "yes")[r["deal"]]])
-            for r in rows
-        ]
-        assert found.fetchall() == sorted(due)
+        query = "select id, side, numbers['points'][1], labels['deal'] from casino.filters"
+        names = ("dialogue_id", "speaker", "points_scored")
+        due = [(*(row[name] for name in names), [("no", "yes")[row["deal"]]]) for row in rows]
+        found = connection.execute(query).fetchall()
+        assert sorted(found) == sorted((str(id), *others) for id, *others in due)
         none = "from casino.strategies where list_contains(labels, 'no such label')"
         assert connection.execute(none).fetchall() == []
         alone = "select count(*), count(distinct id), count(side) from duo.filters"
@@ -181,9 +175,7 @@ def test_a_result_is_printed_and_written_and_read_as_a_table(run, sample_build, 
     assert READERS[suffix](file).to_dict("records") == due
     assert run("sql", "select 1 as a", *at, "--to", file).returncode == 1  # it is there
     name = str(file).replace("'", "''")
-    joined = (
-        f"select count(*) as n from casino.participants join '{name}' using (dialogue_id, speaker)"
-    )
+    joined = f"select count(*) as n from ({SIDES}) join '{name}' using (dialogue_id, speaker)"
     assert json.loads(run("sql", joined, *at, "--json").stdout) == [{"n": len(due)}]
 
 
@@ -206,9 +198,8 @@ TIMES = {  # which Python has not, or not in whole
 
 
 def test_a_time_is_printed_and_written_as_duckdb_has_it(run, sample_build, tmp_path):
-    query = ", ".join(
-        f"{value} as {name}" for name, value in zip("abcdef", TIMES.values(), strict=True)
-    )
+    values = zip("abcdef", TIMES.values(), strict=True)
+    query = ", ".join(f"{value} as {name}" for name, value in values)
     at, file = ("--build", sample_build), tmp_path / "times.csv"
     printed = json.loads(run("sql", f"select {query}", *at, "--json").stdout)
     run("sql", f"select {query}, 1 as a", *at, "--to", file)
@@ -346,9 +337,10 @@ def test_a_query_that_reads_is_answered(sample_build, query):
         assert connection.execute(with_meanings(statement_of(connection, query))).fetchall()
 
 
-@pytest.mark.parametrize(
-    "query", ["show tables", "describe duo.ratings", "DESCRIBE Duo.Ratings; -- x"]
-)
+DESCRIBE = "DESCRIBE Duo.Ratings; -- x"
+
+
+@pytest.mark.parametrize("query", ["show tables", "describe duo.ratings", DESCRIBE])
 def test_meanings_are_printed_and_written(run, sample_build, tmp_path, query):
     at, file = ("--build", sample_build / "duo"), tmp_path / "all.jsonl"
     printed = json.loads(run("sql", query, *at, "--json").stdout)

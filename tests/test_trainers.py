@@ -57,8 +57,7 @@ def keys(rows):
 
 
 def loader_of(rows, workers, kind=torch.utils.data.DataLoader):
-    timeout = 60 if workers else 0
-    return kind(rows, 4, num_workers=workers, collate_fn=keys, timeout=timeout)
+    return kind(rows, 4, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0)
 
 
 def order(rows, workers=0):
@@ -69,8 +68,7 @@ def order(rows, workers=0):
 def all_keys(folder):
     """Return the keys in the files, in order."""
     files = sorted(folder.glob("messages/*.parquet"))
-    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
-    found = keys(rows)
+    found = keys([row for file in files for row in pq.read_table(file).to_pylist()])
     assert len(set(found)) == len(found)
     return found
 
@@ -114,9 +112,8 @@ def test_each_row_comes_once_an_epoch_also_to_two_ranks(folder, workers, make):
 @WORKERS
 @pytest.mark.parametrize("make", [stream, shuffled])
 def test_resuming_gives_exactly_the_rest(folder, workers, make):
-    first, resumed = (
-        loader_of(make(folder), workers, stateful.StatefulDataLoader) for _ in range(2)
-    )
+    kind = stateful.StatefulDataLoader
+    first, resumed = (loader_of(make(folder), workers, kind) for _ in range(2))
     saved = io.BytesIO()
     iterator, expected = iter(first), sorted(all_keys(folder))
     before = [*itertools.chain(*itertools.islice(iterator, len(expected) // 5))]

@@ -49,9 +49,10 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("names", "file"), [(names, file) for names, files in DAMAGED.items() for file in files.split()]
-)
+CASES = [(names, file) for names, files in DAMAGED.items() for file in files.split()]
+
+
+@pytest.mark.parametrize(("names", "file"), CASES)
 def test_a_damaged_file_is_one_clear_error(sample_build, tmp_path, names, file):
     suffix, _, text = file.replace("ID", "dialogue_id").replace(";", "\n").partition(":")
     path = tmp_path / f"mine.{suffix}"
@@ -105,10 +106,8 @@ def test_labels_equal_to_gold_do_not_differ_in_any_form(sample_build, tmp_path, 
     names = built.dataset.configs["strategies"].features["labels"][0].names
     rows = built.rows("strategies", "train")
     cells = [form([names[label] for label in row["labels"]]) for row in rows]
-    lines = [
-        f'{row["dialogue_id"]},{row["turn"]}.0,7,"{cell}"'
-        for row, cell in zip(rows, cells, strict=True)
-    ]
+    pairs = zip(rows, cells, strict=True)
+    lines = [f'{row["dialogue_id"]},{row["turn"]}.0,7,"{cell}"' for row, cell in pairs]
     file.write_text("\n".join(["dialogue_id,turn,id,labels", *lines]))
     own = UserFiles(built, [file])
     assert not own.queries

@@ -96,9 +96,7 @@ def test_the_page_on_the_index_leads_to_files_of_this_version(metadata):
     ("repository", "tag", "released"),
     [("{}", "v{}", True), ("https://example.org/parley", "v{}", False), ("{}", "v0.0.1", False)],
 )
-def test_a_release_is_refused_from_elsewhere_and_of_another_version(
-    wheel, metadata, repository, tag, released
-):
+def test_a_release_of_another_place_or_version_fails(wheel, metadata, repository, tag, released):
     urls = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
     command = [sys.executable, ".github/release.py", wheel.parent]
     command += [repository.format(urls["Repository"]), tag.format(__version__)]
