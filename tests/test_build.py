@@ -206,16 +206,12 @@ def test_shards_hold_the_same_rows(sample_build, tmp_path, monkeypatch):
     assert not verify(open_folder(folder)).failed
 
 
-@pytest.mark.parametrize(
-    ("own", "upstream", "is_refused"),
-    [
-        ("Nobody else says this.", "Nobody else says this.", True),
-        ("NOBODY  else says this.", "Nobody else says this.", True),
-        ("誰もほかに言わない言葉です", "誰もほかに言わない言葉です", True),
-        ("Not at all.", "Not at all.", False),
-        (40 * "id", 40 * "id", False),
-    ],
-)
+@pytest.mark.parametrize(("own", "upstream", "is_refused"), [
+    ("Nobody else says this.", "Nobody else says this.", True),
+    ("NOBODY  else says this.", "Nobody else says this.", True),
+    ("誰もほかに言わない言葉です", "誰もほかに言わない言葉です", True),
+    ("Not at all.", "Not at all.", False), (40 * "id", 40 * "id", False)
+])  # fmt: skip
 def test_a_sample_with_sentences_of_upstream_is_not_measured(tmp_path, own, upstream, is_refused):
     dataset = Dataset("tea", write_skeleton("tea", tmp_path))
     turn = {"speaker": "clerk"}

@@ -90,14 +90,10 @@ def test_the_table_of_splits_tells_counted_documented_and_null():
     assert "- `a`, `train`: `b`, `c.d`" in part
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("0<!-- n.a b -->", "1,030<!-- n.a b -->"),
-        ("9,999.9<!-- m -->%", "−1,234.50<!-- m -->%"),
-        ("1<!-- e -->", "0.0000001<!-- e -->"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), [
+    ("0<!-- n.a b -->", "1,030<!-- n.a b -->"), ("9,999.9<!-- m -->%", "−1,234.50<!-- m -->%"),
+    ("1<!-- e -->", "0.0000001<!-- e -->")
+])  # fmt: skip
 def test_a_counted_number_is_renewed(tea, before, after):
     known, own = Measured(counted={"n.a b": 1030, "m": "-1234.50", "e": 1e-07}), tea.read_card()
     for text in (before, after):  # renewing it again changes nothing

@@ -142,13 +142,10 @@ def test_the_python_of_the_page_runs(raw, tmp_path, monkeypatch):
 WITHOUT_PRICE = {key: value for key, value in PRODUCT.items() if key != "price"}
 
 
-@pytest.mark.parametrize(
-    ("line", "workers"),
-    [
-        *((line, 0) for line in (b"{", b"", b"[]", b'{"a": "\xff"}')),
-        (json.dumps(WITHOUT_PRICE).encode(), 2),
-    ],
-)
+@pytest.mark.parametrize(("line", "workers"), [
+    *((line, 0) for line in (b"{", b"", b"[]", b'{"a": "\xff"}')),
+    (json.dumps(WITHOUT_PRICE).encode(), 2)
+])  # fmt: skip
 def test_broken_lines_are_named_at_once_or_skipped(line, workers, raw, tmp_path):
     products = [PRODUCT, line + b"\n", PRODUCT | {"parent_asin": "B02"}, b"5\n"]
     folder = raw({"C": (products, [b"{}\n", REVIEW])})

@@ -98,72 +98,58 @@ BREAKS = {
         (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {"),
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton"),
         ("pins.py", '"size": 423', '"size": "423"'),
-        (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'),
-        (CITATION, "", None),
+        (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'), (CITATION, "", None),
         (CITATION, "@inproceedings", "inproceedings"),
         (CHECKS, NEW, "from parley import nothing\n"),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
-        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)),
-        (LAYOUT, "CONFIGS =", "_CONFIGS ="),
+        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)), (LAYOUT, "CONFIGS =", "_CONFIGS =")
     ],
     "every_field_has_a_meaning": [
-        (SCRIPT, 'Field(str, "what is said")', "str"),
-        (SCRIPT, "**CHAT", '**CHAT, "n?": int'),
+        (SCRIPT, 'Field(str, "what is said")', "str"), (SCRIPT, "**CHAT", '**CHAT, "n?": int')
     ],
     "sample_builds": [
-        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"'),
-        (SAMPLE, "", None),
-        (SAMPLE, '"rating": 5', '"rating": 6'),
-        (SAMPLE, '"id": "s2"', '"id": "s1"'),
+        (SCRIPT, '"clerk": "assistant"', '"clerk": "system"'), (SAMPLE, "", None),
+        (SAMPLE, '"rating": 5', '"rating": 6'), (SAMPLE, '"id": "s2"', '"id": "s1"'),
         (SCRIPT, '"id": record["id"], **', "**"),
         (SCRIPT, 'record["id"], **', 'len(record["turns"]), **'),
-        (SCRIPT, "roles[turn[", "rolls[turn["),
-        (SCRIPT, "holds=holds", JOINED),
-        (SCRIPT, " in records:", " in [next(iter(records))]:"),
+        (SCRIPT, "roles[turn[", "rolls[turn["), (SCRIPT, "holds=holds", JOINED),
+        (SCRIPT, " in records:", " in [next(iter(records))]:")
     ],
     "sample_shows_each_alternative": [
         (SCRIPT, '"rating?": Field({1, 2, 3, 4, 5}', '"rating?": Field((int, float)'),
-        (SCRIPT, '"text": Field(str,', '"text": Field((str, None),'),
+        (SCRIPT, '"text": Field(str,', '"text": Field((str, None),')
     ],
     "views_are_of_dialogues": [(SCRIPT, "holds=holds, ", "")],
     "sample_verifies": [
-        (SCRIPT, SAID, SKIP),
-        (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])'),
-        (SCRIPT, "chat_of(said)}", 'chat_of(said), "source_turns": [[0]]}'),
-        (CHECKS, NEW, OWN),
+        (SCRIPT, SAID, SKIP), (SCRIPT, 'in record["turns"])', 'in record["turns"][1:])'),
+        (SCRIPT, "chat_of(said)}", 'chat_of(said), "source_turns": [[0]]}'), (CHECKS, NEW, OWN)
     ],
     "figures_compute": [
         (FIGURES, 'dialogue["turns"]', 'dialogue["turn"]'),
-        (FIGURES, ", what: str) -> float:", ") -> float:\n    what = ...\n    return {'x': 1}"),
+        (FIGURES, ", what: str) -> float:", ") -> float:\n    what = ...\n    return {'x': 1}")
     ],
     "tasks_score_the_sample": [
         *task_with(
-            ("    gold=", OTHERS),
-            ('(row["id"], n)', '("9", n)'),
-            ('Score({"right"', 'Score({"wrong"'),
-            ('speaker="clerk")', "speaker=gold(data)[key])"),
-            ('.get("speaker")', '["speaker"]'),
-            ('"s1"', '"s7"'),
+            ("    gold=", OTHERS), ('(row["id"], n)', '("9", n)'),
+            ('Score({"right"', 'Score({"wrong"'), ('speaker="clerk")', "speaker=gold(data)[key])"),
+            ('.get("speaker")', '["speaker"]'), ('"s1"', '"s7"'),
             ('"right": hits', '"right": [True for _ in hits]'),
             ('all": hits', 'all": [True for _ in hits]'),
             ('"right": hits', '"right": [1 - hit for hit in hits]'),
             ('.get("speaker")', '.get("speaker", due)'),
             ('.get("speaker")', '.get("speaker", "clerk")'),
-            ("gold=gold", "gold=lambda data: {key: [gold(data)[key]] for key in gold(data)}"),
+            ("gold=gold", "gold=lambda data: {key: [gold(data)[key]] for key in gold(data)}")
         )
     ],
     "tasks_ask_for_right_answers": [
         *task_with(
             ('["customer", "clerk"]', '["customer"]'),
-            ("customer or clerk?", "customer or another?"),
-            ('each["text"]', 'each["speaker"]'),
-            ('"Answer', 'turn["speaker"] + ". Answer'),
-            (": n + 1]", ":]"),
-            (": n + 1]", ": n + 2]"),
-            ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
+            ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
+            ('"Answer', 'turn["speaker"] + ". Answer'), (": n + 1]", ":]"),
+            (": n + 1]", ": n + 2]"), ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
             ("gold=gold", "gold=lambda data: {('s1', 0): 'customer', ('s1', 1): 'clerk'}"),
-            ("talk = ", "raise KeyError(key) # "),
+            ("talk = ", "raise KeyError(key) # ")
         )
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT)],
@@ -176,33 +162,29 @@ BREAKS = {
         (LAYOUT, 'turn["speaker"],', '"clerk",'),
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
-        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
+        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}')
     ],
     "card_can_be_read": [
-        (CARD, "", None),
-        (CARD, "---\nlicense", "license"),
-        (CARD, "parley: load from", "parley: loads from"),
+        (CARD, "", None), (CARD, "---\nlicense", "license"),
+        (CARD, "parley: load from", "parley: loads from")
     ],
     "card_has_its_parts": [
         (CARD, "## Known limits\n", ""),
-        (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n"),
+        (CARD, "## Known limits\n", "## Known limits\n\n## Thanks\n")
     ],
     "card_has_the_form_of_the_hub": [
-        (CARD, "[text-generation]", "[dialogues]"),
-        (CARD, "language: [en]\n", ""),
-        (SCRIPT, '"cc-by-4.0"', '"gpl3"'),
-        (SCRIPT, '("en",)', '("jp",)'),
-        (CITATION, "year = {2026}\n}", "year = {2026}"),
-        (CITATION, "someone2026skeleton,", ""),
-        (CITATION, "Someone, Ann},", "Someone, Ann}"),
+        (CARD, "[text-generation]", "[dialogues]"), (CARD, "language: [en]\n", ""),
+        (SCRIPT, '"cc-by-4.0"', '"gpl3"'), (SCRIPT, '("en",)', '("jp",)'),
+        (CITATION, "year = {2026}\n}", "year = {2026}"), (CITATION, "someone2026skeleton,", ""),
+        (CITATION, "Someone, Ann},", "Someone, Ann}")
     ],
     "card_is_up_to_date": [
         (CARD, '"build/skeleton", "dialogues"', '"build/skeleton"'),
         (CARD, "license: cc-by-4.0", "license: mit"),
         (CARD, "One split or", "3<!-- size.splits --> splits or"),
-        (CITATION, "author = {Someone, Ann}", "author = {Else, Ann}"),
-    ],
-}
+        (CITATION, "author = {Someone, Ann}", "author = {Else, Ann}")
+    ]
+}  # fmt: skip
 ALL_BREAKS = [(rule, *change) for rule, changes in BREAKS.items() for change in changes]
 
 
@@ -259,20 +241,16 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
     assert len(run_check(folder_rules.measured_is_up_to_date, folder).problems) == problems
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "left"),
-    [
-        (CARD, "", "", 11),
-        (CARD, "Describe the dataset, its", "Talks in a shop, their", 10),
-        (CARD, "Unsuitable uses; known errors.", "Few talks.", 10),
-        (CARD, "Unsuitable uses; known errors.\n", "", 11),
-        (CARD, "A missing `rating` is null.", "Dates are parsed.", 11),
-        (CARD, "Nothing else is changed; no record is left out.", "Dates are parsed.", 10),
-        (CITATION, "The Title of the Paper", "Shops", 10),
-        ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 10),
-        ("tea.py", "https://example.org/", PLACEHOLDER, 12),
-    ],
-)
+@pytest.mark.parametrize(("file", "old", "new", "left"), [
+    (CARD, "", "", 11), (CARD, "Describe the dataset, its", "Talks in a shop, their", 10),
+    (CARD, "Unsuitable uses; known errors.", "Few talks.", 10),
+    (CARD, "Unsuitable uses; known errors.\n", "", 11),
+    (CARD, "A missing `rating` is null.", "Dates are parsed.", 11),
+    (CARD, "Nothing else is changed; no record is left out.", "Dates are parsed.", 10),
+    (CITATION, "The Title of the Paper", "Shops", 10),
+    ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 10),
+    ("tea.py", "https://example.org/", PLACEHOLDER, 12)
+])  # fmt: skip
 def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, old, new, left):
     dataset = Dataset("tea", write_skeleton("tea", tmp_path))
     edit(dataset.folder / file, old, new)

@@ -166,30 +166,24 @@ def test_build_and_show_every_sample(sample_build, run):
 LONG = "x" * 300  # more than a name may have
 # arguments, exit status, part of the message
 ERRORS = [
-    ("build casinno", 2, "'casinno'"),
-    ("verify build/casino", 2, "casino"),
-    ("show casino --build out/casino", 2, "--build"),
-    ("show casino 99999 --sample", 2, "'99999'"),
+    ("build casinno", 2, "'casinno'"), ("verify build/casino", 2, "casino"),
+    ("show casino --build out/casino", 2, "--build"), ("show casino 99999 --sample", 2, "'99999'"),
     ("show casino 12", 2, "`parley build casino`"),
     ("show casino --build nowhere", 2, "`parley build casino --build nowhere`"),
     ("export casino convokit new --build nowhere", 2, "nowhere/casino: "),
-    ("diff out/casino out/duo", 2, "duo"),
-    ("diff out out/casino", 2, "out/casino"),
+    ("diff out/casino out/duo", 2, "duo"), ("diff out out/casino", 2, "out/casino"),
     ("show casino --sample --build out", 2, "--sample"),
     ("show casino --build out --source out", 2, "--source"),
     ("build --source nowhere", 2, "--source nowhere: "),
     ("build casino --source upstream/casino", 2, "--source"),
-    ("build casino", 1, "`parley fetch casino`"),
-    ("build casino --source out", 1, "PARLEY_SOURCE"),
+    ("build casino", 1, "`parley fetch casino`"), ("build casino --source out", 1, "PARLEY_SOURCE"),
     ("publish casino --repo casino --build out", 2, "ORG/NAME"),
     ("publish casino --repo org/casino --build out --dry-run", 1, "out/casino"),
     (f"diff {LONG} {LONG}", 2, LONG[:200]),
     ("export casino csv new --build out --ids pipe", 2, "--ids pipe: "),
     ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: "),
-    ("export casino csv new --build out --ids long", 2, "9999"),
-    ("pin pipe", 1, "pipe: "),
-    ("pin /dev/zero", 1, "/dev/zero: "),
-    ("pin pipe.jsonl", 1, "pipe.jsonl: "),
+    ("export casino csv new --build out --ids long", 2, "9999"), ("pin pipe", 1, "pipe: "),
+    ("pin /dev/zero", 1, "/dev/zero: "), ("pin pipe.jsonl", 1, "pipe.jsonl: "),
     ("tasks --update pipe", 2, "--update pipe: "),
     *(
         (f"{command} out/casino/new", 1, "/samples/casino, ")
@@ -202,11 +196,10 @@ ERRORS = [
             "score casino strategies --build out --baseline majority --save-predictions",
         )
     ),
-    ("run casino catalogue", 2, "'catalogue'"),
-    ("run cosrec index", 2, "catalogue"),
+    ("run casino catalogue", 2, "'catalogue'"), ("run cosrec index", 2, "catalogue"),
     ("fetch cosrec --part Books", 2, "--job"),
-    ("fetch cosrec --job catalogue --part Book", 2, "'Book'"),
-]
+    ("fetch cosrec --job catalogue --part Book", 2, "'Book'")
+]  # fmt: skip
 
 
 @pytest.fixture

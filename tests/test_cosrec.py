@@ -48,20 +48,16 @@ def add(path, value):
 # Turns ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "turns"),
-    [
-        ("U: Hi\nS: Hello", [("user", "Hi"), ("assistant", "Hello")]),
-        ("S: One\nS: Two", [("assistant", "One"), ("assistant", "Two")]),
-        ("U:  Two  spaces ", [("user", " Two  spaces ")]),
-        ("U: A list:\n- tea\n\n- milk", [("user", "A list:\n- tea\n\n- milk")]),
-        ("U: Hi\nS:\nU: Hello?", [("user", "Hi"), ("assistant", ""), ("user", "Hello?")]),
-        ("U:\n- tea\nS: Yes", [("user", "\n- tea"), ("assistant", "Yes")]),
-        ("U: Plan U: or S: B\n S: no", [("user", "Plan U: or S: B\n S: no")]),
-        ("U: USB\u2028S: no\r", [("user", "USB\u2028S: no\r")]),
-        ("U: Hi\n", [("user", "Hi\n")]),
-    ],
-)
+@pytest.mark.parametrize(("text", "turns"), [
+    ("U: Hi\nS: Hello", [("user", "Hi"), ("assistant", "Hello")]),
+    ("S: One\nS: Two", [("assistant", "One"), ("assistant", "Two")]),
+    ("U:  Two  spaces ", [("user", " Two  spaces ")]),
+    ("U: A list:\n- tea\n\n- milk", [("user", "A list:\n- tea\n\n- milk")]),
+    ("U: Hi\nS:\nU: Hello?", [("user", "Hi"), ("assistant", ""), ("user", "Hello?")]),
+    ("U:\n- tea\nS: Yes", [("user", "\n- tea"), ("assistant", "Yes")]),
+    ("U: Plan U: or S: B\n S: no", [("user", "Plan U: or S: B\n S: no")]),
+    ("U: USB\u2028S: no\r", [("user", "USB\u2028S: no\r")]), ("U: Hi\n", [("user", "Hi\n")])
+])  # fmt: skip
 def test_turns_and_back(text, turns):
     found = turns_and_back.to_turns(text)
     assert [(turn["role"], turn["text"]) for turn in found] == turns

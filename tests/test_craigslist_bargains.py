@@ -243,8 +243,7 @@ def test_scenarios_and_their_people(built):
 
 
 @pytest.mark.parametrize(
-    ("task", "values"),
-    [("deal", (1.01, -1, True, None)), ("deals", (-0.5, 1e300, "$50"))],
+    ("task", "values"), [("deal", (1.01, -1, True, None)), ("deals", (-0.5, 1e300, "$50"))]
 )
 def test_no_probability_or_price_is_refused(scored, task, values):
     for value in values:

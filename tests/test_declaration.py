@@ -41,12 +41,9 @@ def of_shape(shape, **fields):
 
 def builder(**fields):
     given = {
-        "__doc__": "Invented.",
-        "VERSION": "1.0.0",
-        "HOMEPAGE": "https://example.org",
-        "LICENSE": "cc0-1.0",
-        "CONFIGS": [config()],
-    }
+        "__doc__": "Invented.", "VERSION": "1.0.0", "HOMEPAGE": "https://example.org",
+        "LICENSE": "cc0-1.0", "CONFIGS": [config()]
+    }  # fmt: skip
     declared = {name: value for name, value in (given | fields).items() if value is not ...}
     return type("Invented", (Builder,), declared)
 

@@ -196,15 +196,12 @@ def test_a_row_whose_id_names_nothing_is_an_error(sample_build, tmp_path, name, 
             read()
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "field"),
-    [
-        ("casino", {"chat_logs": 5}, "[0].chat_logs: "),
-        ("casino", {"chat_logs": [{"text": "x"}]}, "[0].chat_logs[0].id: "),
-        ("casino", {"participant_info": None}, "participant_info is null"),
-        ("duo", {"language": True}, "[0].language: "),
-    ],
-)
+@pytest.mark.parametrize(("name", "change", "field"), [
+    ("casino", {"chat_logs": 5}, "[0].chat_logs: "),
+    ("casino", {"chat_logs": [{"text": "x"}]}, "[0].chat_logs[0].id: "),
+    ("casino", {"participant_info": None}, "participant_info is null"),
+    ("duo", {"language": True}, "[0].language: ")
+])  # fmt: skip
 def test_a_row_of_another_shape_is_an_error_that_names_the_field(folder, name, change, field):
     each = next(dialogues(folder(name)))
     with pytest.raises(ScriptError, match=re.escape(field)):

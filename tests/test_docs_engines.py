@@ -43,14 +43,11 @@ def spark(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("spark")
     options = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.local.dir": str(folder / "local"),
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.ui.enabled": "false",
-    }
+        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g", "spark.local.dir": str(folder / "local"),
+        "spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false"
+    }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
@@ -103,12 +100,9 @@ def read_spark(spark, files, **options):
 
 
 READ = {
-    "duckdb": read_duckdb,
-    "polars": read_polars,
-    "pandas": read_pandas,
-    "pyarrow": read_pyarrow,
-    "dask": read_dask,
-}
+    "duckdb": read_duckdb, "polars": read_polars, "pandas": read_pandas, "pyarrow": read_pyarrow,
+    "dask": read_dask
+}  # fmt: skip
 
 
 @pytest.fixture(params=[*READ, "spark"])

@@ -33,23 +33,20 @@ INTERRUPTED = "interrupted; the same command again does what is left"
 SERVED = "shows them; Ctrl-C ends it"
 
 COMMANDS = {
-    "check": "check cup",
-    "new": "new tea fresh",
-    "fetch": "fetch kettle",
+    "check": "check cup", "new": "new tea fresh", "fetch": "fetch kettle",
     "build": "build casino --sample --build out",
     "build and measure": "build kettle --source source --build out --measure",
     "verify": "verify casino duo --build built",
     "export": "export casino convokit exported --build built",
     "charts": "charts casino drawn --build built",
-    "site": "site casino --build built --output page",
-    "browse": "browse casino --sample --no-open",
+    "site": "site casino --build built --output page", "browse": "browse casino --sample --no-open",
     "tasks": "tasks casino --update tasks.md",
     "score": "score casino deals --baseline people --save-predictions kept.jsonl --build built",
     "sql": "sql select(1) --to asked.csv --build built",
     "publish": "publish casino --repo org/casino --build built",
     "catalogue": "run cosrec catalogue --input raw --output made/catalogue --workers 2 "
-    "--jsonl made/all.jsonl",
-}
+    "--jsonl made/all.jsonl"
+}  # fmt: skip
 STEPWISE = ("made/catalogue/counts.json", "made/catalogue/provenance.json")  # grow by category
 WHOLE = ("out", "page", "exported", "drawn", "fresh")  # appear in one step; else each file does
 

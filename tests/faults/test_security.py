@@ -153,17 +153,13 @@ def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
         text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin.update({pin!r})\n"
         script.write_text(text, encoding="utf-8")
         commands = [
-            ("new", "talks", tmp_path / "datasets"),
-            ("check", "tea"),
-            ("fetch", "tea"),
-            ("build", "tea", *build, "--measure"),
-            ("verify", "tea", *build),
-            ("verify", "casino", "duo", "--build", sample_build),
-            ("show", "tea", *build),
+            ("new", "talks", tmp_path / "datasets"), ("check", "tea"), ("fetch", "tea"),
+            ("build", "tea", *build, "--measure"), ("verify", "tea", *build),
+            ("verify", "casino", "duo", "--build", sample_build), ("show", "tea", *build),
             ("site", "tea", *build, "--output", tmp_path / "site"),
             ("score", "casino", "strategies", "--baseline", "lr-tfidf", "--build", sample_build),
-            ("publish", "tea", *build, "--repo", "org/tea"),
-        ]
+            ("publish", "tea", *build, "--repo", "org/tea")
+        ]  # fmt: skip
         environ = hub.environ(tmp_path, "hf_writes") | {"PARLEY_CACHE": str(tmp_path / "cache")}
         environ |= {"PARLEY_DATASETS": str(tmp_path / "datasets")}
         log = tmp_path / "audit.log"
@@ -176,16 +172,13 @@ def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
 
 BOMBS = {
     "a command": "a: !!python/object/apply:os.system ['touch owned']",
-    "a tag of nobody": "a: !whatever 1",
-    "aliases": "a: &a [x]\nb: *a",
+    "a tag of nobody": "a: !whatever 1", "aliases": "a: &a [x]\nb: *a",
     "billions merged": "a0: &a0 {k: v}\n"
     + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 40)),
-    "itself": "a: &a [*a]",
-    "depth in brackets": "a: " + "[" * 300_000,
-    "depth in dashes": "- " * 300_000,
-    "no date": "a: 2001-99-99",
-    "a long number": "a: " + "9" * 100_000,
-}
+    "itself": "a: &a [*a]", "depth in brackets": "a: " + "[" * 300_000,
+    "depth in dashes": "- " * 300_000, "no date": "a: 2001-99-99",
+    "a long number": "a: " + "9" * 100_000
+}  # fmt: skip
 CARDS = {"two documents": "a: 1\n---\nb: 2", "40 levels": f"a: {'[' * 40 + ']' * 40}"}
 
 

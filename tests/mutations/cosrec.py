@@ -54,10 +54,9 @@ RECORDS = [
         )
     ),
     (
-        f"{_CURATED}intents.jsonl",
-        "[0].CoSRec-Curated_9001[1].intents[0].id",
+        f"{_CURATED}intents.jsonl", "[0].CoSRec-Curated_9001[1].intents[0].id",
         "CoSRec-Curated_9_1_0",
-        rf"9001\[1\]\.intents\[0\]\.id: expected {_INTENT}, found CoSRec-Curated_9_1_0$",
+        rf"9001\[1\]\.intents\[0\]\.id: expected {_INTENT}, found CoSRec-Curated_9_1_0$"
     ),
     ("dataset/raw/conversations.jsonl", "", _and_ids("a", "b"), "in each line, found a, b$"),
     (f"{_CURATED}quality.jsonl", "", _and_ids(), "in each line, found none$"),
@@ -66,10 +65,8 @@ RECORDS = [
     (f"{_CROWD}keywords.jsonl", "", _and("CoSRec-Crowd_9002", {}), "9002: expected no line, as in"),
     (f"{_CROWD}profiles.jsonl", "", _and("CoSRec-Crowd_9002", {}), "9002: expected no line, as in"),
     (
-        f"{_CROWD}profiles.jsonl",
-        "[1].CoSRec-Crowd_9003.A9",
-        "Likes tea.",
-        r"CoSRec-Crowd_9003\.A9: expected a user that keywords.jsonl has",
+        f"{_CROWD}profiles.jsonl", "[1].CoSRec-Crowd_9003.A9", "Likes tea.",
+        r"CoSRec-Crowd_9003\.A9: expected a user that keywords.jsonl has"
     ),
     *(
         (
@@ -83,8 +80,8 @@ RECORDS = [
             ([5], f"{_OFF}5"),
             ([0, 0], r"\[1\].utterance: expected each utterance once, found 0"),
         )
-    ),
-]
+    )
+]  # fmt: skip
 
 OPTIONAL = r"CoSRec-\w+(\.A\w+)?"  # what a file holds is named by ids
 
