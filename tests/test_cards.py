@@ -49,23 +49,16 @@ def test_the_card_of_a_build_is_its_own_one_completed(tea):
     assert front["size_categories"] == ["1K<n<10K"]  # of the build
     large = {"dialogues": {"train": {"rows": 10**9}}}
     assert determined(tea, large)["size_categories"] == ["1B<n<10B"]
-    assert front["configs"] == [
-        {
-            "config_name": "dialogues",
-            "default": True,
-            "data_files": [{"split": "train", "path": "dialogues/train-*.parquet"}],
-        }
-    ]
+    data_files = [{"split": "train", "path": "dialogues/train-*.parquet"}]
+    config = {"config_name": "dialogues", "default": True, "data_files": data_files}
+    assert front["configs"] == [config]
     (info,) = front["dataset_info"]
     assert [each["name"] for each in info.pop("features")] == ["id", "turns", "rating"]
     assert info == {
-        "config_name": "dialogues",
-        "description": "Digests of the rows: train 0",
-        "license": "cc-by-4.0",
+        "config_name": "dialogues", "description": "Digests of the rows: train 0",
         "splits": [{"name": "train", "num_bytes": 20, "num_examples": 1234}],
-        "download_size": 10,
-        "dataset_size": 20,
-    }
+        "license": "cc-by-4.0", "download_size": 10, "dataset_size": 20,
+    }  # fmt: skip
     own = tea.read_card()
     assert renewed_card(tea) == own
     assert prose(body) == prose(parse(own, "here")[1])
@@ -142,10 +135,8 @@ def test_the_row_is_the_first_of_the_sample_shortened(tea):
 
 def test_fields_are_told_once():
     id_ = Field(str, "the dialogue")
-    person = {
-        "age": Field((int, None), "age when asked", "years"),
-        "svo": Field({"b", "a"}, "type"),
-    }
+    age, svo = Field((int, None), "age when asked", "years"), Field({"b", "a"}, "type")
+    person = {"age": age, "svo": svo}
     file = File(
         "a.json",
         {"id": id_, "who": {"one": person, "two": person}, "said": Field({str: [str]}, "texts")},
@@ -179,10 +170,8 @@ def test_fields_are_told_once():
         ("`said[].key`", "string", "", "upstream's key"),
         ("`said[].value`", "list of string", "", "its value"),
     ]
-    assert (more.elsewhere, more.rows) == (
-        {"dialogues": ["id"]},
-        [("`n`", "ClassLabel", "yes", "it; one of `bad`, `good`")],
-    )
+    assert more.elsewhere == {"dialogues": ["id"]}
+    assert more.rows == [("`n`", "ClassLabel", "yes", "it; one of `bad`, `good`")]
 
 
 def test_a_column_is_within_no_other_that_its_name_begins_with():
@@ -255,17 +244,14 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     assert {line.count("|") for line in rows} == {6}  # as Markdown counts them
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),  # test_security.py puts odd values at every place
-    [
-        *((text, None) for text in ("<<<<<<< ours\n{}", "[" * 100_000, '{"a": "1", "a": "2"}')),
-        ('{"version": "1", "splits": {}}', ".figures"),
-        (
-            '{"version": "1", "splits": {}, "figures": {"f": {"measured": null, "verdict": "x"}}}',
-            ".figures.f.measured",
-        ),
-    ],
-)
+FIRST = '{"version": "1", "splits": {}'
+
+
+@pytest.mark.parametrize(("text", "place"), [  # test_security.py puts odd values at every place
+    *((text, None) for text in ("<<<<<<< ours\n{}", "[" * 100_000, '{"a": "1", "a": "2"}')),
+    (f"{FIRST}}}", ".figures"),
+    (f'{FIRST}, "figures": {{"f": {{"measured": null, "verdict": "x"}}}}}}', ".figures.f.measured"),
+])  # fmt: skip
 def test_a_damaged_measured_json_is_an_error_that_names_it(tmp_path, text, place):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(OutputError) as error:

@@ -18,10 +18,8 @@ SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-
 ITEMS = ["Food", "Water", "Firewood"]
 SIDES = ["mturk_agent_1", "mturk_agent_2"]
 _SCALE = "Extremely dis{0}|Slightly dis{0}|Undecided|Slightly {0}|Extremely {0}"  # from the lowest
-SCALES = {
-    "satisfaction": _SCALE.format("satisfied").split("|"),
-    "likeness": _SCALE.format("like").split("|"),
-}
+SCALES = {"satisfaction": "satisfied", "likeness": "like"}
+SCALES = {name: _SCALE.format(word).split("|") for name, word in SCALES.items()}
 WORTH = {"High": 5, "Medium": 4, "Low": 3}
 
 
@@ -143,16 +141,14 @@ def test_deals(built, scored):
     share_of_most, fairness = map(mean, zip(*deals, strict=True))
     gained = list(zip(SIDES, zip(*(got for got, _ in games), strict=True), strict=True))
     due = {
-        "deals": len(deals) / len(games),
-        "walk_aways": 1 - len(deals) / len(games),
+        "deals": len(deals) / len(games), "walk_aways": 1 - len(deals) / len(games),
         "points": {side: mean(each) for side, each in gained},
         "median_points": {side: median(each) for side, each in gained},
         "below_walk_away": {side: mean(n < 5 for n in each) for side, each in gained},
         "joint_points": mean(sum(got) for got, _ in games),
-        "pareto_optimal": mean(optimal for _, optimal in games),
-        "share_of_most": share_of_most,
-        "fairness": fairness,
-    }
+        "pareto_optimal": mean(optimal for _, optimal in games), "share_of_most": share_of_most,
+        "fairness": fairness
+    }  # fmt: skip
     same({name: found.metrics[name] for name in due}, due)
     assert found.counts == {"scenarios": len(games), "deals": len(deals)}
 

@@ -22,37 +22,27 @@ CASES = {
     "a list or null": (([{"a?": str}], None), [{"a": "string"}], [(None, None), ([], [])]),
     "an optional key": (
         {"a?": str, "b?": {"c?": int}}, {"a": "string", "b": {"c": "int64"}},
-        [
-            ({}, {"a": None, "b": None}), ({"a": "x"}, {"a": "x", "b": None}),
-            ({"b": {}}, {"a": None, "b": {"c": None}}),
-            ({"b": {"c": 0}}, {"a": None, "b": {"c": 0}}),
-        ],
+        [({}, {"a": None, "b": None}), ({"a": "x"}, {"a": "x", "b": None}),
+         ({"b": {}}, {"a": None, "b": {"c": None}}), ({"b": {"c": 0}}, {"a": None, "b": {"c": 0}})],
     ),
     "objects told apart by a value": (
         ({"who": {"bot"}, "model": (str, None)}, {"who": {"human"}, "age?": int}),
         {"who": "string", "model": "string", "age": "int64"},
-        [
-            ({"who": "bot", "model": None}, {"who": "bot", "model": None, "age": None}),
-            ({"who": "human"}, {"who": "human", "model": None, "age": None}),
-            ({"who": "human", "age": 3}, {"who": "human", "model": None, "age": 3}),
-        ],
+        [({"who": "bot", "model": None}, {"who": "bot", "model": None, "age": None}),
+         ({"who": "human"}, {"who": "human", "model": None, "age": None}),
+         ({"who": "human", "age": 3}, {"who": "human", "model": None, "age": 3})],
     ),
     "objects told apart by their keys": (
         ({"deal": {"a": int}}, {"answer": LABELS}, {}),
         {"deal": {"a": "int64"}, "answer": "string"},
-        [
-            ({}, {"deal": None, "answer": None}),
-            ({"deal": {"a": 1}}, {"deal": {"a": 1}, "answer": None}),
-            ({"answer": "bad"}, {"deal": None, "answer": "bad"}),
-        ],
+        [({}, {"deal": None, "answer": None}), ({"answer": "bad"}, {"deal": None, "answer": "bad"}),
+         ({"deal": {"a": 1}}, {"deal": {"a": 1}, "answer": None})],
     ),
     "lists of different objects": (
         ([{"a": str}], [{"b": int, "c": {"d": str}}]),
         [{"a": "string", "b": "int64", "c": {"d": "string"}}],
-        [
-            ([{"a": "x"}], [{"a": "x", "b": None, "c": None}]),
-            ([{"b": 1, "c": {"d": "y"}}], [{"a": None, "b": 1, "c": {"d": "y"}}]),
-        ],
+        [([{"a": "x"}], [{"a": "x", "b": None, "c": None}]),
+         ([{"b": 1, "c": {"d": "y"}}], [{"a": None, "b": 1, "c": {"d": "y"}}])],
     ),
     "any keys in one, absent from the other": (
         ({"a": {str: int}}, {"b?": str}),
@@ -85,8 +75,7 @@ def test_features_rows_and_records_of(name):
         assert parse({"field": shape}).fits(record)
         row = made.to_row(record) if made.to_row else record
         assert row == {"field": stands}
-        back = made.to_record(row) if made.to_record else row
-        assert back == record
+        assert (made.to_record(row) if made.to_record else row) == record
         assert record == {"field": value}, "the record was changed"
 
 

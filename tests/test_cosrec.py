@@ -106,12 +106,10 @@ def test_what_a_file_lacks_is_null_and_what_is_empty_is_not(copy, name):
 # Judgments and prompts --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["", "q 0 d 1", "q\t0\td", "q\t0\td\t", "\t0\td\t1", "q\t0\t\t1", "q\t1\td\t1", "q\t0\td\t3",
-     "q\t0\td\t01", "q\t0\td\t1\r", "q#\t0\td\t1", "q\t0\td\t1\t", "q#a\t0\td\t1",
-     "q\t0\td\t\u0661"],
-)  # fmt: skip
+@pytest.mark.parametrize("line", [
+    "", "q 0 d 1", "q\t0\td", "q\t0\td\t", "\t0\td\t1", "q\t0\t\t1", "q\t1\td\t1", "q\t0\td\t3",
+    "q\t0\td\t01", "q\t0\td\t1\r", "q#\t0\td\t1", "q\t0\td\t1\t", "q#a\t0\td\t1", "q\t0\td\t\u0661"
+])  # fmt: skip
 def test_a_malformed_judgment_names_its_line(copy, line):
     path = copy / "dataset/curated/qrels.qrels"
     path.write_bytes(path.read_bytes() + line.encode() + b"\n")
@@ -119,14 +117,11 @@ def test_a_malformed_judgment_names_its_line(copy, line):
         records(copy, "qrels", "curated")
 
 
-@pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        ("CoSRec-Curated_9001_0_7#0", "9001_0_7#0"),
-        ("CoSRec-Curated_9001_0_0", "9001_0_0"),  # of a recommendation, without a user
-        ("CoSRec-Curated_9009_0_0", "9009: "),
-    ],
-)
+@pytest.mark.parametrize(("query", "named"), [
+    ("CoSRec-Curated_9001_0_7#0", "9001_0_7#0"),
+    ("CoSRec-Curated_9001_0_0", "9001_0_0"),  # of a recommendation, without a user
+    ("CoSRec-Curated_9009_0_0", "9009: "),
+])  # fmt: skip
 def test_a_judgment_without_intent_is_refused_of_queries(copy, query, named):
     path = copy / "dataset/curated/qrels.qrels"
     path.write_text(path.read_text() + f"{query}\t0\td\t1\n")
@@ -156,17 +151,14 @@ def test_the_text_of_a_query_is_the_longest_formulation(variants, text):
     assert (row["text"], row["variants"]) == (text, variants)
 
 
-@pytest.mark.parametrize(
-    ("text", "messages", "turns"),
-    [
-        ("U: Hi\nS: Yes", [("user", "Hi"), ("assistant", "Yes")], [[0], [1]]),
-        ("U: a\nU: b\nS: c\nS:\nS: d\nU: e",
-         [("user", "a\nb"), ("assistant", "c\n\nd"), ("user", "e")], [[0, 1], [2, 3, 4], [5]]),
-        ("S: a\nS: b\nU: c",
-         [("user", "<start>"), ("assistant", "a\nb"), ("user", "c")], [[], [0, 1], [2]]),
-        ("U: a\nb", [("user", "a\nb")], [[0]]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "messages", "turns"), [
+    ("U: Hi\nS: Yes", [("user", "Hi"), ("assistant", "Yes")], [[0], [1]]),
+    ("U: a\nU: b\nS: c\nS:\nS: d\nU: e",
+     [("user", "a\nb"), ("assistant", "c\n\nd"), ("user", "e")], [[0, 1], [2, 3, 4], [5]]),
+    ("S: a\nS: b\nU: c",
+     [("user", "<start>"), ("assistant", "a\nb"), ("user", "c")], [[], [0, 1], [2]]),
+    ("U: a\nb", [("user", "a\nb")], [[0]]),
+])  # fmt: skip
 def test_a_chat_alternates_and_knows_its_turns(text, messages, turns):
     (row,) = configs["messages"].rows([record(text)])
     assert row["dialogue_id"] == "c"
@@ -190,12 +182,11 @@ def test_intents_stand_beside_the_users_turns(copy):
     assert ratings.columns == ("mean", "1", "2", "3", "4", "5")
     assert dict(ratings.rows)["fluency"] == ("4.2", "4", "5", "4", "4", "4")
     curated = lay_out(by_id(rows(copy, "curated"))["CoSRec-Curated_9001"])
-    assert curated.turns[0].notes == (
-        Note("recommendation", "intent", "pot for baking bread with a crisp crust"),
-    )
-    assert curated.turns[2].notes == (
-        Note("search", "intent", "why does steam give a crisp crust when baking bread"),
-    )
+    (recommendation,), (search,) = (curated.turns[n].notes for n in (0, 2))
+    due = "pot for baking bread with a crisp crust"
+    assert recommendation == Note("recommendation", "intent", due)
+    due = "why does steam give a crisp crust when baking bread"
+    assert search == Note("search", "intent", due)
     assert curated.turns[6].notes[1].detail.startswith("B0INVENT01 · reviews")
     assert [label for label, _ in curated.after].count("profile") == 2
 
@@ -211,8 +202,5 @@ def test_a_query_is_laid_out_with_the_judged_documents(copy):
     (card,) = user.judged
     (pool,) = card.pools
     assert (user.part_of, pool.name) == ("CoSRec-Curated_9002", "user 1")
-    assert list(pool.grades) == [
-        ("highly relevant", ("b0invent13",)),
-        ("partially relevant", ("B0INVENT11",)),
-        ("not relevant", ("B0INVENT12",)),
-    ]
+    due = {"highly": "b0invent13", "partially": "B0INVENT11", "not": "B0INVENT12"}
+    assert list(pool.grades) == [(f"{grade} relevant", (id,)) for grade, id in due.items()]

@@ -70,18 +70,15 @@ def test_measures_are_the_means_of_trec_evals(built):
     assert found.metrics["search"]["judged"] != found.metrics["search"]["P@10"]
 
 
-@pytest.mark.parametrize(
-    ("scores", "order"),
-    [
-        ({"a": 1.0, "b": 2.0, "c": 3.0}, "cba"),
-        ({"a": 1.0, "c": 1.0, "b": 1.0}, "cba"),
-        ({"B": 1.0, "a": 1.0, "é": 1.0}, "éaB"),  # by bytes
-        ({"a": 1.00000002, "b": 1.00000001}, "ba"),  # the same in 32 bits
-        ({"a": 2.0000002, "b": 2.0}, "ab"),
-        ({"a": 1e300, "b": 1e39, "c": 3.0}, "bac"),  # too large for 32 bits
-        ({"a": -1.0, "b": -0.0, "c": 0.0}, "cba"),
-    ],
-)
+@pytest.mark.parametrize(("scores", "order"), [
+    ({"a": 1.0, "b": 2.0, "c": 3.0}, "cba"),
+    ({"a": 1.0, "c": 1.0, "b": 1.0}, "cba"),
+    ({"B": 1.0, "a": 1.0, "é": 1.0}, "éaB"),  # by bytes
+    ({"a": 1.00000002, "b": 1.00000001}, "ba"),  # the same in 32 bits
+    ({"a": 2.0000002, "b": 2.0}, "ab"),
+    ({"a": 1e300, "b": 1e39, "c": 3.0}, "bac"),  # too large for 32 bits
+    ({"a": -1.0, "b": -0.0, "c": 0.0}, "cba"),
+])  # fmt: skip
 def test_scores_decide_the_order_as_in_trec_eval(built, scores, order):
     pytrec_eval = importlib.import_module("pytrec_eval")
     run = {("q", document): {"score": value} for document, value in scores.items()}

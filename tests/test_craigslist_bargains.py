@@ -16,9 +16,7 @@ from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined
 
 DATASET = get("craigslist_bargains")
-SAMPLE = {
-    path.name: json.loads(path.read_bytes()) for path in sorted(DATASET.sample.glob("*.json"))
-}
+SAMPLE = {path.name: json.loads(path.read_bytes()) for path in DATASET.sample.glob("*.json")}
 
 CONFIGS = DATASET.configs
 NEGOTIATIONS = CONFIGS["negotiations"]
@@ -43,10 +41,8 @@ def test_defaults_of_the_old_schema(sample):
         ({"intent": "insist", "price": 7}, "insist", 7.0),
     ):
         record["events"] = [{**record["events"][0], "metadata": act}]
-        assert view("dialogues", [record])[0]["dialogue_acts"] == {
-            "intent": [intent],
-            "price": [price],
-        }
+        (row,) = view("dialogues", [record])
+        assert row["dialogue_acts"] == {"intent": [intent], "price": [price]}
     acts = view("dialogues", [unparsed])[0]["dialogue_acts"]  # whose events lack the key
     assert {*zip(acts["intent"], acts["price"], strict=True)} == {("", -1.0)}
     buyer, seller = record["scenario"]["kbs"]
@@ -89,16 +85,12 @@ def test_transcripts(sample):
     tool = DATASET.transcript
     bare, shown = (tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][n])) for n in (1, 2))
     assert shown.before[1:] == [("list price", "$950")]
-    assert {side: facts[0] for side, facts in shown.sides.items()} == {
-        "buyer": ("target", "$665"),
-        "seller": ("target", "$950"),
-    }
+    due = {"buyer": ("target", "$665"), "seller": ("target", "$950")}
+    assert {side: facts[0] for side, facts in shown.sides.items()} == due
     assert (shown.turns[0].speaker, shown.turns[0].notes) == ("seller", (Note("intro", "act"),))
     assert shown.turns[6].notes == (Note("counter-price", "act", "$849.99"),)
-    assert [(t.text, t.action, t.terms) for t in shown.turns[-2:]] == [
-        ("offers $700", True, (("price", "$700"),)),
-        ("rejects", True, ()),
-    ]
+    due = [("offers $700", True, (("price", "$700"),)), ("rejects", True, ())]
+    assert [(t.text, t.action, t.terms) for t in shown.turns[-2:]] == due
     assert shown.after == [("deal", "no"), ("final offer", "$700")]
     # without a price or an offer
     assert bare.turns[0].notes == ()

@@ -52,13 +52,9 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     commit = f"https://a.b/o/r/{GIT}/main/c"  # with a folder of this name
     here = file("b.json", url=commit, mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
     there = file()
-    made = builder(
-        CONFIGS=[
-            config(splits={"train": [there], "dev.hard": [folder(files=None)]}),
-            view(key=(), licence="mit"),
-            view("files", of="", splits={"train": [here]}, columns={"label": LABEL}, key="label"),
-        ]
-    )
+    dialogues = config(splits={"train": [there], "dev.hard": [folder(files=None)]})
+    files = view("files", of="", splits={"train": [here]}, columns={"label": LABEL}, key="label")
+    made = builder(CONFIGS=[dialogues, view(key=(), licence="mit"), files])
     assert issubclass(made, datasets.GeneratorBasedBuilder)
     assert [each.name for each in made.BUILDER_CONFIGS] == ["dialogues", "view", "files"]
     assert made.DEFAULT_CONFIG_NAME == "dialogues"

@@ -179,25 +179,22 @@ ASKING = ["What", "when", "where", "why", "which", "who", "whose", "how", "do", 
 ASKING += ["are", "is", "would", "will", "can", "could", "any"]
 
 
-@pytest.mark.parametrize(
-    ("tags", "texts"),
-    [
-        ([], ("", "It is clean", "it is? yes", "it is what", "this", "nothing", "ok sure")),
-        ([], ("The Lowest", "lower", "i can do that!", "ok ", "so ok", "We have a deal.")),
-        ([], ("so, we have a deal",)),
-        (["question"], ("it is?", *(f"{word} it" for word in ASKING))),
-        (["greeting"], ("Hiya", "well hi you", "a Hello", "a hey you", "a howdy you")),
-        (["greeting"], ("I am INTERESTED IN it", "so How are you")),
-        (["negative"], ("no", "It's not", "I can't", "I cannot")),
-        (["vague-price"], ("the lowest", "highest", "I go lower", "I go higher")),
-        (["vague-price"], ("that's too high", "that's too low")),  # of small letters alone
-        (["question", "vague-price"], ("can you come down",)),
-        (["agree"], ("That works!!", "great.", "Great, thanks.!", "ok", "OKAY..", "Deal!")),
-        (["agree"], ("i can do that.", "we have a deal then")),
-        (["question", "greeting", "negative", "vague-price"], ("Hi, is it not too low?",)),
-        (["question", "negative", "price", "has_price"], ("$50, no?",)),
-    ],
-)
+@pytest.mark.parametrize(("tags", "texts"), [
+    ([], ("", "It is clean", "it is? yes", "it is what", "this", "nothing", "ok sure")),
+    ([], ("The Lowest", "lower", "i can do that!", "ok ", "so ok", "We have a deal.")),
+    ([], ("so, we have a deal",)),
+    (["question"], ("it is?", *(f"{word} it" for word in ASKING))),
+    (["greeting"], ("Hiya", "well hi you", "a Hello", "a hey you", "a howdy you")),
+    (["greeting"], ("I am INTERESTED IN it", "so How are you")),
+    (["negative"], ("no", "It's not", "I can't", "I cannot")),
+    (["vague-price"], ("the lowest", "highest", "I go lower", "I go higher")),
+    (["vague-price"], ("that's too high", "that's too low")),  # of small letters alone
+    (["question", "vague-price"], ("can you come down",)),
+    (["agree"], ("That works!!", "great.", "Great, thanks.!", "ok", "OKAY..", "Deal!")),
+    (["agree"], ("i can do that.", "we have a deal then")),
+    (["question", "greeting", "negative", "vague-price"], ("Hi, is it not too low?",)),
+    (["question", "negative", "price", "has_price"], ("$50, no?",)),
+])  # fmt: skip
 def test_tags(tags, texts):
     assert {text: last_act((BUYER, text)).tags for text in texts} == dict.fromkeys(texts, tags)
 

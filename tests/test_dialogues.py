@@ -188,12 +188,11 @@ def test_a_row_whose_id_names_nothing_is_an_error(sample_build, tmp_path, name, 
     for file in (build / config).glob("train-*.parquet"):
         retable(file, lambda table: table.drop("dialogue_id").append_column(place, [ids(table)]))
     built = find_folder(tmp_path, get(name))
-    for read in (
-        lambda: find_dialogue(built.dataset, None, built, ""),
-        lambda: [*dialogues(built)],
-    ):
-        with pytest.raises(OutputError, match=rf"{config}/train\[0\]\.dialogue_id: "):
-            read()
+    message = rf"{config}/train\[0\]\.dialogue_id: "
+    with pytest.raises(OutputError, match=message):
+        find_dialogue(built.dataset, None, built, "")
+    with pytest.raises(OutputError, match=message):
+        list(dialogues(built))
 
 
 @pytest.mark.parametrize(("name", "change", "field"), [

@@ -111,11 +111,9 @@ def test_correlations_are_those_of_scipy(built):
     scores = dict(zip((row["dialogue_id"] for row in rows), (3, 1.5, 2), strict=True))
     found = agreement(built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness")
     pair = list(scores.values()), [row["subjective_evaluation"]["engagingness"] for row in rows]
-    assert found.metrics["person"]["en wow"] == {
-        "pearson": pytest.approx(stats.pearsonr(*pair).statistic, abs=1e-12),
-        "spearman": pytest.approx(stats.spearmanr(*pair).statistic, abs=1e-12),
-        "kendall": pytest.approx(stats.kendalltau(*pair).statistic, abs=1e-12),
-    }
+    of = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    due = {name: pytest.approx(each(*pair).statistic, abs=1e-12) for name, each in of.items()}
+    assert found.metrics["person"]["en wow"] == due
     assert found.metrics["person"].keys() == {"en wow", "ja wow"}  # ed has no such aspect
     assert found.counts["dialogues"] == 5
 
@@ -133,7 +131,7 @@ def test_scores_that_are_nearly_the_same_have_ranks():
     pytest.importorskip("scipy", reason="it is in the extra `tasks`")
     correlations = dataset.load_module("tasks").agreement.correlations
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
-    metrics = correlations([(number, rating) for number, rating in enumerate(ratings)])
+    metrics = correlations([*enumerate(ratings)])
     near = correlations([(1e15 + number, rating) for number, rating in enumerate(ratings)])
     why = Undefined("the scores are apart by hardly more than rounding")
     assert near == metrics | {"pearson": why}
@@ -147,8 +145,7 @@ def test_a_score_beyond_reckoning_is_refused(built):
 def test_the_others_rate_some_dialogues_alone(built):
     found = agreement(built, lambda row: int(row["dialogue_id"]))
     assert found.counts["rated by the others"] == 4  # one of each group
+    why = Undefined("one dialogue alone has ratings")
+    due = {"pearson": why, "spearman": why, "kendall": why}
     for group in ("en ed", "en wow", "ja ed", "ja wow"):
-        why = Undefined("one dialogue alone has ratings")
-        assert found.metrics["others"][group] == dict.fromkeys(
-            ("pearson", "spearman", "kendall"), why
-        )
+        assert found.metrics["others"][group] == due
