@@ -113,24 +113,18 @@ def test_load_takes_the_splits_of_a_partial_build_and_names_all_places(tmp_path,
     for split in ("train", None):
         with pytest.raises(SourceError) as caught:
             parley.load(dataset.name, split=split)
-        places = [
-            str(Path("build") / dataset.name),
-            str(tmp_path / "cache" / "built" / dataset.version / dataset.name),
-            str(upstream / dataset.name / "train.json"),
-        ]
-        found = [problem.place for problem in caught.value.problems]
-        assert [place for place in found if place in places] == places
+        cached = tmp_path / "cache" / "built" / dataset.version / dataset.name
+        tried = (f"build/{dataset.name}", str(cached), f"{upstream}/{dataset.name}/train.json")
+        places = (problem.place for problem in caught.value.problems)
+        assert (*(place for place in places if place in tried),) == tried
 
 
 def test_load_takes_upstream_files_by_one_rule(no_upstream, tmp_path, monkeypatch):
     shutil.copytree(tmp_path / "cache" / "tea", tmp_path / "elsewhere" / "tea")
     no_upstream()
-    for variable, given, error in (
-        ("", None, SourceError),
-        ("nowhere", None, UsageError),
-        ("elsewhere", "absent", UsageError),
-    ):
+    for variable, given in (("", None), ("nowhere", None), ("elsewhere", "absent")):
         monkeypatch.setenv("PARLEY_SOURCE", variable)
+        error = UsageError if variable else SourceError
         with pytest.raises(error, match=given or variable or None):
             parley.load("tea", source=given)
     for variable, given in (("nowhere", "elsewhere"), ("elsewhere", None)):

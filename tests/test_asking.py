@@ -252,15 +252,9 @@ def read_price(scenario, role, terms):
 
 
 GAME = Playing(
-    "1",
-    ("buyer", "seller"),
-    lambda built: (),
-    lambda scenario, role: f"You are {role}.",
-    read_price,
-    lambda scenario, price: {},
-    agreed="price",
-    agents={},
-)
+    "1", ("buyer", "seller"), lambda built: (), lambda scenario, role: f"You are {role}.",
+    read_price, lambda scenario, price: {}, agreed="price", agents={},
+)  # fmt: skip
 
 
 def after(*turns, limit=6):

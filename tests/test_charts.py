@@ -52,8 +52,7 @@ def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):
             content = (tmp_path / "charts" / name).read_bytes()
             assert len(content) < 60_000  # of a word of 100 kB
             tags = {each.tag.rpartition("}")[2] for each in ElementTree.fromstring(content).iter()}
-            drawn = {"rect", "text", "g"}
-            assert tags <= {"svg", "title", "desc", "style", *drawn}
+            assert tags <= {"svg", "title", "desc", "style", "rect", "text", "g"}
 
 
 def charts_of(number):
@@ -90,10 +89,8 @@ def test_the_counts_are_those_of_the_parquet(sample_build):
     assert shown | labels == shown
     cosrec = open_folder(sample_build / "cosrec")
     qrels = Counter((row["query_id"], row["relevance"]) for row in cosrec.rows("qrels"))
-    bars = {
-        bar.label: bar.values
-        for bar in build_charts.counts_of(cosrec).charts()["grades-by-query"].bars
-    }
+    chart = build_charts.counts_of(cosrec).charts()["grades-by-query"]
+    bars = {bar.label: bar.values for bar in chart.bars}
     assert bars == {query: tuple(qrels[query, grade] for grade in (2, 1, 0)) for query, _ in qrels}
 
 

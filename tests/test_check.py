@@ -66,17 +66,13 @@ def questions(data):
 
 
 SPEAKER = Task(
-    summary="who speaks",
-    evaluated_on="all turns",
-    configs=("dialogues",),
+    summary="who speaks", evaluated_on="all turns", configs=("dialogues",), key=("id", "turn"),
     fields={"id": "the dialogue", "turn": "from 0", "speaker": "who"},
     shape={"id": str, "turn": int, "speaker": {"customer", "clerk"}},
-    key=("id", "turn"),
     example={"id": "s1", "turn": 0, "speaker": "clerk"},
     metrics={"right": "the share of right answers", "by": "the same"},
     asking=Asking("1", questions, reader(speaker=one_of(["customer", "clerk"]))),
-    gold=gold,
-    score=score,
+    gold=gold, score=score,
     baselines={"clerk": lambda data: (dict(zip(KEY, key), speaker="clerk") for key in gold(data))},
 )
 KEY, TASKS = SPEAKER.key, {"speaker": SPEAKER}
