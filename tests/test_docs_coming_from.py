@@ -21,12 +21,9 @@ def old_layout(record):
     """Return a row of the old dataset: no id, and "" for what `task_data` lacks."""
     nothing = dict.fromkeys(("Food", "Firewood", "Water"), "")
     filled = {"data": "", "issue2youget": nothing, "issue2theyget": nothing}
-    chat = [
-        {**entry, "task_data": {**filled, **entry["task_data"]}} for entry in record["chat_logs"]
-    ]
-    return {key: value for key, value in record.items() if key != "dialogue_id"} | {
-        "chat_logs": chat
-    }
+    chat = [entry | {"task_data": filled | entry["task_data"]} for entry in record["chat_logs"]]
+    kept = {key: value for key, value in record.items() if key != "dialogue_id"}
+    return kept | {"chat_logs": chat}
 
 
 OLD = [old_layout(record) for record in RECORDS]
@@ -83,9 +80,8 @@ def test_annotations_shift_after_a_deal(new):
     assert zipped != right
     assert {text for text, _ in zipped} & DEALS
     names = new["utterances"].features["annotations"].feature.names
-    joined = [
-        (row["text"], {names[label] for label in row["annotations"]}) for row in new["labelled"]
-    ]
+    rows = new["labelled"]
+    joined = [(row["text"], {names[label] for label in row["annotations"]}) for row in rows]
     assert joined == [(text, set(labels.split(",")) - {""}) for text, labels in right]
 
 
@@ -104,10 +100,9 @@ def test_an_index_is_no_id(new):
         found = new["by_id"].get(index)
         assert found is None or found["chat_logs"][0]["text"] != row["chat_logs"][0]["text"]
     for record in RECORDS:
-        row = new["by_id"][record["dialogue_id"]]
-        assert [entry["text"] for entry in row["chat_logs"]] == [
-            entry["text"] for entry in record["chat_logs"]
-        ]
+        chats = (each["chat_logs"] for each in (new["by_id"][record["dialogue_id"]], record))
+        one, other = ([entry["text"] for entry in chat] for chat in chats)
+        assert one == other
 
 
 def test_no_annotation_is_no_label(new):

@@ -142,10 +142,8 @@ def q3(up):
 
 
 def q4(up):
-    more, less = (
-        up.pairs.points > up.pairs.points_of_other,
-        up.pairs.likes < up.pairs.likes_of_other,
-    )
+    more = up.pairs.points > up.pairs.points_of_other
+    less = up.pairs.likes < up.pairs.likes_of_other
     return [((more & less).sum(),)]
 
 
@@ -304,9 +302,8 @@ def q29(up):
 def q30(up):
     agreed = up.sides.groupby("id").worth.count() > 0
     ends = up.bargains.groupby("part").deal.agg(["size", "mean"]).itertuples(name=None)
-    return [("casino", "train", len(agreed), agreed.mean())] + [
-        ("craigslist_bargains", *each) for each in ends
-    ]
+    of_bargains = (("craigslist_bargains", *each) for each in ends)
+    return [("casino", "train", len(agreed), agreed.mean()), *of_bargains]
 
 
 def q31(up):

@@ -31,15 +31,10 @@ def test_a_deal_is_worth_its_points_to_agent_1_and_an_invalid_offer_those_of_a_w
         worth = {order[level]: points for level, points in row["points"].items()}
         assert points == worth["Food"] + 2 * worth["Water"] + 2 * worth["Firewood"]
         assert isinstance(points, float)
-    for text in (
-        "I take everything!",
-        "[Offer: Food=3 Water=3 Firewood=3]",  # nothing for agent 2, who walks away
-        "[Offer: Food=4 Water=0 Firewood=0]",
-        "[Offer: Food=1 Water=1]",
-        "[Accept]",
-        "[Walk-Away]",
-        "",
-    ):
+    # the first leaves nothing for agent 2, who walks away
+    offers = ("Food=3 Water=3 Firewood=3", "Food=4 Water=0 Firewood=0", "Food=1 Water=1")
+    others = ("I take everything!", "[Accept]", "[Walk-Away]", "")
+    for text in (*(f"[Offer: {offer}]" for offer in offers), *others):
         assert (text, rewards(text)) == (text, [5.0] * len(rows))
 
 

@@ -30,12 +30,8 @@ quick = settings(max_examples=300, deadline=None, derandomize=True, database=Non
 
 keys = st.sampled_from("abc")
 any_text = st.text(st.characters(exclude_categories=()), max_size=5)  # lone surrogates too
-numbers = st.one_of(
-    st.integers(-3, 3),
-    st.sampled_from([2**31 - 1, 2**31, -(2**63), 2**63, 2**53 + 1, 10**400]),
-    st.floats(width=32),
-    st.floats(),
-)
+numbers = st.integers(-3, 3) | st.floats(width=32) | st.floats()
+numbers |= st.sampled_from([2**31 - 1, 2**31, -(2**63), 2**63, 2**53 + 1, 10**400])
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), numbers, any_text),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
@@ -46,11 +42,9 @@ DECEPTIVE = {
     bool: [False, 0, 1, "true", None],
     int: [3, True, 1.0, "1", 2**31, -(2**31) - 1, 2**63, -(2**63) - 1, 10**400, None],
     float: [1, True, "1.0", 0.1, 1e300, math.nan, math.inf, None],
-    str: ["z", 1, b"a", "\ud83d", ["a"], None],
-    list: [(), ("a",), {}, "a", None],
-    dict: [[], "a", None],
-    type(None): [False, 0, "", "null", [], {}],
-}
+    str: ["z", 1, b"a", "\ud83d", ["a"], None], list: [(), ("a",), {}, "a", None],
+    dict: [[], "a", None], type(None): [False, 0, "", "null", [], {}]
+}  # fmt: skip
 
 
 @st.composite
@@ -105,17 +99,12 @@ def objects(inner):
 
 
 def shapes_of(leaves):
-    return st.recursive(
-        leaves,
-        lambda inner: st.one_of(
-            inner.map(lambda shape: [shape]),
-            inner.map(lambda shape: (shape, None)),
-            st.tuples(inner, inner),
-            objects(inner),
-            st.tuples(objects(inner), objects(inner)),
-        ),
-        max_leaves=5,
-    )
+    def wider(inner):
+        lists = inner.map(lambda shape: [shape]) | inner.map(lambda shape: (shape, None))
+        pairs = st.tuples(inner, inner) | st.tuples(objects(inner), objects(inner))
+        return lists | pairs | objects(inner)
+
+    return st.recursive(leaves, wider, max_leaves=5)
 
 
 CLOSED = [frozenset({"x", "y"}), frozenset({1, 2}), frozenset({True})]
@@ -250,28 +239,24 @@ def test_rows_come_back_from_arrow_as_they_were_or_are_refused(value):
 # What is declared -------------------------------------------------------------------------
 
 FILE = File("a.txt", str, url="https://example.org/1.0/a.txt", sha256="0" * 64)
+SPLITS = {"train": [FILE]}
 
 
 def same(records):
     return [*records]
 
 
+def joined(shape):
+    return Config("c", "all", SPLITS, records=iter, unjoin=iter, shape=shape, key=())
+
+
 MADE = {  # ways in which a script makes values of a shape, which become rows
-    "a view": lambda shape, values: view("all", shape, splits={"train": [FILE]}, key=())(same),
-    "joined records": lambda shape, values: Config(
-        "c", "all", {"train": [FILE]}, records=iter, unjoin=iter, shape=shape, key=()
-    ),
-    "another form": lambda shape, values: Config(
-        "c",
-        "all",
-        {"train": [FILE]},
-        records=iter,
-        unjoin=iter,
-        shape=Converted(int, shape, values.__getitem__, values.index),
-        key=(),
+    "a view": lambda shape, values: view("all", shape, splits=SPLITS, key=())(same),
+    "joined records": lambda shape, values: joined(shape),
+    "another form": lambda shape, values: joined(
+        Converted(int, shape, values.__getitem__, values.index)
     ),
 }
-declared = objects(shapes_of(with_columns))
 
 
 class Read:
@@ -294,16 +279,13 @@ class Read:
     require_ended = forget
 
 
+def cases(shape):
+    values = st.lists(records_of(shape) | nearly(records_of(shape)), min_size=1, max_size=2)
+    return st.tuples(st.just(shape), values)
+
+
 @settings(quick, max_examples=600)  # of most shapes no script is made
-@given(
-    st.sampled_from(sorted(MADE)),
-    declared.flatmap(
-        lambda shape: st.tuples(
-            st.just(shape),
-            st.lists(records_of(shape) | nearly(records_of(shape)), min_size=1, max_size=2),
-        )
-    ),
-)
+@given(st.sampled_from(sorted(MADE)), objects(shapes_of(with_columns)).flatmap(cases))
 def test_no_split_has_a_row_that_its_declaration_forbids(kind, case):
     shape, values = case
     try:
