@@ -97,14 +97,10 @@ def test_help_lists_each_command_once_and_cuts_no_summary(run):
     assert "..." not in text
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
-def test_the_list_of_commands_has_the_first_line_of_the_help_of_each(name):
-    command = typer.main.get_command(app).get_command(None, name)
-    assert command.name == name
-    assert SUMMARIES[name] == command.help.partition("\n")[0]
-
-
-def test_each_command_stands_in_one_module():
+def test_each_command_stands_in_one_module_and_its_help_begins_with_its_summary():
+    commands = {name: typer.main.get_command(app).get_command(None, name) for name in SUMMARIES}
+    helps = {each.name: each.help.partition("\n")[0] for each in commands.values()}
+    assert helps == SUMMARIES
     files = Path(cli.__file__).parent.glob("*_commands.py")
     assert {file.stem.removesuffix("_commands") for file in files} == {*MODULES}
     names = [name for commands in MODULES.values() for name in commands]
@@ -329,10 +325,8 @@ def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeyp
     (tmp_path / "more/spoilt/spoilt.py").write_text("def")
     (tmp_path / "more/spoilt/README.md").write_text("no card")
     home = {"PARLEY_DATASETS": tmp_path / "more", "PARLEY_CACHE": tmp_path}
-    for command, said, failed in (
-        ("fetch", "casino: ", "spoilt.py"),
-        ("list", "strategies", "README.md: "),
-    ):
+    cases = ("fetch", "casino: ", "spoilt.py"), ("list", "strategies", "README.md: ")
+    for command, said, failed in cases:
         done = run(command, **home)
         assert done.returncode == 1
         assert said in done.stdout

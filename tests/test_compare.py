@@ -134,10 +134,8 @@ def test_p_is_that_of_scipy_where_dialogues_have_other_numbers_of_rows(ours, the
     right = [{n for n in range(40) if n < ours}, {n for n in range(40) if n >= 40 - theirs}]
     if ours == theirs:  # and the difference is exactly 0
         right[1] = {n + 3 for n in right[0]}
-    one, other = (
-        Evaluation([(rows, {key: RIGHT if key[0] in of else WRONG for key in gold})])
-        for of in right
-    )
+    answers = ({key: RIGHT if key[0] in of else WRONG for key in gold} for of in right)
+    one, other = (Evaluation([(rows, each)]) for each in answers)
     by = paired_differences(one, other, [NAME])[NAME]
     of = np.zeros(40)
     for number, _ in gold:

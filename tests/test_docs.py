@@ -29,9 +29,8 @@ GUIDES = ["README.md", SKILL, *(f"docs/{path.name}" for path in ROOT.glob("docs/
 CARDS = [f"{name}/README.md" for name in discover()]
 OTHERS = ["AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"]
 OTHERS += ["examples/README.md", "benchmarks/README.md"]
-PAGES = {
-    name: (ROOT / name).read_text(encoding="utf-8") for name in [*sorted(GUIDES), *CARDS, *OTHERS]
-}
+NAMES = [*sorted(GUIDES), *CARDS, *OTHERS]
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 TRAINING, PUBLISHING = "docs/training.md", "docs/publishing.md"
 REWARD = "## A reward for reinforcement learning"  # test_docs_training runs what follows
 ELSEWHERE = {  # what runs these pages instead
@@ -312,9 +311,8 @@ def test_the_commands_of_the_pages_exist():
     for line in found:
         name, *rest = line.split("parley ", 1)[1].split()
         assert name in known, line
-        options = {
-            option for each in known[name].params for option in (*each.opts, *each.secondary_opts)
-        }
+        params = known[name].params
+        options = {option for each in params for option in (*each.opts, *each.secondary_opts)}
         for option in rest if name != "run" else ():  # its options are the jobs' own
             if option.startswith("--"):
                 assert option.partition("=")[0] in options, line

@@ -54,13 +54,9 @@ def run(commands, place):
     """Run a shell script, and return what it prints."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("PARLEY_")}
     env |= {"PATH": f"{place / 'bin'}:{env['PATH']}", "PYTHONUTF8": "1"}
+    env |= {"HF_HOME": str(place / "hf"), "PARLEY_CACHE": str(place / "cache")}
     done = subprocess.run(
-        ["bash", "-e"],
-        input=commands,
-        cwd=place,
-        env=env | {"HF_HOME": str(place / "hf"), "PARLEY_CACHE": str(place / "cache")},
-        capture_output=True,
-        encoding="utf-8",
+        ["bash", "-e"], input=commands, cwd=place, env=env, capture_output=True, encoding="utf-8"
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

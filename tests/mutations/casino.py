@@ -13,11 +13,9 @@ ROWS = {
     }
 }
 UNGUARDED = {
-    "official_split": "swapped",
-    "priority_folds[].train": "swapped",
-    "priority_folds[].seeds": "fewer twice none swapped",
-    "priority_folds[].seeds[]": "another",
-}
+    "official_split": "swapped", "priority_folds[].train": "swapped",
+    "priority_folds[].seeds": "fewer twice none swapped", "priority_folds[].seeds[]": "another"
+}  # fmt: skip
 
 _LABELS = "labels among small-talk, "
 _LAST = r"task_data.data: expected the last entry alone to end it"

@@ -21,20 +21,13 @@ UNGUARDED = {
             "[].profile": "another null",
         }.items()
     },
-    "prompts": "fewer twice swapped",
-    "prompts[].name": "another",
-    "prompts[].text": "another",
-}
+    "prompts": "fewer twice swapped", "prompts[].name": "another", "prompts[].text": "another"
+}  # fmt: skip
 
 
-def _and(key, value):
-    """Add a line for a conversation."""
-    return lambda lines: [*lines, {key: value}]
-
-
-def _and_ids(*ids):
-    """Add a line for several conversations, or for none."""
-    return lambda lines: [*lines, dict.fromkeys(ids, "U: Hi")]
+def _and(line):
+    """Add a line for a conversation, for several, or for none."""
+    return lambda lines: [*lines, line]
 
 
 def _intent(**changes):
@@ -47,7 +40,7 @@ _OFF = r"CoSRec-Crowd_9001\[0\].utterance: expected 0 to 4, an utterance of the 
 
 RECORDS = [
     *(
-        (f"{_CURATED}intents.jsonl", "", _and("CoSRec-Curated_9999", value), message)
+        (f"{_CURATED}intents.jsonl", "", _and({"CoSRec-Curated_9999": value}), message)
         for value, message in (
             (_intent(type="search", product="B0"), r"line 3: .*product: unknown field"),
             (_intent(type="product_details"), r"line 3: .*product: missing"),
@@ -58,12 +51,12 @@ RECORDS = [
         "CoSRec-Curated_9_1_0",
         rf"9001\[1\]\.intents\[0\]\.id: expected {_INTENT}, found CoSRec-Curated_9_1_0$"
     ),
-    ("dataset/raw/conversations.jsonl", "", _and_ids("a", "b"), "in each line, found a, b$"),
-    (f"{_CURATED}quality.jsonl", "", _and_ids(), "in each line, found none$"),
+    ("dataset/raw/conversations.jsonl", "", _and({"a": "U: Hi", "b": "U: Hi"}), "found a, b$"),
+    (f"{_CURATED}quality.jsonl", "", _and({}), "in each line, found none$"),
     (f"{_CROWD}quality.jsonl", "", lambda lines: [*lines, lines[0]], "new id .*Crowd_9001"),
-    (f"{_CROWD}quality.jsonl", "", _and("CoSRec-Crowd_9999", []), "Crowd_9999: expected an id th"),
-    (f"{_CROWD}keywords.jsonl", "", _and("CoSRec-Crowd_9002", {}), "9002: expected no line, as in"),
-    (f"{_CROWD}profiles.jsonl", "", _and("CoSRec-Crowd_9002", {}), "9002: expected no line, as in"),
+    (f"{_CROWD}quality.jsonl", "", _and({"CoSRec-Crowd_9999": []}), "Crowd_9999: expected an id"),
+    (f"{_CROWD}keywords.jsonl", "", _and({"CoSRec-Crowd_9002": {}}), "9002: expected no line, as"),
+    (f"{_CROWD}profiles.jsonl", "", _and({"CoSRec-Crowd_9002": {}}), "9002: expected no line, as"),
     (
         f"{_CROWD}profiles.jsonl", "[1].CoSRec-Crowd_9003.A9", "Likes tea.",
         r"CoSRec-Crowd_9003\.A9: expected a user that keywords.jsonl has"

@@ -31,10 +31,8 @@ _SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of 
 RECORDS = [
     ("test.json", "[0].scenario.attributes[3].entity", 0, "attributes: expected the eight attrib"),
     (
-        "test.json",
-        "[1].scenario.kbs",
-        swap(0, 1),
-        r"C_\w+: scenario.kbs: expected the roles \['buyer', 'seller'\], found",
+        "test.json", "[1].scenario.kbs", swap(0, 1),
+        r"C_\w+: scenario.kbs: expected the roles \['buyer', 'seller'\], found"
     ),
     *(
         ("test.json", "[0].scenario.kbs[0].personal.Target", value, _NUMBER)
@@ -43,8 +41,8 @@ RECORDS = [
     *(
         ("test.json", "[0].events[0].time", value, _SECONDS)
         for value in ("1499000123", "1.50", " 1.5", "soon", "", "nan", "-inf", "1e+300")
-    ),
-]
+    )
+]  # fmt: skip
 
 OPTIONAL = (
     r"outcome\.offer|outcome\.offer\.price|scenario\.(intersection|kbs\[\]\.item\.Price)"
