@@ -111,8 +111,7 @@ def test_a_full_disk(small_disk):
     build(source, small_disk / "out")
     before = everything(small_disk / "out")
     draw = random.Random(22)
-    rooms = [0, 4096, 8192, *(draw.randrange(200_000) for _ in range(7))]
-    for room in rooms:
+    for room in (0, 4096, 8192, *(draw.randrange(200_000) for _ in range(7))):
         leave_room(small_disk, room)
         with pytest.raises(OutputError) as error:
             build(source, small_disk / "out")
@@ -124,9 +123,8 @@ def test_a_full_disk(small_disk):
 
 def test_a_full_disk_under_a_file(small_disk):
     """As under measured.json, which `--measure` replaces in the same way."""
-    file, rooms = small_disk / "measured.json", [0, 4096, 50_000]
-    write_whole(file, "old")
-    for room in rooms:
+    write_whole(file := small_disk / "measured.json", "old")
+    for room in (0, 4096, 50_000):
         leave_room(small_disk, room)
         with pytest.raises(OutputError):
             write_whole(file, "new" * 30_000)

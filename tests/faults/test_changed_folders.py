@@ -110,15 +110,13 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run)
     assert status or same_rows, what
     status, out, _ = run("show", name, *build, "--json")
     assert not out if status else loads(out), what
-    for command in (
-        ("show", name, *build),
-        ("verify", name, *build),
-        ("diff", folder, sample_build / name),
-        ("site", name, *build, "--output", tmp_path / "site"),
-        ("charts", name, tmp_path / "charts", *build),
-        *(("export", name, each, tmp_path / each, *build) for each in FORMATS[name]),
-    ):
-        run(*command)
+    run("show", name, *build)
+    run("verify", name, *build)
+    run("site", name, *build, "--output", tmp_path / "site")
+    run("diff", folder, sample_build / name)
+    run("charts", name, tmp_path / "charts", *build)
+    for each in FORMATS[name]:
+        run("export", name, each, tmp_path / each, *build)
 
 
 def test_a_planted_name_is_refused(sample_build, tmp_path, run):

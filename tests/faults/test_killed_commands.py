@@ -229,10 +229,8 @@ def require_undamaged(now, before, after):
     stepwise = (*STEPWISE, "made/catalogue/README.md")
     for path in before.keys() | after.keys() | now.keys():
         if not hidden(path) and path not in stepwise:
-            assert now.get(path, "absent") in (
-                before.get(path, "absent"),
-                after.get(path, "absent"),
-            ), path
+            either = [each.get(path, "absent") for each in (before, after)]
+            assert now.get(path, "absent") in either, path
     for folder in (*WHOLE, "hub"):
         seen, *either = (
             {p: each[p] for p in each if p.startswith(f"{folder}/") and not hidden(p)}

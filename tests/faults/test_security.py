@@ -426,31 +426,24 @@ IN_PLACE = (  # of a file, given that of its name outside
 PLACED = [
     *((name, way) for name in (TRAIN, "README.md", "provenance.json") for way in IN_PLACE),
     ("dialogues", lambda path, other: link(path, other.parent)),
-    ("more", lambda path, other: link(path, other.parent)),
-    ("secret.txt", link),
-    ("more", fifo),
-]
+    ("more", lambda path, other: link(path, other.parent)), ("secret.txt", link), ("more", fifo)
+]  # fmt: skip
 
 
 def state(*folders):
-    return {
-        str(path): (os.readlink(path) if path.is_symlink() else path.lstat().st_mtime_ns)
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-    }
+    paths = [path for folder in folders for path in folder.rglob("*")]
+    return {p: os.readlink(p) if p.is_symlink() else p.lstat().st_mtime_ns for p in paths}
 
 
 def commands_on(folder, sound, out):
     """Return commands that read a build of CaSiNo; `verify` comes first."""
     build = ("--build", folder.parent)
     return [
-        ("verify", "casino", *build),
-        ("diff", sound, folder),
-        ("show", "casino", *build),
+        ("verify", "casino", *build), ("diff", sound, folder), ("show", "casino", *build),
         ("export", "casino", "csv", out / "csv", *build),
         ("charts", "casino", out / "charts", *build),
-        ("site", "casino", *build, "--output", out / "site"),
-    ]
+        ("site", "casino", *build, "--output", out / "site")
+    ]  # fmt: skip
 
 
 def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build, outside, tmp_path):
