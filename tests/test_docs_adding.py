@@ -31,8 +31,9 @@ card = pathlib.Path(sys.argv[1])
 text = card.read_text()
 for title in TO_WRITE:
     text = re.sub(f"(## {title}\\n\\n).*", r"\\1Ours.", text)
-text = re.sub("|".join(TO_REPLACE), "Ours", text)
-card.write_text(text)
+card.write_text(re.sub("|".join(TO_REPLACE), "Ours", text))
+citation = card.parent / "CITATION.bib"
+citation.write_text(re.sub("|".join(TO_REPLACE), "Ours", citation.read_text()))
 sample = card.parent / "sample" / "dialogues.jsonl"
 sample.write_text(sample.read_text().replace("kettle", "teapot").replace("you", "you two"))
 """

@@ -1,7 +1,6 @@
 """Regular files opened, part files of downloads, and the folder of the cache."""
 
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -38,6 +37,8 @@ def part_of(path: Path) -> Path:
 @contextmanager
 def open_part(path: Path) -> Iterator[BinaryIO]:
     """Open a file that is no link, to append to it locked; remove it afterwards if it is empty."""
+    import fcntl  # not at the top: Windows lacks it, and lists datasets all the same
+
     while True:
         with open(path, "a+b", opener=lambda p, f: os.open(p, f | os.O_NOFOLLOW, 0o666)) as part:
             fcntl.flock(part, fcntl.LOCK_EX)

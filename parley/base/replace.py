@@ -5,7 +5,6 @@ command.
 """
 
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -222,6 +221,8 @@ def _make(parent: Path, prefix: str) -> tuple[Path, int]:
 
 def _lock(folder: Path) -> int:
     """Return a handle that locks a folder while it is open; OSError if another process does."""
+    import fcntl  # not at the top: Windows lacks it, and lists datasets all the same
+
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

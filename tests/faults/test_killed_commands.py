@@ -63,7 +63,7 @@ import parley.verification.verify
 from importlib import import_module
 from parley.cli.commands import MODULES
 for name in MODULES:
-    import_module(f"parley.cli.{name}_commands")
+    import_module("parley.cli." + name + "_commands")
 from parley.cli import main
 import publish_without_checks
 publish_without_checks.remove_checks()
