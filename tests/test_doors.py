@@ -37,16 +37,21 @@ PUBLIC = {
 
 def private(code):
     """Return the names of parley in code that are not public."""
-    found = []
+    found, doors = [], set()  # the doors that the code imports as modules
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "parley":
             module = node.module.partition(".")[2]
+            doors |= {alias.name for alias in node.names if not module} & PUBLIC.keys()
             found += [(module, alias.name) for alias in node.names]
         elif isinstance(node, ast.Import):
             found += [("", a.name[7:]) for a in node.names if a.name.startswith("parley.")]
         elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "parley":
             found.append(("", node.attr))
-    return [(module, name) for module, name in found if name not in PUBLIC.get(module, ())]
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in doors:
+            found.append((node.value.id, node.attr))
+    return [
+        each for each in found if each[1] not in PUBLIC.get(each[0], ()) and each[1] not in doors
+    ]
 
 
 def test_every_public_name_exists_and_help_is_short():

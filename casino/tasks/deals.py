@@ -5,20 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Data
-from parley.tasks import (
-    GAME_FIELDS,
-    GAME_METRICS,
-    Key,
-    NegotiationState,
-    Playing,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    game_shape,
-    score_games,
-)
+from parley import Data, tasks
 
 from ..records import PARTNER
 from ..scenarios import (
@@ -78,7 +65,7 @@ def read_offer(_: Scenario, side: str, terms: str) -> dict[str, Items]:
     return {each: shares[each] for each in SIDES}
 
 
-def start(data: Data) -> Iterator[tuple[Key, Scenario]]:
+def start(data: Data) -> Iterator[tuple[tasks.Key, Scenario]]:
     """Yield each scenario."""
     for row in data.rows("scenarios", "train"):
         yield (row["dialogue_id"],), row
@@ -98,7 +85,7 @@ def points(scenario: Scenario, deal: Deal) -> dict[str, float]:
 # Scripted agents ---------------------------------------------------------------------------
 
 
-def settle(state: NegotiationState, side: str, wanted: Mapping[str, Items]) -> str:
+def settle(state: tasks.NegotiationState, side: str, wanted: Mapping[str, Items]) -> str:
     """Accept an offer that is worth at least `wanted` to this side, else offer `wanted`."""
     is_theirs = state.offered_by == PARTNER[side]
     if (
@@ -110,7 +97,7 @@ def settle(state: NegotiationState, side: str, wanted: Mapping[str, Items]) -> s
     return f"This is my offer.\n[Offer: {terms}]"
 
 
-def best(state: NegotiationState, side: str, least: int) -> Mapping[str, Items]:
+def best(state: tasks.NegotiationState, side: str, least: int) -> Mapping[str, Items]:
     """Return the allocation with the fewest points for this side that has at least `least`.
 
     Of equal ones it is the first of `allocations`.
@@ -119,18 +106,18 @@ def best(state: NegotiationState, side: str, least: int) -> Mapping[str, Items]:
     return min((pair for pair in worth if pair[0] >= least), key=lambda pair: pair[0])[1]
 
 
-def firm(state: NegotiationState, side: str) -> str:
+def firm(state: tasks.NegotiationState, side: str) -> str:
     """Demand all packages and never concede."""
     return settle(state, side, best(state, side, 36))
 
 
-def concede(state: NegotiationState, side: str) -> str:
+def concede(state: tasks.NegotiationState, side: str) -> str:
     """Demand 36 points, and three fewer in each turn; never fewer than for walking away."""
     turns = sum(each.role == side for each in state.turns)
     return settle(state, side, best(state, side, max(36 - 3 * turns, WALK_AWAY)))
 
 
-def joint(state: NegotiationState, side: str) -> str:
+def joint(state: tasks.NegotiationState, side: str) -> str:
     """Propose the most even one of the deals with the most joint points.
 
     It knows both sides' priorities, which a model does not.
@@ -143,7 +130,7 @@ def joint(state: NegotiationState, side: str) -> str:
     return settle(state, side, max(allocations(), key=rank))
 
 
-GAME = Playing(
+GAME = tasks.Playing(
     "3",
     SIDES,
     start,
@@ -162,7 +149,9 @@ def joint_points(scenario: Scenario, deal: Deal) -> float:
     return sum(points(scenario, deal).values())
 
 
-def deals_score(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
+def deals_score(
+    gold: Mapping[tasks.Key, Scenario], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
     """Score allocations.
 
     Without a deal each side has 5 points; that is never Pareto-optimal.
@@ -181,10 +170,10 @@ def deals_score(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Predicti
             min(points(scenario, deal).values()) / joint_points(scenario, deal)
         ),
     }
-    return score_games(gold, predictions, "allocation", points, of_games, of_deals)
+    return tasks.score_games(gold, predictions, "allocation", points, of_games, of_deals)
 
 
-def negotiated(data: Data) -> Iterator[Prediction]:
+def negotiated(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the participants' own negotiation; messages and actions are turns of their own."""
     turns, left = Counter[tuple[int, str]](), dict[int, dict[str, str]]()
     for row in data.rows("utterances", "train"):
@@ -199,7 +188,7 @@ def negotiated(data: Data) -> Iterator[Prediction]:
 
 # Task --------------------------------------------------------------------------------------
 
-DEALS = Task(
+DEALS = tasks.Task(
     summary="the deal that agents reach when they negotiate a scenario",
     category="text-generation",
     public_since="2021",
@@ -209,12 +198,12 @@ DEALS = Task(
         "dialogue_id": "the scenario, an integer",
         "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
         "Firewood, together three of each; null without a deal",
-        **GAME_FIELDS,
+        **tasks.GAME_FIELDS,
     },
-    shape={"dialogue_id": int, "allocation": ALLOCATION, **game_shape(SIDES)},
+    shape={"dialogue_id": int, "allocation": ALLOCATION, **tasks.game_shape(SIDES)},
     key=("dialogue_id",),
     example={"dialogue_id": 2001, "allocation": EXAMPLE},
-    metrics=GAME_METRICS
+    metrics=tasks.GAME_METRICS
     | {
         "points": f"points of a side: 5, 4 or 3 for each package by priority, {WALK_AWAY} without "
         "a deal; mean over scenarios",
@@ -236,7 +225,9 @@ DEALS = Task(
     per_prediction=("deals", "joint_points", "pareto_optimal"),
     baselines={"people": negotiated},
     references=(
-        Reference("people", note="the participants themselves; an action is a turn of its own"),
+        tasks.Reference(
+            "people", note="the participants themselves; an action is a turn of its own"
+        ),
     ),
     unit="points, turns, and shares as fractions",
 )

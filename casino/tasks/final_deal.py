@@ -6,21 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Data, problems
-from parley.tasks import (
-    UNREADABLE,
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Unreadable,
-    chat,
-    object_schema,
-    reader,
-)
+from parley import Data, problems, tasks
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
@@ -42,20 +28,20 @@ _FORM = (
 def _split(first: int) -> dict[str, Any]:
     """Return the schema of an item of which the first side gets so many packages."""
     counts = zip(SIDES, (first, PACKAGES - first), strict=True)
-    return object_schema(**{side: {"type": "integer", "enum": [n]} for side, n in counts})
+    return tasks.object_schema(**{side: {"type": "integer", "enum": [n]} for side, n in counts})
 
 
 _ITEM = {"anyOf": [_split(first) for first in range(PACKAGES + 1)]}
-_SCHEMA = {"anyOf": [object_schema(**dict.fromkeys(ISSUES, _ITEM)), {"type": "null"}]}
+_SCHEMA = {"anyOf": [tasks.object_schema(**dict.fromkeys(ISSUES, _ITEM)), {"type": "null"}]}
 
 
-def final_deal(data: Data) -> Iterator[Question]:
+def final_deal(data: Data) -> Iterator[tasks.Question]:
     """Ask for the deal at the end of each talk."""
     talks = dialogues(data)
     for row in data.rows("scenarios", "train"):
         user = f"The talk:\n{seen(talks[row['dialogue_id']])}"
-        schema = object_schema(allocation=_SCHEMA)
-        yield Question((row["dialogue_id"],), chat(_DEAL, user, _FORM), schema)
+        schema = tasks.object_schema(allocation=_SCHEMA)
+        yield tasks.Question((row["dialogue_id"],), tasks.chat(_DEAL, user, _FORM), schema)
 
 
 _NO_DEAL = re.compile(r"\W*(?:(?:no[ _-]deal|null)\b\W*)+", re.IGNORECASE)
@@ -78,7 +64,7 @@ def allocation(value: Any) -> Any:
     parts = [(kind := str(part.lastgroup), part[kind]) for part in _PART.finditer(text)]
     kinds = "".join(kind[0] for kind, _ in parts)
     if not _LAYOUT.fullmatch(kinds) or re.search(r"\w", _PART.sub("", text)):
-        return Unreadable()
+        return tasks.Unreadable()
     shares: dict[str, dict[str, Any]] = {side: {} for side in SIDES}
     step = kinds.index(kinds[0], 1)
     for start in range(0, len(parts), step):
@@ -88,7 +74,7 @@ def allocation(value: Any) -> Any:
             count = float(named["number"])  # may be 1.0
             side, item = SIDES[int(named["side"][-1]) - 1], named["item"].capitalize()
             shares[side][item] = int(count) if count.is_integer() else count
-    return Unreadable() if any(problems(shares, ALLOCATION)) else shares
+    return tasks.Unreadable() if any(problems(shares, ALLOCATION)) else shares
 
 
 def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,16 +87,18 @@ def answered(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 # Score -------------------------------------------------------------------------------------
 
 
-def final_deal_gold(data: Data) -> dict[Key, Any]:
+def final_deal_gold(data: Data) -> dict[tasks.Key, Any]:
     """Return (dialogue_id,) -> the allocation, None after walking away."""
     return {(each["dialogue_id"],): each["allocation"] for each in people(data)}
 
 
-def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Prediction]) -> Score:
+def final_deal_score(
+    gold: Mapping[tasks.Key, Any], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
     """Score allocations: dialogues with all right, and items with the right shares."""
     exact, items = [], []
     for key, due in gold.items():
-        found = predictions[key].get("allocation", UNREADABLE)
+        found = predictions[key].get("allocation", tasks.UNREADABLE)
         exact.append(found == due)
         if due is None or not isinstance(found, Mapping):
             items.append(float(found == due))
@@ -118,13 +106,13 @@ def final_deal_score(gold: Mapping[Key, Any], predictions: Mapping[Key, Predicti
             mine, own = found[SIDES[0]], due[SIDES[0]]  # the other side has the rest
             items.append(sum(mine[issue] == own[issue] for issue in ISSUES) / len(ISSUES))
     counts = {"dialogues": len(gold), "deals": sum(due is not None for due in gold.values())}
-    return Score({"exact": exact, "items": items}, counts)
+    return tasks.Score({"exact": exact, "items": items}, counts)
 
 
 # Baseline ----------------------------------------------------------------------------------
 
 
-def commonest_deal(data: Data) -> Iterator[Prediction]:
+def commonest_deal(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the commonest deal of all dialogues for each."""
     found = [*people(data)]
     times = Counter(repr(each["allocation"]) for each in found)
@@ -136,7 +124,7 @@ def commonest_deal(data: Data) -> Iterator[Prediction]:
 
 # Task --------------------------------------------------------------------------------------
 
-FINAL_DEAL = Task(
+FINAL_DEAL = tasks.Task(
     summary="each side's packages at the end of a dialogue",
     category="text-classification",
     public_since="2021",
@@ -158,7 +146,7 @@ FINAL_DEAL = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the deal actions and the config `messages` hold the deal",
-    asking=Asking("4", final_deal, reader(allocation=allocation), answer=answered),
+    asking=tasks.Asking("4", final_deal, tasks.reader(allocation=allocation), answer=answered),
     subsets=SUBSETS,
     gold=final_deal_gold,
     clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id")},
@@ -166,5 +154,5 @@ FINAL_DEAL = Task(
     target=lambda gold: {"allocation": gold},
     per_prediction=("exact", "items"),
     baselines={"commonest": commonest_deal},
-    references=(Reference("commonest"),),
+    references=(tasks.Reference("commonest"),),
 )

@@ -4,21 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Data
-from parley.tasks import (
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    chat,
-    object_schema,
-    one_of,
-    reader,
-)
+from parley import Data, tasks
 
 from ..records import LIKENESS, SATISFACTION
 from ..scenarios import SIDES
@@ -38,19 +24,21 @@ SCALES = {"satisfaction": SATISFACTION, "likeness": LIKENESS}
 _CHOICES = {name: {"type": "string", "enum": scale} for name, scale in SCALES.items()}
 
 
-def outcomes(data: Data) -> Iterator[Question]:
+def outcomes(data: Data) -> Iterator[tasks.Question]:
     """Ask for each side's satisfaction and its liking of the partner, given the talk."""
     talks = dialogues(data)
     for row in data.rows("participants", "train"):
         key = (row["dialogue_id"], row["speaker"])
         user = f"The talk:\n{heard(talks[row['dialogue_id']], row['speaker'])}"
-        yield Question(key, chat(_OUTCOMES, user, _FORM), object_schema(**_CHOICES))
+        yield tasks.Question(
+            key, tasks.chat(_OUTCOMES, user, _FORM), tasks.object_schema(**_CHOICES)
+        )
 
 
 # Score -------------------------------------------------------------------------------------
 
 
-def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
+def outcomes_gold(data: Data) -> dict[tasks.Key, tuple[str, str]]:
     """Return (dialogue_id, speaker) -> the side's satisfaction and its liking of the partner."""
     return {
         (row["dialogue_id"], row["speaker"]): (row["satisfaction"], row["opponent_likeness"])
@@ -59,8 +47,8 @@ def outcomes_gold(data: Data) -> dict[Key, tuple[str, str]]:
 
 
 def outcomes_score(
-    gold: Mapping[Key, tuple[str, str]], predictions: Mapping[Key, Prediction]
-) -> Score:
+    gold: Mapping[tasks.Key, tuple[str, str]], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
     """Score answers: sides with the right one of five, and how far apart the two answers are."""
     import numpy as np
 
@@ -74,16 +62,16 @@ def outcomes_score(
         is_read = ~np.isnan(said)
         metrics["quadratic_kappa"][name] = quadratic_kappa(said[is_read], right[is_read])
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
-    return Score(metrics, counts)
+    return tasks.Score(metrics, counts)
 
 
-def quadratic_kappa(one: Any, other: Any) -> float | Undefined:
+def quadratic_kappa(one: Any, other: Any) -> float | tasks.Undefined:
     """Return Cohen's kappa with quadratic weights."""
     if not len(one):
-        return Undefined("no prediction is readable")
+        return tasks.Undefined("no prediction is readable")
     by_chance = one.var() + other.var() + (one.mean() - other.mean()) ** 2
     if not by_chance:
-        return Undefined("all answers are the same")
+        return tasks.Undefined("all answers are the same")
     together = ((one - one.mean()) * (other - other.mean())).mean()
     return float(2 * together / by_chance)
 
@@ -91,7 +79,7 @@ def quadratic_kappa(one: Any, other: Any) -> float | Undefined:
 # Baseline ----------------------------------------------------------------------------------
 
 
-def commonest_outcomes(data: Data) -> Iterator[Prediction]:
+def commonest_outcomes(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the commonest answers of all sides for each."""
     gold = outcomes_gold(data)
     times = [Counter(answers) for answers in zip(*gold.values(), strict=True)]
@@ -103,7 +91,7 @@ def commonest_outcomes(data: Data) -> Iterator[Prediction]:
 
 # Task --------------------------------------------------------------------------------------
 
-OUTCOMES = Task(
+OUTCOMES = tasks.Task(
     summary="a side's satisfaction with the outcome, and its liking of the partner",
     category="text-classification",
     public_since="2021",
@@ -135,10 +123,10 @@ OUTCOMES = Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the partner's answers and both sides' points correlate with a side's answers",
-    asking=Asking(
+    asking=tasks.Asking(
         "4",
         outcomes,
-        reader(**{name: one_of(scale) for name, scale in SCALES.items()}),
+        tasks.reader(**{name: tasks.one_of(scale) for name, scale in SCALES.items()}),
         max_tokens=80,
     ),
     subsets=SUBSETS,
@@ -151,6 +139,6 @@ OUTCOMES = Task(
     target=lambda gold: dict(zip(SCALES, gold, strict=True)),
     per_prediction=("satisfaction", "likeness"),
     baselines={"commonest": commonest_outcomes},
-    references=(Reference("commonest"),),
+    references=(tasks.Reference("commonest"),),
     unit="fraction, but mae in steps of the scale",
 )

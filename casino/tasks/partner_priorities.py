@@ -4,20 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from itertools import permutations
 
-from parley import Checked, Data
-from parley.tasks import (
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    chat,
-    object_schema,
-    order_of,
-    reader,
-)
+from parley import Checked, Data, tasks
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, POINTS, SIDES
@@ -34,7 +21,7 @@ _FORM = 'Answer in JSON: {"order": ".. > .. > .."}, with Food, Water and Firewoo
 _ORDER = {"type": "string", "enum": [" > ".join(order) for order in permutations(ISSUES)]}
 
 
-def priorities(data: Data) -> Iterator[Question]:
+def priorities(data: Data) -> Iterator[tasks.Question]:
     """Ask each side for its partner's order, given its own order and the talk."""
     talks = dialogues(data)
     for row in data.rows("participants", "train"):
@@ -42,7 +29,9 @@ def priorities(data: Data) -> Iterator[Question]:
         user = f"Your own order, from high to low: {own}\n\nThe talk:\n"
         user += heard(talks[row["dialogue_id"]], row["speaker"])
         key = (row["dialogue_id"], row["speaker"])
-        yield Question(key, chat(_PRIORITIES, user, _FORM), object_schema(order=_ORDER))
+        yield tasks.Question(
+            key, tasks.chat(_PRIORITIES, user, _FORM), tasks.object_schema(order=_ORDER)
+        )
 
 
 # Score -------------------------------------------------------------------------------------
@@ -63,7 +52,7 @@ def orders_of(data: Data) -> dict[tuple[int, str], list[str]]:
     }
 
 
-def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
+def priorities_gold(data: Data) -> dict[tasks.Key, tuple[int, list[str]]]:
     """Return (dialogue_id, speaker) -> the fold that tests on it, and the partner's order."""
     fold_of = {
         number: row["fold"]
@@ -76,7 +65,7 @@ def priorities_gold(data: Data) -> dict[Key, tuple[int, list[str]]]:
     }
 
 
-def partners(data: Data) -> dict[Key, Collection[str]]:
+def partners(data: Data) -> dict[tasks.Key, Collection[str]]:
     """Return (dialogue_id, speaker) -> the participant whose order is predicted."""
     of = participants("participants", "dialogue_id", "speaker")(data)
     return {(number, side): of[number, PARTNER[side]] for number, side in of}
@@ -86,8 +75,9 @@ _OPEN = [None] * len(ISSUES)
 
 
 def priorities_score(
-    gold: Mapping[Key, tuple[int, list[str]]], predictions: Mapping[Key, Prediction]
-) -> Score:
+    gold: Mapping[tasks.Key, tuple[int, list[str]]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
+) -> tasks.Score:
     """Score orders: sides whose whole order is right, and whose highest item is.
 
     An open place is wrong, and so is an unreadable prediction.
@@ -98,13 +88,13 @@ def priorities_score(
         for name, depth in (("exact_order", len(ISSUES)), ("top_1", 1))
     }
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
-    return Score(right, counts)
+    return tasks.Score(right, counts)
 
 
 # Baselines ---------------------------------------------------------------------------------
 
 
-def guesses(data: Data) -> Iterator[Prediction]:
+def guesses(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the participants' own guesses of the highest and the lowest item.
 
     If both are the same item, only the highest counts, so no order is right by chance.
@@ -118,19 +108,19 @@ def guesses(data: Data) -> Iterator[Prediction]:
         yield {"dialogue_id": row["dialogue_id"], "speaker": row["speaker"], "order": order}
 
 
-def as_own(data: Data) -> Iterator[Prediction]:
+def as_own(data: Data) -> Iterator[tasks.Prediction]:
     """Predict that the partner has the side's own order."""
     for (number, side), order in orders_of(data).items():
         yield {"dialogue_id": number, "speaker": side, "order": order}
 
 
-def against_own(data: Data) -> Iterator[Prediction]:
+def against_own(data: Data) -> Iterator[tasks.Prediction]:
     """Predict that the partner has the reverse of the side's own order."""
     for each in as_own(data):
         yield {**each, "order": each["order"][::-1]}
 
 
-def from_words(data: Data) -> Iterator[Prediction]:
+def from_words(data: Data) -> Iterator[tasks.Prediction]:
     """Predict by logistic regression on tf-idf of the partner's texts: six classes.
 
     It learns from the training part of each fold, without the validation part. The names of deal
@@ -138,7 +128,7 @@ def from_words(data: Data) -> Iterator[Prediction]:
     """
     import numpy as np
 
-    written: dict[Key, list[str]] = defaultdict(list)
+    written: dict[tasks.Key, list[str]] = defaultdict(list)
     for row in data.rows("utterances", "train"):
         written[row["dialogue_id"], row["speaker"]].append(row["text"])
     orders = orders_of(data)
@@ -156,7 +146,7 @@ def from_words(data: Data) -> Iterator[Prediction]:
 
 # Task --------------------------------------------------------------------------------------
 
-PRIORITIES = Task(
+PRIORITIES = tasks.Task(
     summary="the partner's order of the three items, from one side's view",
     category="text-classification",
     public_since="2021",
@@ -182,10 +172,10 @@ PRIORITIES = Task(
     inputs="the side's own priorities, and the texts of the dialogue without deal actions",
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=Asking(
+    asking=tasks.Asking(
         "4",
         priorities,
-        reader(order=order_of(ISSUES)),
+        tasks.reader(order=tasks.order_of(ISSUES)),
         max_tokens=80,
         answer=lambda fields: {"order": " > ".join(fields["order"])},
     ),
@@ -203,11 +193,11 @@ PRIORITIES = Task(
         "own-reversed": against_own,
     },
     references=(
-        Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
-        Reference("guesses", note="the participants' own, after the chat"),
-        Reference("lr-tfidf"),
-        Reference("own-order", note="the side's own order, without the dialogue"),
-        Reference("own-reversed"),
+        tasks.Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
+        tasks.Reference("guesses", note="the participants' own, after the chat"),
+        tasks.Reference("lr-tfidf"),
+        tasks.Reference("own-order", note="the side's own order, without the dialogue"),
+        tasks.Reference("own-reversed"),
     ),
     unit="percent",
     decimals=2,

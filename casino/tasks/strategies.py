@@ -3,23 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Data
-from parley.tasks import (
-    UNREADABLE,
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    chat,
-    object_schema,
-    reader,
-    some_of,
-    spoken,
-)
+from parley import Checked, Data, tasks
 
 from ..records import PARTNER
 from ..records import STRATEGIES as LABELS
@@ -59,24 +43,24 @@ _STRATEGIES = "\n".join(
         "Say of each whether the last utterance alone uses it.",
     ]
 )
-_SCHEMA = object_schema(**{label: {"type": "boolean"} for label in SEVEN})
+_SCHEMA = tasks.object_schema(**{label: {"type": "boolean"} for label in SEVEN})
 
 
-def strategies(data: Data) -> Iterator[Question]:
+def strategies(data: Data) -> Iterator[tasks.Question]:
     """Ask for the strategies of each annotated utterance, with the three before it."""
     for row in data.rows("strategies", "train"):
         names = dict(zip((row["speaker"], PARTNER[row["speaker"]]), "AB", strict=True))
-        before = spoken((names[each["speaker"]], each["text"]) for each in row["context"])
-        last = spoken([("A", row["text"])])
+        before = tasks.spoken((names[each["speaker"]], each["text"]) for each in row["context"])
+        last = tasks.spoken([("A", row["text"])])
         user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
         key = (row["dialogue_id"], row["turn"])
-        yield Question(key, chat(_STRATEGIES, user, _FORM), _SCHEMA)
+        yield tasks.Question(key, tasks.chat(_STRATEGIES, user, _FORM), _SCHEMA)
 
 
 # Score -------------------------------------------------------------------------------------
 
 
-def strategies_gold(data: Data) -> dict[Key, tuple[int, set[str]]]:
+def strategies_gold(data: Data) -> dict[tasks.Key, tuple[int, set[str]]]:
     """Return (dialogue_id, turn) -> fold and those of the seven labels that the utterance has."""
     return {
         (row["dialogue_id"], row["turn"]): (row["fold"], {*SEVEN}.intersection(row["labels"]))
@@ -92,8 +76,9 @@ def matrix(labels: Iterable[Iterable[str]]) -> Any:
 
 
 def strategies_score(
-    gold: Mapping[Key, tuple[int, set[str]]], predictions: Mapping[Key, Prediction]
-) -> Score:
+    gold: Mapping[tasks.Key, tuple[int, set[str]]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
+) -> tasks.Score:
     """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
 
     An unreadable prediction misses every label, and never has all seven right. A label that is
@@ -103,12 +88,12 @@ def strategies_score(
 
     truth = matrix(labels for _, labels in gold.values())
     said = matrix(predictions[key].get("labels", ()) for key in gold)
-    is_read = np.array([UNREADABLE not in predictions[key] for key in gold])
+    is_read = np.array([tasks.UNREADABLE not in predictions[key] for key in gold])
     hits, named = (truth & said).sum(axis=0), truth.sum(axis=0) + said.sum(axis=0)
-    none = Undefined("neither in gold nor predicted")
+    none = tasks.Undefined("neither in gold nor predicted")
     f1 = [200 * float(h) / float(n) if n else none for h, n in zip(hits, named, strict=True)]
-    known = [each for each in f1 if not isinstance(each, Undefined)]
-    return Score(
+    known = [each for each in f1 if not isinstance(each, tasks.Undefined)]
+    return tasks.Score(
         {
             "f1": sum(known) / len(known) if known else none,
             "joint_accuracy": (truth == said).all(axis=1) & is_read,
@@ -127,10 +112,10 @@ def once(labels: list[str]) -> None:
 # Baselines ---------------------------------------------------------------------------------
 
 
-def learning(labels: Labels) -> Callable[[Data], Iterator[Prediction]]:
+def learning(labels: Labels) -> Callable[[Data], Iterator[tasks.Prediction]]:
     """Return the baseline that learns from the utterances of the other folds."""
 
-    def predict(data: Data) -> Iterator[Prediction]:
+    def predict(data: Data) -> Iterator[tasks.Prediction]:
         rows = data.named("strategies", "train")
         for fold in sorted({row["fold"] for row in rows}):
             known = [row for row in rows if row["fold"] != fold]
@@ -182,7 +167,7 @@ TABLE_11 |= {"No Attn": "66.6", "No Feats": "77.6", "Full": "78.1", "Full+OS": "
 TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
 
 
-STRATEGIES = Task(
+STRATEGIES = tasks.Task(
     summary="the negotiation strategies of an utterance, out of seven",
     category="text-classification",
     public_since="2021",
@@ -204,10 +189,10 @@ STRATEGIES = Task(
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
-    asking=Asking(
+    asking=tasks.Asking(
         "4",
         strategies,
-        reader(labels=some_of(SEVEN)),
+        tasks.reader(labels=tasks.some_of(SEVEN)),
         max_tokens=120,
         answer=lambda fields: {label: label in fields["labels"] for label in SEVEN},
     ),
@@ -224,9 +209,12 @@ STRATEGIES = Task(
         "lr-tfidf": learning(tf_idf),
     },
     references=(
-        *(Reference(n, {"f1": f1}, "paper, Table 11 (validation)") for n, f1 in TABLE_11.items()),
-        Reference("Majority", {"joint_accuracy": "39.4"}, "paper, section 5"),
-        *map(Reference, ("majority", "lr-bow", "lr-tfidf")),
+        *(
+            tasks.Reference(n, {"f1": f1}, "paper, Table 11 (validation)")
+            for n, f1 in TABLE_11.items()
+        ),
+        tasks.Reference("Majority", {"joint_accuracy": "39.4"}, "paper, section 5"),
+        *map(tasks.Reference, ("majority", "lr-bow", "lr-tfidf")),
     ),
     unit="percent",
     decimals=2,

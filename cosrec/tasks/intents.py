@@ -5,23 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import Checked, Data
-from parley.tasks import (
-    UNREADABLE,
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    chat,
-    object_schema,
-    reader,
-    some_of,
-    spoken,
-)
+from parley import Checked, Data, tasks
 
 from ..rows import TYPES
 from ..views import places_of
@@ -45,10 +29,10 @@ _PROMPT = "\n".join(
         "Say of each whether the last utterance alone has it.",
     ]
 )
-_SCHEMA = object_schema(**{type_: {"type": "boolean"} for type_ in TYPES})
+_SCHEMA = tasks.object_schema(**{type_: {"type": "boolean"} for type_ in TYPES})
 
 
-def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]]]:
+def said(data: Data, part: str) -> Iterator[tuple[tasks.Key, list[Any], dict[str, Any]]]:
     """Yield of each listed utterance its key, the turns up to it, and its entry."""
     column = {"crowd": "intent_annotations", "curated": "intents"}[part]
     for row in data.rows(part):
@@ -58,19 +42,19 @@ def said(data: Data, part: str) -> Iterator[tuple[Key, list[Any], dict[str, Any]
             yield (row["dialogue_id"], number), row["turns"][: places[number] + 1], entry
 
 
-def questions(data: Data) -> Iterator[Question]:
+def questions(data: Data) -> Iterator[tasks.Question]:
     """Ask for the types of each reviewed utterance, given the conversation up to it."""
     for key, turns, _ in said(data, "curated"):
         *before, last = ((turn["role"], turn["text"]) for turn in turns)
-        talk = spoken(before) or "(nothing)"
-        user = f"Before it:\n{talk}\n\nThe utterance:\n{spoken([last])}"
-        yield Question(key, chat(_PROMPT, user, _FORM), _SCHEMA)
+        talk = tasks.spoken(before) or "(nothing)"
+        user = f"Before it:\n{talk}\n\nThe utterance:\n{tasks.spoken([last])}"
+        yield tasks.Question(key, tasks.chat(_PROMPT, user, _FORM), _SCHEMA)
 
 
 # The score ------------------------------------------------------------------------------
 
 
-def reviewed(data: Data) -> dict[Key, list[str]]:
+def reviewed(data: Data) -> dict[tasks.Key, list[str]]:
     """Return the types of the intents of each utterance of curated that has some."""
     return {
         (row["dialogue_id"], entry["utterance"]): [intent["type"] for intent in entry["intents"]]
@@ -79,7 +63,9 @@ def reviewed(data: Data) -> dict[Key, list[str]]:
     }
 
 
-def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Prediction]) -> Score:
+def score_intents(
+    gold: Mapping[tasks.Key, list[str]], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
     """Compare the types of each utterance; an unreadable prediction misses all, and is wrong."""
     import numpy as np
     from sklearn.metrics import f1_score
@@ -87,11 +73,11 @@ def score_intents(gold: Mapping[Key, list[str]], predictions: Mapping[Key, Predi
     due = np.array([indicators(types) for types in gold.values()])
     found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
     f1 = f1_score(due, found, average=None, zero_division=np.nan)
-    is_read = np.array([UNREADABLE not in each for each in predictions.values()])
+    is_read = np.array([tasks.UNREADABLE not in each for each in predictions.values()])
     right = (due == found).all(axis=1) & is_read
-    none = Undefined("neither in gold nor predicted")
+    none = tasks.Undefined("neither in gold nor predicted")
     by_type = {t: none if np.isnan(each) else each for t, each in zip(TYPES, f1, strict=True)}
-    return Score(
+    return tasks.Score(
         metrics={
             "macro_f1": none if np.isnan(f1).all() else float(np.nanmean(f1)),
             "exact_match": right,
@@ -122,7 +108,7 @@ def seen_by_half(entry: Row) -> list[str]:
     return [type_ for type_ in TYPES if 2 * counts[type_] >= len(lists)]
 
 
-def predicted(data: Data, types: Any) -> Iterator[Prediction]:
+def predicted(data: Data, types: Any) -> Iterator[tasks.Prediction]:
     """Yield a prediction for each utterance of curated, given indicators for each."""
     for (dialogue_id, utterance), found in zip(reviewed(data), types, strict=True):
         yield {
@@ -132,7 +118,7 @@ def predicted(data: Data, types: Any) -> Iterator[Prediction]:
         }
 
 
-def majority(data: Data) -> Iterator[Prediction]:
+def majority(data: Data) -> Iterator[tasks.Prediction]:
     """Predict for all the set of types that most utterances of crowd have."""
     seen = Counter(tuple(seen_by_half(entry)) for *_, entry in said(data, "crowd"))
     (most, _), *_ = seen.most_common(1)
@@ -146,7 +132,7 @@ def words_of(turns: list[Any], in_context: bool) -> str:
     return " ".join([*(f"system_{word}" for word in heard), last["text"]])
 
 
-def learnt(in_context: bool, data: Data) -> Iterator[Prediction]:
+def learnt(in_context: bool, data: Data) -> Iterator[tasks.Prediction]:
     """Predict by logistic regressions on tf-idf, one a type, learnt from crowd."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -167,7 +153,7 @@ def learnt(in_context: bool, data: Data) -> Iterator[Prediction]:
 
 # The task -------------------------------------------------------------------------------
 
-INTENTS = Task(
+INTENTS = tasks.Task(
     summary="the types of the intents of a user's utterance",
     category="text-classification",
     public_since="2025",
@@ -193,10 +179,10 @@ INTENTS = Task(
     },
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
-    asking=Asking(
+    asking=tasks.Asking(
         "4",
         questions,
-        reader(types=some_of(TYPES)),
+        tasks.reader(types=tasks.some_of(TYPES)),
         max_tokens=60,
         answer=lambda fields: {type_: type_ in fields["types"] for type_ in TYPES},
     ),
@@ -211,12 +197,12 @@ INTENTS = Task(
         "lr-context": partial(learnt, True),
     },
     references=(
-        Reference("majority"),
-        Reference(
+        tasks.Reference("majority"),
+        tasks.Reference(
             "lr-text",
             note="tf-idf and a logistic regression for each type, learnt from types that at least "
             "half of crowd's annotators gave",
         ),
-        Reference("lr-context", note="the same with the system's turn before the utterance"),
+        tasks.Reference("lr-context", note="the same with the system's turn before the utterance"),
     ),
 )

@@ -4,22 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Data, UsageError
-from parley.tasks import (
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    chat,
-    number_from,
-    object_schema,
-    reader,
-    spoken,
-)
+from parley import Checked, Data, UsageError, tasks
 
 from ..records import SIDES
 from ..subsets import SUBSETS
@@ -48,26 +33,28 @@ def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str
     return said
 
 
-def questions(data: Data, split: str = "test") -> Iterator[Question]:
+def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
     """Ask for each dialogue, given the messages before any other action."""
     said = before_actions(data.named("utterances", split))
     for row in data.named("outcomes", split):
-        talk = spoken((turn["speaker"], turn["text"]) for turn in said[row["dialogue_id"]])
+        talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in said[row["dialogue_id"]])
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
-        schema = object_schema(probability=_PROBABILITY)
-        yield Question((row["dialogue_id"],), chat(_PROMPT, user, _FORM), schema)
+        schema = tasks.object_schema(probability=_PROBABILITY)
+        yield tasks.Question((row["dialogue_id"],), tasks.chat(_PROMPT, user, _FORM), schema)
 
 
 # The score ------------------------------------------------------------------------------
 
 
-def deals_reached(data: Data, split: str = "test") -> dict[Key, bool]:
+def deals_reached(data: Data, split: str = "test") -> dict[tasks.Key, bool]:
     """Whether each dialogue of a split ends in a deal."""
     return {(row["dialogue_id"],): row["deal"] for row in data.rows("outcomes", split)}
 
 
-def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) -> Score:
+def score_deal(
+    gold: Mapping[tasks.Key, bool], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
     """Score probabilities of a deal.
 
     An unreadable prediction is wrong and predicts neither class; AUC is that of the readable ones.
@@ -87,11 +74,13 @@ def score_deal(gold: Mapping[Key, bool], predictions: Mapping[Key, Prediction]) 
     elif len(set(reached[is_read])) == 1:  # as in a sample may be
         why = "all end alike"
     metrics = {
-        "auc": Undefined(why) if why else float(roc_auc_score(reached[is_read], chances[is_read])),
+        "auc": tasks.Undefined(why)
+        if why
+        else float(roc_auc_score(reached[is_read], chances[is_read])),
         "accuracy": np.where(reached, yes, no),
         "macro_f1": float(np.nanmean([f1_score(*pair, zero_division=np.nan) for pair in pairs])),
     }
-    return Score(metrics, {"dialogues": len(reached), "deals": int(reached.sum())})
+    return tasks.Score(metrics, {"dialogues": len(reached), "deals": int(reached.sum())})
 
 
 def a_probability(value: float) -> None:
@@ -111,7 +100,7 @@ def trained_on(data: Data, split: str) -> str:
     return other
 
 
-def majority(data: Data, split: str = "test") -> Iterator[Prediction]:
+def majority(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict the share of deals for all."""
     reached = [row["deal"] for row in data.rows("outcomes", trained_on(data, split))]
     share = sum(reached) / len(reached)
@@ -119,7 +108,7 @@ def majority(data: Data, split: str = "test") -> Iterator[Prediction]:
         yield {"dialogue_id": row["dialogue_id"], "probability": share}
 
 
-def from_acts(data: Data, split: str = "test") -> Iterator[Prediction]:
+def from_acts(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict by gradient boosting on the acts of the messages before any other action.
 
     The features of each side: messages by intent, and last price over listing price.
@@ -131,7 +120,7 @@ def from_acts(data: Data, split: str = "test") -> Iterator[Prediction]:
         yield from learnt(HistGradientBoostingClassifier(random_state=0), acts_counted, data, split)
 
 
-def from_number(data: Data, split: str = "test") -> Iterator[Prediction]:
+def from_number(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict by logistic regression on the number of messages before any other action."""
     from sklearn.linear_model import LogisticRegression
 
@@ -141,7 +130,7 @@ def from_number(data: Data, split: str = "test") -> Iterator[Prediction]:
     return learnt(LogisticRegression(), numbers, data, split)
 
 
-def from_last_message(data: Data, split: str = "test") -> Iterator[Prediction]:
+def from_last_message(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict by logistic regression on tf-idf of the last message before any other action."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -165,7 +154,7 @@ def messages(data: Data, split: str) -> Iterator[list[dict[str, Any]]]:
 
 def learnt(
     model: Any, features: Callable[[Data, str], Any], data: Data, split: str
-) -> Iterator[Prediction]:
+) -> Iterator[tasks.Prediction]:
     """Predict by a model that learns from the features of another split."""
     other = trained_on(data, split)
     model.fit(features(data, other), [row["deal"] for row in data.rows("outcomes", other)])
@@ -193,7 +182,7 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
 
 # The task -------------------------------------------------------------------------------
 
-DEAL = Task(
+DEAL = tasks.Task(
     category="text-classification",
     public_since="2018",
     summary="whether a negotiation ends in a deal, from its messages alone",
@@ -215,10 +204,10 @@ DEAL = Task(
     inputs="the category, the listing price, and the messages before any other action",
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
     leak="the config `messages` ends in words such as [I accept.], which give the deal away",
-    asking=Asking(
+    asking=tasks.Asking(
         "4",
         questions,
-        reader(probability=number_from(0, 1)),
+        tasks.reader(probability=tasks.number_from(0, 1)),
         max_tokens=60,
         examples={"split": "validation"},
     ),
@@ -234,18 +223,18 @@ DEAL = Task(
         "last-message": from_last_message,
     },
     references=(
-        Reference("majority"),
-        Reference(
+        tasks.Reference("majority"),
+        tasks.Reference(
             "messages",
             note="a logistic regression on the number of messages before the first offer alone, "
             "learnt from the same dialogues as the others",
         ),
-        Reference(
+        tasks.Reference(
             "acts",
             note="gradient boosting on counts of dialogue acts and last prices before the first "
             "offer, learnt from validation's 597 dialogues, because train was missing",
         ),
-        Reference(
+        tasks.Reference(
             "last-message",
             note="tf-idf and a logistic regression on the last message before the first offer, "
             "learnt from the same dialogues",

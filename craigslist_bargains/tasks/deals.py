@@ -7,21 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from parley import Checked, Data
-from parley.tasks import (
-    GAME_FIELDS,
-    GAME_METRICS,
-    Key,
-    NegotiationState,
-    Playing,
-    Prediction,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    game_shape,
-    score_games,
-)
+from parley import Checked, Data, tasks
 
 from ..records import SIDES
 from ..subsets import SUBSETS
@@ -35,7 +21,7 @@ HIGHEST = 1_000_000_000  # a price; the highest list price is far below
 WITHOUT_DEAL = -0.5  # the points of a side that walks away, as in upstream's code
 
 
-def scenarios(data: Data, split: str = "test") -> dict[Key, Scenario]:
+def scenarios(data: Data, split: str = "test") -> dict[tasks.Key, Scenario]:
     """Return the scenarios of a split with a unique id."""
     rows = data.named("scenarios", split)
     named = Counter(row["scenario_id"] for row in rows)
@@ -93,7 +79,7 @@ def points(scenario: Scenario, price: float | None) -> dict[str, float]:
 # Scripted agents ------------------------------------------------------------------------
 
 
-def settle(state: NegotiationState, side: str, price: float) -> str:
+def settle(state: tasks.NegotiationState, side: str, price: float) -> str:
     """Accept an offer that is at least as good as `price` for this side, else offer `price`."""
     sign = 1 if side == "seller" else -1
     is_theirs = state.offered_by not in ("", side)
@@ -102,12 +88,12 @@ def settle(state: NegotiationState, side: str, price: float) -> str:
     return f"This is my offer.\n[Offer: {price:.2f}]"
 
 
-def firm(state: NegotiationState, side: str) -> str:
+def firm(state: tasks.NegotiationState, side: str) -> str:
     """Demand the own target and never concede."""
     return settle(state, side, state.scenario[f"{side}_target"])
 
 
-def concede(state: NegotiationState, side: str) -> str:
+def concede(state: tasks.NegotiationState, side: str) -> str:
     """Begin at the own target, and go 5% of the list price towards the other in each turn."""
     turns = sum(each.role == side for each in state.turns)
     sign = 1 if side == "buyer" else -1
@@ -115,7 +101,7 @@ def concede(state: NegotiationState, side: str) -> str:
     return settle(state, side, max(price, 0.0))
 
 
-def joint(state: NegotiationState, side: str) -> str:
+def joint(state: tasks.NegotiationState, side: str) -> str:
     """Propose the price halfway between the targets.
 
     It knows both sides' targets, which a model does not.
@@ -142,7 +128,9 @@ def measured(scenario: Scenario, price: float) -> dict[str, float]:
     return {**margins, "sl": sl, "fairness": max(min(sl, 1 - sl), 0.0)}
 
 
-def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Prediction]) -> Score:
+def score_deals(
+    gold: Mapping[tasks.Key, Scenario], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
     """Return how near prices are to the sides' targets: means and medians.
 
     The points are the reward of upstream's code (craigslistbargain/neural/rl_trainer.py,
@@ -155,13 +143,13 @@ def score_deals(gold: Mapping[Key, Scenario], predictions: Mapping[Key, Predicti
 
     of_games = {"sl_with_0_without_deal": of("sl")}
     of_deals = {name: of(name) for name in (*MEDIANS, "fairness")}
-    found = score_games(gold, predictions, "price", points, of_games, of_deals)
+    found = tasks.score_games(gold, predictions, "price", points, of_games, of_deals)
     pairs = zip(gold.values(), predictions.values(), strict=True)
     deals = [measured(row, each["price"]) for row, each in pairs if each.get("price") is not None]
-    none = Undefined("no scenario has a deal")
+    none = tasks.Undefined("no scenario has a deal")
     medians = {n: median(each[n] for each in deals) if deals else none for n in MEDIANS}
     metrics = {**found.metrics, "median": medians}
-    return Score(metrics, found.counts, (*found.without_interval, "median"))
+    return tasks.Score(metrics, found.counts, (*found.without_interval, "median"))
 
 
 def a_price(value: float) -> None:
@@ -173,7 +161,7 @@ def a_price(value: float) -> None:
 # Baselines ------------------------------------------------------------------------------
 
 
-def humans(data: Data, split: str = "test") -> Iterator[Prediction]:
+def humans(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict the first dialogue of each scenario: its price, its turns and who quit.
 
     Messages and actions are turns of their own. Most dialogues without a deal end otherwise.
@@ -191,7 +179,7 @@ def humans(data: Data, split: str = "test") -> Iterator[Prediction]:
         yield {"scenario_id": scenario_id, "price": prices[first], **walked_away, **counts}
 
 
-def halfway(data: Data, split: str = "test") -> Iterator[Prediction]:
+def halfway(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict the price halfway between the targets."""
     for (scenario_id,), row in scenarios(data, split).items():
         price = (row["buyer_target"] + row["seller_target"]) / 2
@@ -200,7 +188,7 @@ def halfway(data: Data, split: str = "test") -> Iterator[Prediction]:
 
 # The task -------------------------------------------------------------------------------
 
-DEALS = Task(
+DEALS = tasks.Task(
     category="text-generation",
     public_since="2018",
     summary="the price that agents agree on when they negotiate a scenario, if any",
@@ -209,16 +197,16 @@ DEALS = Task(
     fields={
         "scenario_id": "a scenario of test with a unique id",
         "price": f"of the deal, in dollars, from 0 to {HIGHEST:,}; null without a deal",
-        **GAME_FIELDS,
+        **tasks.GAME_FIELDS,
     },
     shape={
         "scenario_id": str,
         "price": (Checked((float, int), a_price), None),
-        **game_shape(SIDES),
+        **tasks.game_shape(SIDES),
     },
     key=("scenario_id",),
     example={"scenario_id": "S_FM9Vz1N8VPcJ5WzA", "price": 4000.0},
-    metrics=GAME_METRICS
+    metrics=tasks.GAME_METRICS
     | {
         "points": "points of a side, linear in the price and without bounds: 1 at its target, 0 "
         "halfway between the targets, -1 at the other's target; -0.5 without a deal; mean over "
@@ -240,7 +228,7 @@ DEALS = Task(
         "scenarios.*_description",
         "scenarios.*_target",
     ),
-    asking=Playing(
+    asking=tasks.Playing(
         "3",
         SIDES,
         lambda data, **options: scenarios(data, **options).items(),
@@ -259,7 +247,7 @@ DEALS = Task(
     per_prediction=("deals", "sl_with_0_without_deal"),
     baselines={"humans": humans, "halfway": halfway},
     references=(
-        Reference(
+        tasks.Reference(
             "humans",
             note="the first dialogue of each scenario, so that all count alike; prices include "
             "slips; an action is a turn of its own; of those without a deal, few end with a quit",

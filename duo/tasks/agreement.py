@@ -7,23 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import Checked, Data
-from parley.tasks import (
-    UNREADABLE,
-    Asking,
-    Key,
-    Prediction,
-    Question,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    chat,
-    number_from,
-    object_schema,
-    reader,
-    spoken,
-)
+from parley import Checked, Data, tasks
 
 from ..records import ASPECTS
 
@@ -64,22 +48,22 @@ _TALK = {"en": "The dialogue:", "ja": "対話："}
 _SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
 
-def questions(data: Data, aspect: str) -> Iterator[Question]:
+def questions(data: Data, aspect: str) -> Iterator[tasks.Question]:
     """Ask for a score of an aspect of each dialogue that is rated by it."""
     rated = ratings(data, aspect)
     for row in (r for r in data.rows("dialogues", "en", "ja") if (r["dialogue_id"],) in rated):
         language = row["language"]
         names = _NAMES[language]
-        talk = spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
+        talk = tasks.spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
         system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
-        messages = chat(system, f"{_TALK[language]}\n{talk}", _FORM[language])
-        yield Question((row["dialogue_id"],), messages, object_schema(score=_SCORE))
+        messages = tasks.chat(system, f"{_TALK[language]}\n{talk}", _FORM[language])
+        yield tasks.Question((row["dialogue_id"],), messages, tasks.object_schema(score=_SCORE))
 
 
 # Gold and score --------------------------------------------------------------------------
 
 
-def ratings(data: Data, aspect: str) -> dict[Key, Row]:
+def ratings(data: Data, aspect: str) -> dict[tasks.Key, Row]:
     """Return how the person and the others rate an aspect, and the group, of each rated dialogue.
 
     Empathy and engagingness are of one setting each. The others' rating is the published mean of
@@ -96,7 +80,7 @@ def ratings(data: Data, aspect: str) -> dict[Key, Row]:
     }
 
 
-def participants(data: Data) -> dict[Key, list[str]]:
+def participants(data: Data) -> dict[tasks.Key, list[str]]:
     """Return the person of each dialogue, who rates it; ids are of one language."""
     return {
         (row["dialogue_id"],): sorted(
@@ -106,7 +90,9 @@ def participants(data: Data) -> dict[Key, list[str]]:
     }
 
 
-def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], aspect: str) -> Score:
+def agreement(
+    gold: Mapping[tasks.Key, Row], predictions: Mapping[tasks.Key, tasks.Prediction], aspect: str
+) -> tasks.Score:
     """Correlate the readable scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
     counts = {"dialogues": len(gold)}
@@ -119,14 +105,14 @@ def agreement(gold: Mapping[Key, Row], predictions: Mapping[Key, Prediction], as
             pairs = [
                 (predictions[key]["score"], row[source])
                 for key, row in of_group.items()
-                if UNREADABLE not in predictions[key]
+                if tasks.UNREADABLE not in predictions[key]
             ]
             if pairs:
                 metrics[source][group] = correlations(pairs)
             elif of_group:
-                why = Undefined("no prediction is readable")
+                why = tasks.Undefined("no prediction is readable")
                 metrics[source][group] = dict.fromkeys(METRICS, why)
-    return Score(metrics, counts)
+    return tasks.Score(metrics, counts)
 
 
 def a_score(value: float) -> None:
@@ -142,20 +128,20 @@ def correlations(pairs: list[tuple[float, float]]) -> dict[str, Any]:
 
     scores, rated = np.array(pairs, dtype=float).T
     if len(pairs) < 2:
-        return dict.fromkeys(METRICS, Undefined("one dialogue alone has ratings"))
+        return dict.fromkeys(METRICS, tasks.Undefined("one dialogue alone has ratings"))
     for name, values in (("scores", scores), ("ratings", rated)):
         if len(set(values)) == 1:
-            return dict.fromkeys(METRICS, Undefined(f"all {name} are the same"))
+            return dict.fromkeys(METRICS, tasks.Undefined(f"all {name} are the same"))
     pearson: Any = float(np.corrcoef(scores, rated)[0, 1])
     if np.ptp(scores) < 1e-13 * abs(scores.mean()):
-        pearson = Undefined("the scores are apart by hardly more than rounding")
+        pearson = tasks.Undefined("the scores are apart by hardly more than rounding")
     ranks = [stats.rankdata(values) for values in (scores, rated)]
     spearman = float(np.corrcoef(ranks)[0, 1])
     kendall = float(stats.kendalltau(scores, rated).statistic)
     return dict(zip(METRICS, (pearson, spearman, kendall), strict=True))
 
 
-def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
+def own(rating: str, data: Data, aspect: str) -> Iterator[tasks.Prediction]:
     """Take the person's own rating of an aspect, which all dialogues have, for a metric."""
     rated = ratings(data, aspect)
     for key, row in ratings(data, rating).items():
@@ -163,7 +149,7 @@ def own(rating: str, data: Data, aspect: str) -> Iterator[Prediction]:
             yield {"dialogue_id": key[0], "score": row["person"]}
 
 
-def length(data: Data, aspect: str) -> Iterator[Prediction]:
+def length(data: Data, aspect: str) -> Iterator[tasks.Prediction]:
     """Take the number of characters of each dialogue that is rated by the aspect."""
     rated = ratings(data, aspect)
     for row in data.rows("dialogues", "en", "ja"):
@@ -174,7 +160,7 @@ def length(data: Data, aspect: str) -> Iterator[Prediction]:
 
 # The task --------------------------------------------------------------------------------
 
-AGREEMENT = Task(
+AGREEMENT = tasks.Task(
     summary="a score of a dialogue that agrees with people's ratings",
     category="text-classification",
     public_since="2025",
@@ -196,10 +182,10 @@ AGREEMENT = Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=Asking(
+    asking=tasks.Asking(
         "4",
         questions,
-        reader(score=number_from(1, 5)),
+        tasks.reader(score=tasks.number_from(1, 5)),
         max_tokens=60,
         answer=lambda fields: {"score": int(fields["score"])},  # the prompt asks for whole ones
     ),
@@ -213,13 +199,13 @@ AGREEMENT = Task(
     },
     upper=("own-preference",),
     references=(
-        Reference("own-stylistic-similarity", options={"aspect": "preference"}),
-        Reference(
+        tasks.Reference("own-stylistic-similarity", options={"aspect": "preference"}),
+        tasks.Reference(
             "own-preference",
             note="the person's own rating, which is that of `person` by itself",
             options={"aspect": "preference"},
         ),
-        Reference(
+        tasks.Reference(
             "length", note="the characters of the dialogue", options={"aspect": "preference"}
         ),
     ),

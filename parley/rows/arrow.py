@@ -44,13 +44,11 @@ def to_batch(
     return _converted(rows, schema)
 
 
-def to_batches(
-    rows: Iterable[Any], schema: pa.Schema, where: str = "", *, are_checked: bool = False
-) -> Iterator[pa.RecordBatch]:
-    """Yield rows as record batches; `are_checked` if a shape whose schema it is gave each row."""
+def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
+    """Yield rows as record batches; their keys and types are right, as a shape gave each row."""
     rest, start = iter(rows), 0
     while some := list(islice(rest, AT_ONCE)):
-        batch = _of_checked(some, schema) if are_checked else None
+        batch = _of_checked(some, schema)
         yield to_batch(some, schema, where, start) if batch is None else batch
         start += len(some)
 

@@ -263,7 +263,7 @@ def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], Non
 
     def batches() -> Iterator[pa.RecordBatch]:
         rows = 0
-        for batch in to_batches(generate(plan), plan.schema, plan.where, are_checked=True):
+        for batch in to_batches(generate(plan), plan.schema, plan.where):
             rows += batch.num_rows
             on_rows(plan.where, rows)
             yield batch

@@ -295,7 +295,7 @@ def test_no_split_has_a_row_that_its_declaration_forbids(kind, case):
         return
     given = range(len(values)) if kind == "another form" else values
     plan = SplitPlan("tea", config, "train", (FILE,), Read(given), lambda read: given)
-    batches, error = result(lambda: list(to_batches(generate(plan), schema, are_checked=True)))
+    batches, error = result(lambda: list(to_batches(generate(plan), schema)))
     assert isinstance(error, RecordError | RowError | None)
     sound = all(fits(shape, value) for value in values)
     assert sound or error
