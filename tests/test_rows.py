@@ -194,6 +194,25 @@ def test_errors_count_rows_across_batches():
         list(to_batches(rows, pa.schema({"text": pa.string()}), "here"))
 
 
+@pytest.mark.parametrize(("type_", "value"), [
+    (pa.float32(), 0.1), (pa.float64(), math.inf), (pa.float64(), math.nan), (pa.int8(), 128),
+    (pa.string(), "\ud800"), (pa.list_(pa.float32()), [0.5, 0.1]),
+])  # fmt: skip
+def test_a_value_of_the_right_kind_that_a_column_cannot_hold_is_an_error(type_, value):
+    """A shape gave the row, so its keys and types are right."""
+    with pytest.raises(RowError, match=r"^\[0\]\.x"):
+        list(to_batches([{"x": value}], pa.schema({"x": type_})))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(True, 1), (0.0, -0.0), (1, 1.0), ({"b": 1}, {"b": True})]
+)
+def test_rows_that_python_calls_equal_differ(one, other):
+    assert not list(row_differences("x", [{"a": one, "more": 2}], [{"a": one}]))
+    (difference,) = row_differences("x", [{"a": one}], [{"a": other}])
+    assert difference.startswith("x[0].a")
+
+
 def test_columns_and_fields_without_values_are_named():
     inner = pa.struct([("x", pa.int64()), ("y", pa.string())])
     schema = pa.schema([("a", pa.int64()), ("b", inner), ("c", inner), ("d", pa.list_(inner))])
