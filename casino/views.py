@@ -24,9 +24,9 @@ CONTEXT = 3  # utterances before the labelled one, as in the paper
 # Columns that several views have --------------------------------------------------------
 
 
-def _label(field: Field, names: list[str]) -> Field:
+def _label(field: Field, names: list[str], is_ordered: bool = False) -> Field:
     """Return the column of labels for a field that holds one of these names."""
-    return Field(ClassLabel(names=names), field.meaning)
+    return Field(ClassLabel(names=names, is_ordered=is_ordered), field.meaning)
 
 
 _dialogue = {"dialogue_id": shapes.DIALOGUE["dialogue_id"]}
@@ -56,8 +56,10 @@ _person = {
 }
 _own = {
     **shapes.OUTCOMES,
-    "satisfaction": _label(shapes.OUTCOMES["satisfaction"], shapes.SATISFACTION),
-    "opponent_likeness": _label(shapes.OUTCOMES["opponent_likeness"], shapes.LIKENESS),
+    "satisfaction": _label(shapes.OUTCOMES["satisfaction"], shapes.SATISFACTION, is_ordered=True),
+    "opponent_likeness": _label(
+        shapes.OUTCOMES["opponent_likeness"], shapes.LIKENESS, is_ordered=True
+    ),
 }
 _outcomes = {
     "deal": Field(bool, "whether a deal was accepted; otherwise one side walked away"),

@@ -7,12 +7,12 @@ earlier readme: the same of the SIGDIAL version, before ratings were added for t
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, combinations, groupby, permutations, product
+from collections.abc import Callable, Iterable
+from itertools import chain, combinations, groupby
 from statistics import correlation, mean, stdev
 from typing import Any
 
-from parley import Data, Differs, counted, documented, moses_tokenizer
+from parley import Data, Differs, counted, documented, moses_tokenizer, tasks
 
 from .records import ASPECTS, ONLY_IN
 
@@ -84,33 +84,6 @@ def rated(found: Iterable[Row]) -> list[Row]:
 def by_others(data: Data, column: str, name: str) -> list[Any]:
     """The annotators' mean or three scores of each dialogue in a column."""
     return [evaluation[name] for evaluation in rated(dialogues(data, column))]
-
-
-def alpha(units: Iterable[Sequence[float]]) -> float:
-    """Krippendorff's alpha of ordinal values, a sequence for each thing that was rated.
-
-    Who gave a value does not matter. Values are the farther apart, the more others lie between.
-    After K. Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
-    """
-    pairs: Counter[tuple[float, float]] = Counter()
-    for values in units:
-        for pair in permutations(values, 2):
-            pairs[pair] += 1 / (len(values) - 1)  # type: ignore[assignment]
-    counts: Counter[float] = Counter()
-    for (value, _), weight in pairs.items():
-        counts[value] += weight
-    total = counts.total()
-
-    def distance(one: float, other: float) -> float:
-        low, high = sorted((one, other))
-        between = sum(count for value, count in counts.items() if low <= value <= high)
-        return (between - (counts[one] + counts[other]) / 2) ** 2
-
-    observed = sum(weight * distance(*pair) for pair, weight in pairs.items())
-    expected = sum(counts[a] * counts[b] * distance(a, b) for a, b in product(counts, repeat=2))
-    if not expected:
-        raise ValueError("alpha gives no value where all values are the same")
-    return 1 - observed * (total - 1) / expected
 
 
 def span(lengths: list[int]) -> int | str:
@@ -393,7 +366,7 @@ def agreement(data: Data) -> dict[str, Any]:
     """Krippendorff's alpha, for ordinal values, of the three annotators of each dialogue."""
     found = {
         aspect: {
-            column: alpha(by_others(data, column, f"{aspect}_scores"))
+            column: tasks.alpha(by_others(data, column, f"{aspect}_scores"), tasks.ordinal)
             for column in COLUMNS
             if ONLY_IN.get(aspect, column[3:]) == column[3:]
         }

@@ -31,9 +31,15 @@ class Value:
 
 @dataclass(frozen=True)
 class ClassLabel:
-    """A feature that holds the numbers of labels, counted from 0; `names` are the labels."""
+    """A feature that holds the numbers of labels, counted from 0.
+
+    Args:
+        names: The labels.
+        is_ordered: Whether their order means something, as from dissatisfied to satisfied.
+    """
 
     names: Sequence[str]
+    is_ordered: bool = False
 
     dtype = "int64"  # of the column
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from parley.base.door import opened
 
 if TYPE_CHECKING:
+    from parley.tasks.agreement import alpha, masi, nominal, ordinal
     from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
     from parley.tasks.asking import Asking, Question, Unreadable, chat, object_schema, spoken
     from parley.tasks.game_scores import GAME_FIELDS, GAME_METRICS, game_shape, score_games
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from parley.tasks.task import Reference, Score, Subset, Task, Undefined
 
 _PLACES = {
+    "parley.tasks.agreement": "alpha masi nominal ordinal",
     "parley.tasks.answers": "number_from one_of order_of reader some_of",
     "parley.tasks.asking": "Asking Question Unreadable chat object_schema spoken",
     "parley.tasks.prediction_formats": "NO_HIT TREC_RUN UNREADABLE Key Prediction",
@@ -22,7 +24,17 @@ _PLACES = {
 }
 __all__ = ["GAME_FIELDS", "GAME_METRICS", "NO_HIT", "Asking", "Key", "NegotiationState"]
 __all__ += ["TREC_RUN", "Playing", "Prediction", "Question", "Reference", "Score", "Subset"]
-__all__ += ["UNREADABLE", "Task", "Undefined", "Unreadable", "chat", "game_shape"]
-__all__ += ["number_from", "object_schema", "one_of", "order_of", "reader", "score_games"]
+__all__ += ["UNREADABLE", "Task", "Undefined", "Unreadable", "alpha", "chat", "game_shape"]
+__all__ += [
+    "masi",
+    "nominal",
+    "number_from",
+    "object_schema",
+    "one_of",
+    "order_of",
+    "ordinal",
+    "reader",
+    "score_games",
+]
 __all__ += ["some_of", "spoken"]
 __getattr__ = opened(__name__, _PLACES)
