@@ -1,6 +1,7 @@
 """Build, check, load and score dialogue datasets.
 
-For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `connect` and `browse`.
+For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `score`, `labels`, `connect` and
+`browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows; for its
 figures and checks `documented`, `counted` and `check`; and all exceptions. `parley.tasks` has the
 words of tasks, `parley.read` those of transcripts, charts and exports.
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from parley.base.door import opened
 
 if TYPE_CHECKING:
-    from parley.api import browse, build, connect, dataset, fetch, load, score, verify
+    from parley.api import browse, build, connect, dataset, fetch, labels, load, score, verify
     from parley.api import list as list  # noqa: A004
     from parley.api import open as open  # noqa: A004
     from parley.base.console import print_message
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from parley.source.files import File, Folder
 
 _PLACES = {
-    "parley.api": "browse build connect dataset fetch list load open score verify",
+    "parley.api": "browse build connect dataset fetch labels list load open score verify",
     "parley.base.console": "print_message",
     "parley.base.replace": "beside write_whole writing",
     "parley.base.errors": "FetchError MissingSplitError OutputError ParleyError Problem "
@@ -69,7 +70,7 @@ __all__ += ["Differs", "FetchError", "Field", "File", "Folder", "Job", "MissingS
 __all__ += ["OutputError", "ParleyError", "Problem", "PublishError", "RecordError", "RowError"]
 __all__ += ["ScriptError", "SourceError", "UsageError", "Value", "__version__", "beside", "browse"]
 __all__ += ["build", "chat_of", "check", "connect", "counted", "dataset", "documented", "fetch"]
-__all__ += ["list", "load", "moses_tokenizer", "open", "print_message", "problems"]
+__all__ += ["labels", "list", "load", "moses_tokenizer", "open", "print_message", "problems"]
 __all__ += ["row_differences", "score", "verify", "view", "write_table", "write_whole", "writing"]
 __getattr__ = opened(__name__, _PLACES)
 

@@ -13,6 +13,7 @@ from parley.declaration.registry import Dataset, discover, get
 if TYPE_CHECKING:
     import datasets as hf
 
+    from parley.read.labels.comparison import Comparison
     from parley.rows.built_folder import BuiltFolder
     from parley.tasks.evaluate import Result
     from parley.verification.verify import Verification
@@ -248,7 +249,41 @@ def score(
     return score_part(baseline=baseline, predictions=predictions)
 
 
-def connect(*folders: "BuiltFolder | str | Path") -> Any:
+def labels(
+    folder: "BuiltFolder | str | Path",
+    config: str,
+    *files: str | Path,
+    annotator: str = "annotator",
+) -> "Comparison":
+    """Compare the labels of annotators with each other, and with those of a config.
+
+    Values are read as the config declares its columns; other columns are codes of one's own.
+    docs/labels.md lists the layouts. Intervals are over whole dialogues.
+
+    >>> found = parley.labels("build/casino", "strategies", "ann1.csv", "ann2.csv")
+    >>> sorted(found.as_dict()["annotators"])
+    ['ann1', 'ann2']
+
+    Args:
+        folder: A build, or its path.
+        config: The config whose rows are labelled.
+        files: Files of labels, of one person each, or with a column of annotators.
+        annotator: This column.
+
+    Returns:
+        A comparison whose `as_dict()` has counts, Krippendorff's alpha, Cohen's kappa and percent
+        agreement (0 to 100) with intervals, and whose `differences()` are rows.
+
+    Raises:
+        UsageError: no such config or column, or a file that is none of the layouts.
+        RecordError: rows of a file are wrong; names all of them.
+    """
+    from parley.read.labels.comparison import compare
+
+    return compare(_opened(folder), config, files, annotator)
+
+
+def connect(*folders: "BuiltFolder | str | Path", labels: Collection[str | Path] = ()) -> Any:
     """Return a connection of DuckDB in which each config of these builds is a table.
 
     `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
@@ -265,9 +300,13 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
 
     Args:
         folders: Builds, their paths, or folders of builds; by default "build".
+        labels: Files of labels of one build, as `labels` reads them: each is a table by its name
+            without suffix, with the key, `annotator`, and columns as the config has them. A set of
+            labels equals the dataset's own set as a list.
 
     Raises:
-        UsageError: two builds are of one dataset.
+        UsageError: two builds are of one dataset, or a file of labels is none.
+        RecordError: rows of a file of labels are wrong; names all of them.
         OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
         ModuleNotFoundError: DuckDB is not installed: `pip install "parley-datasets[sql]"`.
     """
@@ -278,7 +317,12 @@ def connect(*folders: "BuiltFolder | str | Path") -> Any:
     builds: builtins.list[BuiltFolder] = []
     for folder in folders or ("build",):
         builds += [folder] if isinstance(folder, BuiltFolder) else builds_in(Path(folder))
-    return connect_builds(builds)
+    connection = connect_builds(builds)
+    if labels:
+        from parley.read.labels.tables import add_tables
+
+        add_tables(connection, builds, [*labels])
+    return connection
 
 
 def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:

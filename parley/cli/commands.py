@@ -34,7 +34,8 @@ GROUPS = {
         "export": "Write a build in another format into a new folder.",
         "run": "Run a job of a dataset; without a job, list the jobs.",
     },
-    "Tasks and models": {
+    "Labels, tasks and models": {
+        "labels": "Compare the labels of annotators with each other, and with the dataset's own.",
         "tasks": "List the tasks of each dataset, with their metrics and baselines.",
         "score": "Score predictions on a task, with the documented scores for comparison.",
         "compare": "Compare models by their logs or predictions: "
@@ -57,6 +58,7 @@ MODULES = {
     "browse": ("sql", "browse", "site"),
     "build": ("fetch", "build", "publish"),
     "dataset": ("list", "tasks", "run"),
+    "labels": ("labels",),
     "score": ("score", "compare"),
     "show": ("show", "charts", "export"),
     "verify": ("verify", "diff", "check"),

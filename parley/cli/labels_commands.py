@@ -1,0 +1,57 @@
+"""Labels of people, compared with each other and with the dataset's own: `parley labels`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Group, RenderableType
+from typer import Argument, Option
+
+from parley.base.console import print_message, progress, safe
+from parley.base.errors import UsageError
+from parley.cli.common import print_result
+from parley.cli.options import AsJson, BuildDir, Name, completing
+from parley.cli.tables import table
+from parley.declaration.registry import get
+from parley.read.labels.comparison import Comparison, compare
+from parley.read.labels.layouts import ANNOTATOR
+from parley.rows.built_folder import find_folder
+from parley.tasks.predictions import require_free
+
+_CONFIG = "The config whose rows are labelled, such as strategies."
+_FILES = "Files of labels, of one person each, or with a column of annotators."
+_ANNOTATOR = "The column with the names of the annotators."
+_TO = "Write the rows in which the annotators differ, or one from the dataset: .csv."
+_CONFIGS = completing(lambda dataset: dataset.configs)
+
+
+def labels_command(
+    name: Name,
+    config: Annotated[str, Argument(metavar="CONFIG", help=_CONFIG, autocompletion=_CONFIGS)],
+    files: Annotated[list[Path], Argument(metavar="FILE...", help=_FILES)],
+    folder: BuildDir = Path("build"),
+    annotator: Annotated[str, Option(metavar="COLUMN", help=_ANNOTATOR)] = ANNOTATOR,
+    to: Annotated[Path | None, Option("--to", metavar="OUT", help=_TO)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the labels of annotators with each other, and with the dataset's own."""
+    if to is not None:
+        if to.suffix != ".csv":
+            raise UsageError(f"--to {to}: expected a name that ends in .csv")
+        require_free(to)
+    built = find_folder(folder, get(name))
+    with progress() as advance:
+        advance(f"{name} {config}", "reading labels")
+        found = compare(built, config, files, annotator)
+        value = found.as_dict() if as_json else None
+    print_result(as_json, value, _layout, found)
+    if to is not None:
+        print_message(f"{to}: {found.write_differences(to):,} rows")
+
+
+def _layout(found: Comparison) -> RenderableType:
+    """Return the tables of a comparison."""
+    parts: list[RenderableType] = []
+    for title, heads, rows in found.tables():
+        columns = [f"{heads[0]}~", *(f">{head}" for head in heads[1:])]
+        parts += [table(columns, rows, title), safe()]
+    return Group(*parts, *map(safe, found.notes))

@@ -1,0 +1,1 @@
+"""Labels that people bring: files of annotation tools, read, checked and compared."""

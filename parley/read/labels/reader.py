@@ -1,0 +1,379 @@
+"""Labels of people, read as a config declares its columns, beside the rows of that config.
+
+`read_labels` is the one reader of every file that a user brings beside a build.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
+from parley.base.values import flat
+from parley.read.dialogues import dialogues, places
+from parley.read.export.export import cell
+from parley.read.filters import sides_of
+from parley.read.labels.layouts import ANNOTATOR, Record, Values, records
+from parley.rows.built_folder import BuiltFolder
+from parley.schema.features import item_of, labels_of
+from parley.schema.nodes import Node, show
+from parley.schema.shapes import parse
+
+Key = tuple[str, ...]
+"""The values of the key of a unit, as text: (dialogue_id, turn)."""
+Units = dict[Key, Values]
+"""What was labelled, each with the values of its columns; a set of labels is a tuple."""
+
+GOLD = "gold"
+"""The name under which the dataset's own values stand beside those of people."""
+
+_WHOLE = re.compile(r"\s*([-+]?\d{1,19})(?:\.0+)?\s*", re.ASCII)
+_INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
+_NUMBERS = ("int", "float", "double")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of labels, numbers or texts, and how its values are read.
+
+    `node` is the shape of a value that the config declares; None for a code of one's own, which is
+    the text that the file has, and for a column of lists or objects, whose text is compared.
+    """
+
+    name: str
+    node: Node | None = None
+    labels: tuple[str, ...] = ()  # the declared ones
+    is_set: bool = False
+    is_ordered: bool = False
+
+    @classmethod
+    def of(cls, built: BuiltFolder, config: str, name: str) -> "Column":
+        """Return a column of a config, or of one's own if the config has none of this name."""
+        declared = built.dataset.configs[config]
+        feature = declared.features.get(name)
+        names = tuple(labels_of(item_of(feature) or feature) or ())
+        if names and (item_of(feature) or _INDEX in declared.keys):
+            return cls(name, parse([item_of(feature) or feature]), names, True)
+        dtype = "" if names else str(getattr(feature, "dtype", ""))
+        if not names and not dtype.startswith((*_NUMBERS, "bool", "string")):
+            return cls(name)
+        fields: Mapping[str, Node] = getattr(declared.node.column, "fields", {})
+        is_ordered = getattr(feature, "is_ordered", dtype.startswith(_NUMBERS))
+        return cls(name, fields.get(name) or parse(feature), names, is_ordered=is_ordered)
+
+    def read(self, value: Any) -> Any:
+        """Return a value of a file as the declared one; RecordError if it is none."""
+        if value is None:
+            return None
+        if self.node is None:
+            return value if isinstance(value, str) else json.dumps(value, default=str)
+        found = value
+        for found in (_sets if self.is_set else _scalars)(value):
+            if self.node.fits(found) and found == found:  # NaN is no number
+                if not self.is_set:
+                    return found
+                if len({*found}) == len(found):
+                    return self.own(found)
+        names = f"one{' or several, each once,' * self.is_set} of {', '.join(self.labels)}"
+        expected = names if self.labels else self.node.described()
+        raise RecordError("", Problem(self.name, expected, show(found)))
+
+    def own(self, value: Any) -> Any:
+        """Return a value of the dataset as one that `read` returns."""
+        if self.is_set and value is not None:
+            return tuple(sorted({*value}, key=self.labels.index))
+        return cell(value) or None if self.node is None else value
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    """Yield what a value may stand for."""
+    if isinstance(value, str):
+        if match := _WHOLE.fullmatch(value):
+            yield int(match[1])
+        try:
+            yield float(value)
+        except ValueError:
+            yield {"true": True, "false": False}.get(value.strip().lower(), value)
+    elif type(value) is int:
+        yield float(value)
+    elif type(value) is float and value.is_integer():
+        yield int(value)
+    yield value
+
+
+def _sets(value: Any) -> Iterator[Any]:
+    """Yield a text as one label, as the JSON of a list, or as labels between signs."""
+    if isinstance(value, str):
+        yield [value]
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = re.split(r"\s*[,;]\s*", value.strip())
+    yield value
+
+
+@dataclass
+class Labels:
+    """Labels of people for units of a config, checked, and the dataset's own beside them.
+
+    Attributes:
+        keys: The columns that name a unit, such as (dialogue_id, turn).
+        columns: The compared columns by name.
+        texts: What can be labelled, with the text of a turn.
+        annotators: Person -> unit -> values.
+        files: Person -> the files with the labels.
+        notes: What is not compared, a line each.
+    """
+
+    built: BuiltFolder
+    config: str
+    keys: Key
+    columns: dict[str, Column] = field(default_factory=dict)
+    texts: dict[Key, str | None] = field(default_factory=dict)
+    annotators: dict[str, Units] = field(default_factory=lambda: defaultdict(dict))
+    files: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def paths(self) -> dict[str, Key]:
+        """The columns of the config, and the fields within its objects, as CSV has them."""
+        columns = self.built.columns(self.config)
+        paths = [*((name,) for name in columns), *(path for path in flat(columns) if path[1:])]
+        return {".".join(path): path for path in paths}
+
+    def each_row(self) -> Iterator[tuple[Key, Values]]:
+        """Yield each row of the config with its unit."""
+        for split in self.built.splits(self.config):
+            for row in self.built.each_named(self.config, split):
+                yield tuple(str(row[name]) for name in self.keys), row
+
+    @cached_property
+    def rows(self) -> Units:
+        """The dataset's own values of every unit, without those of its own annotators."""
+        keys, found = self.built.dataset.configs[self.config].keys, Units()
+        for key, row in self.each_row():
+            unit = found.setdefault(key, {})
+            for name in self.columns.keys() & self.paths:
+                if ANNOTATOR in keys and row[ANNOTATOR] is not None:
+                    continue
+                value: Any = row
+                for part in self.paths[name]:
+                    value = None if value is None else value[part]
+                column = self.columns[name]
+                if _INDEX in keys and column.is_set:
+                    value = [*unit.get(name, ()), value]
+                unit[name] = column.own(value)
+        return found
+
+    @property
+    def everyone(self) -> dict[str, Units]:
+        """The annotators, then the dataset's own values under the name `GOLD`."""
+        return {**self.annotators, GOLD: self.rows}
+
+    def leave_out_equal(self) -> None:
+        """Leave out columns that equal the dataset's in all rows, unless all columns do."""
+        given = [pair for units in self.annotators.values() for pair in units.items()]
+        equal = [
+            name
+            for name in self.columns.keys() & self.paths
+            if all(
+                name in self.rows.get(unit, {}) and _alike(values.get(name), self.rows[unit][name])
+                for unit, values in given
+            )
+        ]
+        if equal and len(equal) < len(self.columns):
+            self.notes.append(f"equal to {self.config} in all rows: {', '.join(sorted(equal))}")
+            self.columns = {n: each for n, each in self.columns.items() if n not in equal}
+
+    def add_units(self, ids: set[str]) -> None:
+        """Add what can be labelled of these dialogues, with the text of each turn."""
+        new = ids.difference(unit[0] for unit in self.texts)
+        if new and self.keys[0] not in _id_columns(self.built):
+            self.texts |= {(unit[0],): None for unit in self.rows}
+        for dialogue in dialogues(self.built) if new and not self.texts.keys() >= new else ():
+            if dialogue.id in new and next(iter(dialogue.row)) == self.keys[0]:
+                transcript = dialogue.transcript
+                self.texts[dialogue.id,] = None
+                for number, turn in enumerate(transcript.turns):
+                    self.texts[dialogue.id, str(number)] = None if turn.action else turn.text
+                for side in sides_of(dialogue.facets) or transcript.sides:
+                    self.texts[dialogue.id, side] = None
+
+
+def _alike(value: Any, own: Any) -> bool:
+    return value == own or (isinstance(own, str) and (value or "") in (own, cell(own)))
+
+
+def read_labels(
+    built: BuiltFolder, files: Sequence[str | Path], config: str = "", annotator: str = ANNOTATOR
+) -> list[Labels]:
+    """Return the labels of files by config: the given one, or of each file the likeliest.
+
+    A file without a column `annotator` is of one person, who has its name without suffix. Raises
+    what is wrong with a file, of all its rows; UsageError for a config without a key.
+    """
+    if config and not built.splits(config):
+        what = f"{built.shown}: has no config {config}"
+        raise UsageError(what, remedy=f"Run {built.rebuild} again.")
+    paths = [*dict.fromkeys(map(Path, files))]
+    stems = [*map(file_stem, paths)]
+    keys = {name: _unit_keys(built, name) for name in ([config] if config else _configs(built))}
+    of_configs: dict[str, Labels] = {}
+    for path, stem in zip(paths, stems, strict=True):
+        try:
+            found = records(path, {key for names in keys.values() for key in (*names, "id")})
+            columns = [*dict.fromkeys(name for record in found for name in record.values)]
+            name = _config_of(keys, columns, built)
+            labels = of_configs.setdefault(name, Labels(built, name, keys[name]))
+            person = stem if stems.count(stem) == 1 else str(path)
+            _add(labels, found, columns, str(path), annotator, person)
+        except ParleyError as error:
+            error.message = f"{path}: {cut(error.message)}" if error.message else str(path)
+            raise
+    return [*of_configs.values()]
+
+
+def file_stem(path: Path) -> str:
+    """Return the name of a file without suffix."""
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+
+
+def _id_columns(built: BuiltFolder) -> set[str]:
+    """Return the columns that have the ids of dialogues."""
+    tables = getattr(built.dataset.transcript, "TABLES", {}).values()
+    return {next(iter(built.columns(config))) for config, _ in places(built)} | {*tables}
+
+
+def _configs(built: BuiltFolder) -> list[str]:
+    """Return the configs with rows of dialogues, or of what belongs to one."""
+    ids = _id_columns(built)
+    keys = {name: _unit_keys(built, name) for name in built.dataset.configs if built.splits(name)}
+    return [name for name, of in keys.items() if of and of[0] in ids]
+
+
+def _unit_keys(built: BuiltFolder, config: str) -> Key:
+    """Return the columns that name what a row is about, its turn if it has one."""
+    declared = built.dataset.configs[config]
+    keys = declared.keys
+    keys = keys[: keys.index(ANNOTATOR)] if ANNOTATOR in keys else keys
+    return (keys[0], "turn") if keys[1:] and "turn" in declared.features else keys
+
+
+def _config_of(keys: Mapping[str, Key], columns: Collection[str], built: BuiltFolder) -> str:
+    """Return the config whose key a file has, of several the first with most of its columns."""
+    shared = {
+        name: (len(built.columns(name).keys() & {*columns}), len(of))
+        for name, of in keys.items()
+        if of and ({*of} <= {*columns} or "id" in {*columns} & built.columns(name).keys())
+    }
+    if not shared:
+        due = " or ".join(dict.fromkeys(" and ".join(of) for of in keys.values() if of))
+        what = f"has no column {due}; it has {few([*map(repr, columns)], 20)}"
+        raise UsageError(what if due else f"{', '.join(keys)} has no key to find rows by")
+    return max(shared, key=lambda name: shared[name])
+
+
+def _add(
+    labels: Labels,
+    found: Sequence[Record],
+    columns: list[str],
+    file: str,
+    annotator: str,
+    person: str,
+) -> None:
+    """Add the rows of a file to labels; RecordError names all that are wrong."""
+    is_of_turns, is_by_id = labels.keys[1:] == ("turn",), labels.keys[0] not in columns
+    if annotator != ANNOTATOR and annotator not in columns:
+        raise UsageError(f"has no column {annotator}, which --annotator names")
+    own = _own_columns(labels, columns, {annotator, *(["text"] if is_of_turns else [])})
+    key_columns = [Column.of(labels.built, labels.config, name) for name in labels.keys]
+    by_id = {row["id"]: key for key, row in labels.each_row()} if is_by_id else {}
+
+    def key_of(values: Values) -> Key | Problem:
+        if is_by_id:
+            id = values.get("id")
+            return by_id.get(id) or Problem("", what="no such id", found=show(id))
+        read = Values()
+        try:
+            for column in key_columns:
+                read[column.name] = column.read(values.get(column.name))
+        except RecordError as error:
+            problem = error.problems[0]
+            return Problem("", what=f"no such {problem.place}", found=problem.found)
+        if missing := [name for name, value in read.items() if value is None]:
+            return Problem("", what=f"no {' and '.join(missing)}")
+        return tuple(map(str, read.values()))
+
+    def problems_of(key: Key, values: Values) -> Iterator[Problem]:
+        known = key if labels.keys[1:] in (("turn",), ("speaker",)) else key[:1]
+        if known not in labels.texts:
+            yield Problem("", what=f"no such {' and '.join(labels.keys)}")
+            return
+        ours = labels.texts[known] if is_of_turns and "text" in columns else None
+        if ours and values.get("text") not in (ours, cell(ours)):  # as CSV has it
+            yield Problem("", what="its text differs from the dataset's")
+
+    keys = [key_of(record.values) for record in found]
+    ids = {key[0] for key in keys if isinstance(key, tuple)}
+    labels.add_units(ids)
+    causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
+    added: dict[str, Units] = defaultdict(dict)
+    for (place, values), key in zip(found, keys, strict=True):
+        problems, read = list[Problem](), Values()
+        by = values.get(annotator) if annotator in columns else person
+        if by in (None, "", GOLD):
+            problems.append(Problem(f": {annotator}", "a name", show(by)))
+        for name, (given, column) in own.items():
+            try:
+                read[name] = column.read(values.get(given))
+            except RecordError as error:
+                problems += [problem.at(": ") for problem in error.problems]
+        if isinstance(key, Problem):
+            problems.append(key)
+        else:
+            problems += problems_of(key, values)
+            if (earlier := first.setdefault((str(by), key), place)) != place:
+                problems.append(Problem("", what=f"repeated, first in {earlier}"))
+            elif key in labels.annotators.get(str(by), ()):
+                what = f"repeated, as in {', '.join(labels.files[str(by)])}"
+                problems.append(Problem("", what=what))
+            added[str(by)][key] = read
+            place = f"{place} ({', '.join(key)})"
+        wrong += bool(problems)
+        for problem in problems:
+            causes.add(place, problem)
+    if causes:
+        is_other = not {unit[0] for unit in labels.texts} & ids
+        remedy = f"No row has an id of {labels.built.dataset.name}: name the file's own dataset."
+        what = f"{wrong:,} of {len(found):,} rows are wrong"
+        raise RecordError(what, *causes.told(), remedy=remedy if is_other else "")
+    for by, units in added.items():
+        labels.annotators[by] |= units
+        labels.files[by].append(file)
+
+
+def _own_columns(
+    labels: Labels, columns: list[str], others: set[str]
+) -> dict[str, tuple[str, Column]]:
+    """Return the columns of a file to compare, each with its name in the file."""
+    alike = {name.strip().lower(): name for name in labels.paths}
+    if wrong := [n for n in columns if n not in labels.paths and n.strip().lower() in alike]:
+        names = (Problem(repr(n), repr(alike[n.strip().lower()])) for n in wrong)
+        raise UsageError("names like those of the config", *names, remedy="Rename them.")
+    every = {name: Column.of(labels.built, labels.config, name) for name in labels.paths}
+    with_labels = [name for name, column in every.items() if column.labels]
+    unnamed = with_labels[0] if len(with_labels) == 1 else "label"
+    own = {
+        name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed))
+        for name in columns
+        if name not in {*labels.keys, "id", *others}
+    }
+    if not own:
+        raise UsageError(f"has no column beside {', '.join(columns)}")
+    labels.columns |= {name: column for name, (_, column) in own.items()}
+    labels.__dict__.pop("rows", None)  # which are read for the columns
+    return own
