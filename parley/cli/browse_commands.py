@@ -17,19 +17,22 @@ from parley.base.replace import temporary_folder
 from parley.cli.common import open_built, print_line, select
 from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Sample, dataset_names
 from parley.cli.tables import cut_table, table
+from parley.models.logs import answers_of_log
 from parley.read import sql
 from parley.read.dialogues import require_dialogues
+from parley.read.labels.tables import add_tables
 from parley.read.site.page_data import Selection
-from parley.read.site.user_files import UserFiles
+from parley.read.site.user_labels import UserLabels
 from parley.rows.built_folder import BuiltFolder
 from parley.rows.sources import open_source
-from parley.tasks.predictions import require_free
+from parley.tasks.predictions import is_log, require_free
 
 _QUERY = "A statement of DuckDB's SQL; - reads it from standard input."
 _TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
 _WHERE = (
     "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
 )
+_LABELS = "A file of labels as a table by its name, typed and checked; repeatable."
 _WITH = "Show a file's rows beside the dialogues, turns or sides whose keys they have; repeatable."
 _MOST = 1000  # rows of a table that no terminal cuts
 
@@ -43,6 +46,7 @@ def sql_command(
     query: Annotated[str, Argument(metavar="QUERY", help=_QUERY)],
     folder: BuildOrOther = None,
     sample: Sample = False,
+    files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_LABELS)] = None,
     to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,7 +66,7 @@ def sql_command(
     with (
         progress() as advance,
         _built_or_samples(folder, sample, names) as place,
-        sql.connect(sql.named_in(query, sql.builds_in(place)), read_only=True) as connection,
+        _connected(query, place, files) as connection,
     ):
         advance("query", "running", None)
         if to is not None:
@@ -81,6 +85,15 @@ def sql_command(
         print_output(table([f"{column}~" for column in columns], cells))
     else:
         _print_table(columns, rows, most)
+
+
+def _connected(query: str, place: Path, files: list[Path] | None) -> Any:
+    """Return a connection for a query to the builds that it may name, and to files of labels."""
+    builds = sql.named_in(query, sql.builds_in(place))
+    connection = sql.connect(builds, read_only=True)
+    if files:
+        add_tables(connection, builds, files)
+    return connection
 
 
 def _standard_input() -> str:
@@ -159,17 +172,20 @@ def _selection(
     if len(folders) != 1:
         raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
     (built,) = folders
-    selection = Selection()
+    beside = None
+    if files:
+        beside = UserLabels(built, [path for path in files if not is_log(str(path))])
+        for path in files:
+            if is_log(str(path)):
+                beside.add_answers(path, answers_of_log(built, path))
+        print_message("\n".join(beside.notes))
+    selection = Selection(files=beside)
     if query is not None:
-        with sql.connect(sql.named_in(query, sql.builds_in(place)), read_only=True) as connection:
+        with _connected(query, place, beside.paths if beside else None) as connection:
             dialogues = sql.ids(connection, query, built)
         require_dialogues(built, dialogues)
         print_message(f"{len(dialogues):,} dialogues")
-        selection = Selection(query.strip().rstrip(";"), dialogues)
-    if files:
-        user_files = UserFiles(built, files)
-        print_message("\n".join(user_files.notes))
-        selection = replace(selection, files=user_files)
+        selection = replace(selection, query=query.strip().rstrip(";"), ids=dialogues)
     return selection
 
 

@@ -12,7 +12,7 @@ from parley.rows.built_folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
-from parley.tasks.metrics import Predictions
+from parley.tasks.metrics import Epoch, Predictions
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import is_log
 from parley.tasks.questions import Answer, Questions
@@ -44,18 +44,7 @@ def score_file(
         return score(built, name, options, file=file, part=part, policy=policy)
     require_known("parley score", "--unreadable", policy, POLICIES)
     log = read_log(Path(file))
-    stated = log.eval.metadata
-    if (stated["dataset"], stated["task"]) != (built.dataset.name, name):
-        task_of_log = f"{stated['dataset']} {stated['task']}"
-        what = f"{file}: is a log of {task_of_log!r:.80}"
-        raise UsageError(f"{what}, not of {built.dataset.name} {name}")
-    of_log = built.dataset.task(name).chosen(stated["options"])
-    for option, value in options.items():
-        if value is not None and value != of_log[option]:
-            raise UsageError(f"--set {option}={value}: the log is of {option}={of_log[option]}")
-    asked_part = Part(stated["subset"], stated["limit"])
-    settings = {key: stated[key] for key in ("turns", "swap", "shots", "prompt") if key in stated}
-    questions = Questions(built, name, of_log, asked_part, **settings)
+    questions, asked_part = _questions(built, file, log, name, options)
     epochs = _epochs(file, log, questions)
     cut = questions.cut(epochs[0].keys())
     if part not in (ALL, asked_part, cut):
@@ -65,6 +54,31 @@ def score_file(
     result = result_of(answers, file, cut, policy, run=facts)
     result.evaluation.name_models(facts["models"])
     return result
+
+
+def answers_of_log(built: BuiltFolder, file: Path) -> list[Epoch]:
+    """Return the rows of a log's task and its predictions, by epoch; errors as `score_file`."""
+    log = read_log(file)
+    questions, _ = _questions(built, str(file), log, log.eval.metadata["task"], {})
+    return [questions.answered(predictions) for predictions in _epochs(str(file), log, questions)]
+
+
+def _questions(
+    built: BuiltFolder, file: str, log: Any, name: str, options: Mapping[str, str | None]
+) -> tuple[Questions, Part]:
+    """Return what a log states that it asked; UsageError if it is of another task or options."""
+    stated = log.eval.metadata
+    if (stated["dataset"], stated["task"]) != (built.dataset.name, name):
+        task_of_log = f"{stated['dataset']} {stated['task']}"
+        what = f"{file}: is a log of {task_of_log!r:.80}"
+        raise UsageError(f"{what}, not of {built.dataset.name} {name}")
+    of_log = built.dataset.task(name).chosen(stated["options"])
+    for option, value in options.items():
+        if value is not None and value != of_log[option]:
+            raise UsageError(f"--set {option}={value}: the log is of {option}={of_log[option]}")
+    asked = Part(stated["subset"], stated["limit"])
+    settings = {key: stated[key] for key in ("turns", "swap", "shots", "prompt") if key in stated}
+    return Questions(built, name, of_log, asked, **settings), asked
 
 
 def answer_of(output: Any) -> Answer:

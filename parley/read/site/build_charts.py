@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -41,13 +41,12 @@ class Counts:
         # kind of note -> text -> the dialogue and the number of each turn with it
         self._labels: dict[str, dict[str, set[tuple[int, int]]]] = {}
 
-    def add(self, dialogue: Dialogue, differs: Sequence[str] = ()) -> None:
-        """Add a dialogue, or a row of a config beside the dialogues; `differs` is a facet of it.
+    def add(self, dialogue: Dialogue, beside: Facets | None = None) -> None:
+        """Add a dialogue, or a row of a config beside the dialogues, with more facets of it.
 
         ScriptError for more sides than the page can tell apart.
         """
-        differences: Facets = {DIFFERS: [*differs]} if differs else {}
-        facets = differences | dialogue.facets
+        facets = {**(beside or {}), **dialogue.facets}
         if (sides := len(sides_of(facets))) > MOST_SIDES:
             where = f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}"
             what = f"{where}: expected at most {MOST_SIDES} sides, found {sides}"

@@ -20,7 +20,7 @@ from parley.read.transcript import Transcript
 from parley.rows.built_folder import BuiltFolder
 
 if TYPE_CHECKING:
-    from parley.read.site.user_files import UserFiles
+    from parley.read.site.user_labels import UserLabels
 
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list, at most
@@ -37,7 +37,7 @@ class Selection:
 
     query: str = ""
     ids: list[str] | None = None
-    files: "UserFiles | None" = None
+    files: "UserLabels | None" = None
     catalogue: Path | None = None
 
 
@@ -62,9 +62,10 @@ def write_data(
     counts, index = Counts(built), _Index(built)
     parts = _PartScripts(folder, lambda written: on_dialogues(dataset.name, written))
     for dialogue in _selected(built, selection.ids):
-        beside, differences = files.beside(dialogue.id) if files else ({}, [])
-        counts.add(dialogue, differences)
-        index.add(dialogue, len(differences))
+        id = dialogue.id
+        beside = files.beside(id) if files else {}
+        counts.add(dialogue, files.facets(id) if files else {})
+        index.add(dialogue, files.differing(id) if files else 0)
         parts.add(_laid_out(dialogue.transcript) | ({"own": beside} if beside else {}))
     parts.write()
     documents, titles = {}, getattr(dataset.transcript, "titles", None)
@@ -81,7 +82,7 @@ def write_data(
         "filters": list(counts.filters.values()),
         "documents": documents,
         "where": selection.query,
-        "queries": files.queries if files else None,
+        "own": files.filters if files else [],
         "load": orjson.Fragment(json.dumps(load)),  # a path may be invalid Unicode
     }
     write_script(folder / "index.js", "parley.index(", orjson.dumps(content))

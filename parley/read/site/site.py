@@ -111,8 +111,8 @@ class Site:
         data.parent.mkdir()
         counts = write_data(described.built, data, described.load, on_dialogues, self._selection)
         self._counts[name] = counts.numbers
-        notes = self._selection.files.notes if self._selection.files else []
-        about = {"dataset": described, "counts": counts, "root": "../", "notes": notes}
+        about = {"dataset": described, "counts": counts, "root": "../"}
+        about |= {"files": self._selection.files}
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(about)
             (site / name / page).write_text(text, encoding="utf-8")

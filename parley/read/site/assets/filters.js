@@ -118,7 +118,7 @@ class Labels extends Filter {
   constructor(data, place, changed) {
     super(data, place, changed);
     this.labels = data.labels;
-    this.queries = data.queries; // label -> its SQL, of files of one's own
+    this.ids = data.ids; // of all dialogues, of a filter by the user's files
     this.prepare((code) => code, data.labels.length);
     this.bars = data.labels.map((label, code) => this.bar(label, code));
     const list = element("ul", "values", ...this.bars.map((bar) => bar.item));
@@ -220,8 +220,10 @@ class Labels extends Filter {
   sql() {
     const labels = this.codes.map((code) => sqlText(this.labels[code]));
     const has = (some) => `list_has_any(labels[${sqlText(this.name)}], [${some}])`;
-    const ids = this.codes.map((code) => `id in (${this.queries[this.labels[code]]})`);
-    if (this.queries) return this.widens ? [`(${ids.join(" or ")})`] : ids;
+    if (this.ids) {
+      const passing = this.ids.filter((_, number) => this.passing(number)).map(sqlText);
+      return [`id in (${[...new Set(passing)].join(", ")})`];
+    }
     return this.widens ? [has(labels.join(", "))] : labels.map(has);
   }
 

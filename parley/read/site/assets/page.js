@@ -211,7 +211,7 @@ class Page {
     this.state = readAddress();
     this.filters = index.filters.map((data, place) => {
       const changed = (choice, often) => this.change(this.filters[place], choice, often);
-      data.queries = data.name === "differs" && index.queries;
+      data.ids = index.own.includes(data.name) && index.ids; // SQL has no such filter
       return new (data.labels ? Labels : Numbers)(data, place, changed);
     });
     index.filters = null; // the filters hold it more compactly
@@ -695,6 +695,31 @@ class Page {
     (again ?? pane.querySelector("h2")).focus({ preventScroll: true });
   }
 
+  /** Return the turns of a dialogue at which labels of the user's files differ. */
+  differing(number) {
+    const { turns = {} } = this.dialogue(number)?.own ?? {};
+    const differs = (turn) => turns[turn].some(({ kind }) => kind === "differs");
+    return Object.keys(turns).filter(differs).map(Number).sort((one, other) => one - other);
+  }
+
+  /** Open the next turn, or the next dialogue found, in which the user's files differ. */
+  nextDifference() {
+    const here = this.open < 0 ? undefined : this.differing(this.open).find((turn) => turn > this.turn);
+    const filter = this.filters.find(({ name }) => name === "differs");
+    let [place, number] = [this.place(), this.open];
+    for (let step = 0; here === undefined && step < this.count; step++) {
+      place = (place + 1) % this.count;
+      number = this.hits[place];
+      if (filter.of(number).length) break;
+    }
+    const turn = here ?? (filter.of(number).length ? this.differing(number)[0] : undefined);
+    this.go({ id: this.names[number], turn: turn === undefined ? null : `${turn}` });
+    this.follow();
+    if (place >= 0) this.reveal(place);
+    this.showList(true);
+    byId("dialogue").querySelector("h2")?.focus({ preventScroll: true });
+  }
+
   back() {
     if (this.state.id !== null) {
       const place = this.place();
@@ -793,6 +818,7 @@ class Page {
       if (button) this.copyTurn(button);
     });
     byId("load").addEventListener("click", () => new Selection(this).show());
+    byId("next-difference")?.addEventListener("click", () => this.nextDifference());
     addEventListener("popstate", () => this.restore());
     addEventListener("resize", () => this.showList());
     WIDE.addEventListener("change", () => {
@@ -819,6 +845,8 @@ class Page {
       byId("query").select();
     } else if (event.key === "j" || event.key === "k") {
       this.step(event.key === "j" ? 1 : -1);
+    } else if (event.key === "d" && byId("next-difference") && this.count) {
+      this.nextDifference();
     }
   }
 }
@@ -885,8 +913,11 @@ function layOut(dialogue, words, language, chosen) {
     outcome.append(...tables.map(table));
     body.append(outcome);
   }
-  if (own?.facts.length)
-    body.append(element("section", "after", element("h3", "", "Your files"), facts(own.facts)));
+  const told = [...(own?.facts ?? [])];
+  for (const [side, pairs] of Object.entries(own?.sides ?? {}))
+    told.push(...pairs.map(([label, text]) => [`${label}, ${side}`, text]));
+  if (told.length)
+    body.append(element("section", "after", element("h3", "", "Your files"), facts(told)));
   return body;
 }
 

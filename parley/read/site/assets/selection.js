@@ -28,7 +28,10 @@ class Selection {
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
-    for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
+    for (const config of this.index.tables) {
+      const name = `${config}.csv`;
+      if (!(name in this.files) || !this.index.own.length) this.files[name] = () => this.table(config);
+    }
     this.files["dialogues.jsonl"] = () => this.jsonLines();
     this.files["ids.txt"] = () => this.ids().map((id) => `${id}\n`).join("");
     this.command = this.index.load.export;
@@ -52,11 +55,17 @@ class Selection {
     return head + lines.filter((_, place) => chosen.has(ids[place])).join("");
   }
 
-  /** Return the columns that name a dialogue. */
+  /** Return the column that names a dialogue, as its config has it. */
   named(number) {
-    const { isNumber } = this.index.places[this.index.place[number]];
+    const { isNumber, column } = this.index.places[this.index.place[number]];
     const id = this.index.ids[number];
-    return new Map([["id", isNumber ? Number(id) : id]]);
+    return new Map([[column, isNumber ? Number(id) : id]]);
+  }
+
+  /** Add the user's labels to a row: pairs of a label's origin and text, several as one text. */
+  addOwn(row, pairs = []) {
+    const own = pairs.filter(([origin]) => origin !== "differs");
+    this.addFacts(row, own);
   }
 
   /** Return its config and split, and the splits of other configs that have it. */
@@ -91,23 +100,25 @@ class Selection {
 
   dialogues() {
     return Array.from(this.numbers, (number) => {
-      const { before, after } = this.page.dialogue(number);
+      const { before, after, own } = this.page.dialogue(number);
       const row = new Map([...this.named(number), ...this.place(number)]);
       row.set("title", this.index.titles[number]);
       row.set("utterances", this.index.utterances[number]);
       this.addFacets(row, number);
       this.addFacts(row, [...(before ?? []), ...(after ?? [])]);
+      this.addOwn(row, own?.facts);
       return row;
     });
   }
 
   sides(numbers = this.numbers, lists = false) {
     return Array.from(numbers).flatMap((number) => {
-      const { sides = [] } = this.page.dialogue(number);
+      const { sides = [], own } = this.page.dialogue(number);
       return sides.map(([name, known], side) => {
-        const row = this.named(number).set("side", name);
+        const row = this.named(number).set("speaker", name);
         this.addFacets(row, number, side, lists);
         this.addFacts(row, known, lists);
+        this.addOwn(row, own?.sides?.[name]);
         return row;
       });
     });
@@ -115,15 +126,17 @@ class Selection {
 
   utterances() {
     return Array.from(this.numbers).flatMap((number) => {
-      const { speakers, turns = [] } = this.page.dialogue(number);
-      return turns.map(({ speaker, text, action, notes = [] }, turn) =>
-        this.named(number)
+      const { speakers, turns = [], own } = this.page.dialogue(number);
+      return turns.map(({ speaker, text, action, notes = [] }, turn) => {
+        const row = this.named(number)
           .set("turn", turn)
           .set("speaker", speakers[speaker])
           .set("text", text)
           .set("action", action ? "true" : "false")
-          .set("labels", notes.map((each) => each.text).join("; ")),
-      );
+          .set("labels", notes.map((each) => each.text).join("; "));
+        this.addOwn(row, own?.turns?.[turn]?.map((each) => [each.kind, each.text]));
+        return row;
+      });
     });
   }
 

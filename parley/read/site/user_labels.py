@@ -1,0 +1,183 @@
+"""Files of the user on the page: labels and predictions beside what they are of, and filters."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parley.base.errors import RecordError
+from parley.base.values import flat, is_values
+from parley.read.filters import DIFFERS
+from parley.read.labels.comparison import Comparison, text_of, written
+from parley.read.labels.layouts import records
+from parley.read.labels.reader import Key, Labels, file_stem, read_labels
+from parley.read.transcript import Facets, Note
+from parley.rows.built_folder import BuiltFolder
+from parley.tasks.metrics import Predictions, TaskRows
+from parley.tasks.prediction_formats import UNREADABLE
+from parley.tasks.predictions import read
+from parley.tasks.task import load_gold, running
+
+Table = tuple[str, list[str], list[list[str]]]
+_RIGHT, _WRONG, _ANSWERED = "right", "wrong", "answered"
+
+
+class UserLabels:
+    """Labels and predictions of files beside the dialogues of a build.
+
+    The values of each person are filters, and so are the differences of two, or of one from the
+    dataset. A prediction is right or wrong as its task has it. Errors as `read_labels`.
+
+    Attributes:
+        notes: A line for each file or group of files.
+        tables: The tables of their agreement: a title, headings, and rows.
+        paths: The files of labels.
+    """
+
+    def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
+        self.notes: list[str] = []
+        self.tables: list[Table] = []
+        self.paths: list[Path] = []
+        self._beside: dict[str, dict[Key, list[Note]]] = defaultdict(lambda: defaultdict(list))
+        self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
+        self._differing: dict[str, set[Key]] = defaultdict(set)
+        for file in dict.fromkeys(files):
+            if predicted := _predictions(built, file):
+                self.add_answers(file, predicted)
+            else:
+                self.paths.append(file)
+        for labels in read_labels(built, self.paths):
+            labels.leave_out_equal()
+            found = Comparison(labels)
+            self._add(labels)
+            self._add_differences(labels, found.units)
+            for person, numbers in found.as_dict()["annotators"].items():
+                rows = f"{numbers['rows']:,} of {numbers['of']:,} rows of {labels.config}"
+                self.notes.append(f"{person}: {rows}")
+            self.notes += labels.notes
+            self.tables += found.tables()
+
+    def beside(self, id: str) -> dict[str, Any]:
+        """Return what to show beside a dialogue: of its turns, of its sides and of the rest."""
+        found: dict[str, Any] = {}
+        for (kind, *part), notes in self._beside.get(id, {}).items():
+            of = notes if kind == "turns" else [(note.kind, note.text) for note in notes]
+            if part:
+                found.setdefault(kind, {})[part[0]] = of
+            else:
+                found[kind] = of
+        return found
+
+    def facets(self, id: str) -> Facets:
+        """Return the values of the filters of a dialogue."""
+        facets = {DIFFERS: {}, **self._facets.get(id, {})}
+        return {name: [*values] for name, values in facets.items() if values}
+
+    def differing(self, id: str) -> int:
+        """Return how many turns, sides or rows of a dialogue differ."""
+        return len(self._differing.get(id, ()))
+
+    @property
+    def filters(self) -> list[str]:
+        """The names of the filters, which SQL knows by the ids of their dialogues alone."""
+        return [*dict.fromkeys(name for facets in self._facets.values() for name in facets)]
+
+    def _add(self, labels: Labels) -> None:
+        for person, units in labels.annotators.items():
+            for unit, values in units.items():
+                for name, value in values.items():
+                    if name in labels.columns and value is not None:
+                        given = value if isinstance(value, tuple) else [text_of(value)]
+                        self._note(labels.keys, unit, f"{person}: {name}", given)
+                        for label in given:
+                            self._facets[unit[0]].setdefault(f"{person}: {name}", {})[label] = None
+
+    def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:
+        everyone = labels.everyone
+        pairs = [(a, b, name) for a, b in combinations(everyone, 2) for name in labels.columns]
+        for one, other, name in pairs:
+            label = f"{one} ≠ {other}: {name}"
+            for unit in units:
+                values = [everyone[person].get(unit, {}).get(name) for person in (one, other)]
+                if None in values or values[0] == values[1]:
+                    continue
+                self._differs(labels.keys, unit, label)
+                if labels.columns[name].labels:
+                    first, second = ({*v} if isinstance(v, tuple) else {v} for v in values)
+                    for each in sorted(first ^ second):
+                        self._facets[unit[0]][DIFFERS][f"{label}, {each}"] = None
+
+    def _place(self, keys: tuple[str, ...], unit: Key) -> Key:
+        """Return where a unit is shown."""
+        kind = {"turn": "turns", "speaker": "sides"}.get(keys[-1], "")
+        return (kind, unit[1]) if kind else ("facts",)
+
+    def _note(self, keys: tuple[str, ...], unit: Key, by: str, values: Iterable[str]) -> None:
+        place = self._place(keys, unit)
+        part = "".join(f", {value}" for value in unit[1:]) if place == ("facts",) else ""
+        for value in values:
+            self._beside[unit[0]][place].append(Note(value, by + part, by=by))
+
+    def _differs(self, keys: tuple[str, ...], unit: Key, label: str) -> None:
+        self._beside[unit[0]][self._place(keys, unit)].append(Note(label, DIFFERS))
+        self._facets[unit[0]].setdefault(DIFFERS, {})[label] = None
+        self._differing[unit[0]].add(unit)
+
+    def add_answers(self, file: Path, epochs: Sequence[tuple[TaskRows, Predictions]]) -> None:
+        """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold."""
+        counts: dict[str, int] = defaultdict(int)
+        stem = file_stem(file)
+        for rows, predictions in epochs:
+            (built, name, options), task = rows.of, rows.task
+            with running(built):
+                score = task.score(rows.gold, predictions, **options)
+                due = {key: task.target and task.target(gold) for key, gold in rows.gold.items()}
+            metrics = flat(score.metrics).values()
+            verdicts = [np.asarray(values) for values in metrics if is_values(values)]
+            verdict = next((each for each in verdicts if each.dtype == bool), [None] * len(due))
+            for (key, target), right in zip(due.items(), verdict, strict=True):
+                prediction, unit, by = predictions[key], tuple(map(str, key)), f"{stem}: {name}"
+                kind = _ANSWERED if right is None else _RIGHT if right else _WRONG
+                kind = UNREADABLE if UNREADABLE in prediction else kind
+                counts[kind] += 1
+                said = f"{kind}: {_told(task.answer(prediction))}"
+                said += f"; the task's: {_told(target)}" if target and not right else ""
+                self._note(task.key, unit, by, [said])
+                self._facets[unit[0]].setdefault(by, {})[kind] = None
+                if right is not None and not right:
+                    self._differs(task.key, unit, f"{by} is {_WRONG}")
+            told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+            self.notes.append(f"{stem}: predictions of the task {name}: {told}")
+
+
+def _told(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {written(_tuple(value))}" for name, value in fields.items())
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(str, value)) if isinstance(value, list) else value
+
+
+def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predictions]]:
+    """Return what a file predicts, if it has the fields and keys of a task; [] if it has not."""
+    if file.suffix != ".jsonl":
+        return []
+    found = records(file, set())
+    columns = {name for record in found for name in record.values}
+    for name, task in built.dataset.tasks.items():
+        if {*task.key} <= columns <= {*task.fields, UNREADABLE} and task.target:
+            options = task.chosen({})
+            gold, _ = load_gold(built, name, options)
+            keys = {tuple(record.values.get(part) for part in task.key) for record in found}
+            if not keys <= gold.keys():
+                continue
+            gold = {key: value for key, value in gold.items() if key in keys}
+            try:
+                epochs = read(str(file), task, gold)
+            except RecordError:  # other labels than the task has, such as those of the config
+                continue
+            return [(TaskRows(built, name, options, gold, True), each) for each in epochs]
+    return []
