@@ -5,6 +5,7 @@ import codecs
 import csv
 import functools
 import io
+import itertools
 import json
 import random
 import re
@@ -721,7 +722,8 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
             lines += [[split, *line] for line in of_split]
         assert rows == lines
     listed = list(csv.DictReader(io.StringIO(found["dialogues.csv"], newline="")))
-    assert [row["id"] for row in listed] == chosen
+    key = next(iter(getattr(built.dataset.transcript, "TABLES", {}).values()), "dialogue_id")
+    assert [row.get(key) or row["query_id"] for row in listed] == chosen
     assert ("sides.csv" in found) == (name in ("casino", "craigslist_bargains"))
     if name == "casino":
         splits = dict(asked(sample.build, "select dialogue_id, split from casino.official_split"))
@@ -730,7 +732,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
         used = {place: set(labels or ()) for place, labels in asked(sample.build, query)}
         for line in map(json.loads, found["dialogues.jsonl"].splitlines()):
             for side in line["sides"]:
-                place = line["id"], "mturk_" + side["side"].replace(" ", "_")
+                place = line["dialogue_id"], "mturk_" + side["side"].replace(" ", "_")
                 assert set(side["strategies"]) == used[place]
         assert "one side used uv-part and got at most 18 points" in code_of(page)
         command = [sys.executable, "-m", *code_of(page, "#code-command").split()]
@@ -742,7 +744,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
         outcomes = {row["dialogue_id"]: row for row in table(sample.build, name, "outcomes")}
         for row in listed:
             prices = [float(row[c]) if row[c] else None for c in ("list price", "deal price")]
-            stated = outcomes[row["id"]]
+            stated = outcomes[row["dialogue_id"]]
             assert prices == [stated["list_price"], stated["deal_price"]]
 
 
@@ -826,29 +828,53 @@ def asked_site(served, build, name, asked):
     return f"{served[1]}{name}/casino/dialogues.html"
 
 
-def test_rows_of_ones_own_stand_beside_turns_and_differ(served, sample_build, open_page, tmp_path):
-    file = tmp_path / f"{ATTACKS[3]}.jsonl"
-    turns = table(sample_build, "casino", "utterances")
-    with jsonlines.open(file, "w") as lines:
-        for row, attack in zip(turns[1:], reversed(ATTACKS), strict=False):
+def test_labels_of_files_are_filters_differ_and_are_taken_along(
+    served, sample_build, open_page, tmp_path
+):
+    built = find_folder(sample_build, get("casino"))
+    files = [tmp_path / f"{ATTACKS[3]}.jsonl", tmp_path / "ann2.csv"]
+    rows = built.named("strategies")
+    with jsonlines.open(files[0], "w") as lines:
+        for row, attack in zip(rows, itertools.cycle(reversed(ATTACKS))):
             keys = {key: row[key] for key in ("dialogue_id", "turn")}
             lines.write(keys | {"labels": ["uv-part"], "<b>x</b>": attack})
-    folder = find_folder(sample_build, get("casino"))
-    own = pytest.importorskip("parley.read.site.user_files").UserFiles(folder, [file])
-    page = open_page(asked_site(served, sample_build, "own", data.Selection(files=own)))
-    (label,) = own.queries
-    found, sql = page.evaluate(STATE, f"#{urlencode({'is.differs': label})}")
-    assert shown(page, "differs") == {label: len(found)}
-    assert set(found) == answer(sample_build / "casino", sql)
-    for id, title in zip(found, page.locator(".title").all_inner_texts(), strict=True):
-        page.evaluate("(id) => page.choose(page.numbers.get(id))", id)
-        differ = page.locator("#dialogue .note.chosen").count()
-        assert f"{differ} differ" in title
-        assert differ == len(own.beside(id)[1]) > 0
-        text = page.inner_text("#dialogue")
-        assert "<b>x</b>" in text
-        assert page.locator("#dialogue").evaluate("box => box.scrollWidth <= box.clientWidth")
-        assert not re.search("[\u202e\u200f\x07]", text)
+    head = "dialogue_id,turn,labels\n"
+    lines = (f"{row['dialogue_id']},{row['turn']},{row['labels'][0]}\n" for row in rows)
+    files[1].write_text(head + "".join(lines))
+    beside = pytest.importorskip("parley.read.site.user_labels").UserLabels(built, files)
+    page = open_page(asked_site(served, sample_build, "own", data.Selection(files=beside)))
+    counts = shown(page, "ann2: labels")
+    with parley.connect(built, labels=files[1:]) as connection:
+        query = """select label, count(distinct dialogue_id) from
+            (select dialogue_id, unnest(labels) as label from ann2) group by all"""
+        assert counts == dict(connection.execute(query).fetchall())
+        query = """select distinct dialogue_id::varchar from ann2 join casino.strategies s
+            using (dialogue_id, turn) where ann2.labels <> s.labels"""
+        due = {id for (id,) in connection.execute(query).fetchall()}
+    found, sql = page.evaluate(STATE, f"#{urlencode({'is.differs': 'ann2 ≠ gold: labels'})}")
+    assert set(found) == due == answer(sample_build / "casino", sql)
+    assert 0 < len(found) < len(built.rows("dialogues"))
+    shown_at = []
+    for _ in due:
+        page.keyboard.press("d")
+        at = page.evaluate("[page.names[page.open], page.turn]")
+        shown_at.append(tuple(at))
+        assert "ann2 ≠ gold" in page.locator("#dialogue .turn[aria-current]").inner_text()
+    assert len(set(shown_at)) == len(due)
+    text = page.inner_text("#dialogue")
+    assert "<b>x</b>" in text
+    assert not re.search("[\u202e\u200f\x07]", text)
+    page.locator("#your-files summary").click()
+    agreed = parley.labels(built, "strategies", *files).as_dict()["columns"]["labels"]
+    alpha = f"{agreed['with_gold']['alpha']['value']:.3f}"
+    assert alpha in page.locator("#your-files").inner_text()
+    page.locator("#your-files summary").click()
+    taken = [*csv.DictReader(io.StringIO(saved(page, tmp_path)["utterances.csv"], newline=""))]
+    taken = {(row["dialogue_id"], row["turn"]): row["ann2: labels"] for row in taken}
+    of_rows = {(str(row["dialogue_id"]), str(row["turn"])): row["labels"][0] for row in rows}
+    assert {key: label for key, label in taken.items() if label} == {
+        key: label for key, label in of_rows.items() if key[0] in due
+    }
     assert not page.evaluate("'acted' in window")
 
 

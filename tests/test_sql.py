@@ -386,7 +386,7 @@ def test_a_long_result_needs_little_memory(sample_build, tmp_path):
 
 def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    for command in (("sql", "select 1"), ("browse", "casino", "--with", "mine.csv")):
+    for command in (("sql", "select 1"), ("browse", "casino", "--where", "select 1")):
         done = run(*command, "--build", sample_build)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert "[sql]" in done.stderr

@@ -54,4 +54,5 @@ def _layout(found: Comparison) -> RenderableType:
     for title, heads, rows in found.tables():
         columns = [f"{heads[0]}~", *(f">{head}" for head in heads[1:])]
         parts += [table(columns, rows, title), safe()]
-    return Group(*parts, *map(safe, found.notes))
+    notes = [*found.labels.notes, "95%: an interval over whole dialogues; gold: the dataset's own"]
+    return Group(*parts, *map(safe, notes))

@@ -20,7 +20,7 @@ Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -
 def filters(
     facets_of: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return the filters; omit values common to all dialogues and texts that few share.
+    """Return the filters; omit values common to all, and texts without order that few share.
 
     `order` and `phrases` are those of transcript.py. Of a filter, `phrase` is the text before and
     after the values. `many` tells that one side or dialogue has several, `lists` that the facet
@@ -88,7 +88,7 @@ def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None
     values = [value for values in pairs for _, value in values]
     if not order and all(type(value) in (int, float) for value in values):
         return {"scale": _scale(values), "values": [[v for _, v in values] for values in pairs]}
-    if len(counts) > max(_SOME, len(pairs) // 2):
+    if not order and len(counts) > max(_SOME, len(pairs) // 2):
         return None
     ordered = [value for value in order if value in counts]
     rest = [value for value in counts if value not in set(ordered)]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,40 +34,40 @@ MOST_LABELS = 30
 """Of a column with more different values, no label has numbers of its own."""
 
 
-class Ratings:
-    """The values that people gave units in a column, or whether they gave one label.
+class Ratings(NamedTuple):
+    """The values that people gave units in a column, or whether they gave one label."""
 
-    `codes` are numbers of values, people by units, `NONE` for no value.
-    """
+    codes: dict[str, Array]  # person -> the number of the value of each unit, or `NONE`
+    clusters: Array
+    values: int  # the number of different ones
+    distance: Distance = nominal
 
-    def __init__(
-        self, codes: Mapping[str, Array], clusters: Array, values: int, distance: Distance
-    ):
-        self.codes, self.values = codes, values
-        self._clusters, self._distance = clusters, distance
+    def numbers(self, people: Iterable[str], measure: str) -> dict[str, Any]:
+        """Return alpha of these people, or kappa of two, percent agreement, and their units."""
+        codes = np.array([self.codes[person] for person in people])
+        pairs = Pairs.of(codes, self.clusters, self.values)
+        found = pairs.kappa() if measure == "kappa" else pairs.alpha(self.distance)
+        return {
+            "rows": int(((codes != NONE).sum(axis=0) > 1).sum()),
+            measure: as_number(found),
+            "percent": as_number(percent_alike(codes, self.clusters)),
+        }
 
-    def _of(self, people: Iterable[str]) -> Array:
-        return np.array([self.codes[person] for person in people])
+    def of_all(self) -> dict[str, Any]:
+        """Return the numbers of all annotators, of all and the dataset, and of each pair."""
+        people = [person for person in self.codes if person != GOLD]
+        among = {"annotators": people} if len(people) > 1 else {}
+        among |= {"with_gold": [*people, GOLD]} if people and GOLD in self.codes else {}
+        found: dict[str, Any] = {kind: self.numbers(of, "alpha") for kind, of in among.items()}
+        pairs = combinations(self.codes, 2)
+        return found | {"pairs": [{"of": [*p], **self.numbers(p, "kappa")} for p in pairs]}
 
-    def alpha(self, people: Iterable[str]) -> Metric:
-        """Krippendorff's alpha of two people or more."""
-        return Pairs.of(self._of(people), self._clusters, self.values).alpha(self._distance)
-
-    def kappa(self, *people: str) -> Metric:
-        """Cohen's kappa of two people."""
-        return Pairs.of(self._of(people), self._clusters, self.values).kappa()
-
-    def percent(self, people: Iterable[str]) -> Metric:
-        """The percentage of units to which all of them gave one value."""
-        return percent_alike(self._of(people), self._clusters)
-
-    def counts(self, number: int) -> dict[str, int]:
-        """Return for each person how often a value was given."""
-        return {person: int((codes == number).sum()) for person, codes in self.codes.items()}
-
-    def rows(self, people: Iterable[str]) -> int:
-        """Return the number of units with values of two of these people or more."""
-        return int(((self._of(people) != NONE).sum(axis=0) > 1).sum())
+    def confusion(self, one: str, other: str) -> list[list[int]]:
+        """Return how often one gave the value of a line, and the other that of a column."""
+        first, second = self.codes[one], self.codes[other]
+        both, size = (first != NONE) & (second != NONE), self.values
+        table = np.bincount(first[both] * size + second[both], minlength=size * size)
+        return table.reshape(size, size).tolist()
 
 
 def compare(
@@ -89,45 +89,38 @@ class Comparison:
         self.units: list[Key] = [*units]
         self._clusters = np.unique([unit[0] for unit in self.units], return_inverse=True)[1]
 
-    def compared(self, column: Column) -> list[str]:
-        """Return those who have values of a column, the dataset's own last."""
-        return [
-            person
-            for person, units in self.labels.everyone.items()
-            if any(units.get(unit, {}).get(column.name) is not None for unit in self.units)
-        ]
-
     @cached_property
     def ratings(self) -> dict[str, tuple[list[Any], Ratings, dict[str, Ratings]]]:
         """Column -> its values in order, the ratings as a whole, and those of each label."""
         return {name: self._ratings(column) for name, column in self.labels.columns.items()}
 
     def _ratings(self, column: Column) -> tuple[list[Any], Ratings, dict[str, Ratings]]:
-        everyone, name = self.labels.everyone, column.name
         given = {
-            person: [everyone[person].get(unit, {}).get(name) for unit in self.units]
-            for person in self.compared(column)
+            person: [units.get(unit, {}).get(column.name) for unit in self.units]
+            for person, units in self.labels.everyone.items()
         }
+        given = {person: v for person, v in given.items() if any(x is not None for x in v)}
         used = Counter(value for values in given.values() for value in values if value is not None)
         order = {label: place for place, label in enumerate(column.labels)}
-        domain = sorted(used, key=lambda value: order.get(value, 0) if order else value)
-        if not order:  # of one's own: the commonest first, as they have no order
-            domain = sorted(domain, key=lambda value: 0 if column.is_ordered else -used[value])
-        number = {value: place for place, value in enumerate(domain)} | {None: NONE}
+        domain = sorted(used)
+        if column.labels and not column.is_set:
+            domain.sort(key=order.__getitem__)
+        elif not column.is_ordered:  # the commonest first, as they have no order
+            domain.sort(key=lambda value: -used[value])
 
         def codes(table: Mapping[Any, int]) -> dict[str, Array]:
-            return {p: np.array([table[v] for v in values], int) for p, values in given.items()}
+            number = {**table, None: NONE}
+            return {p: np.array([number[v] for v in values], int) for p, values in given.items()}
 
         distance = masi([frozenset(v) for v in domain]) if column.is_set else nominal
         distance = ordinal if column.is_ordered else distance
-        whole = Ratings(codes(number), self._clusters, len(domain), distance)
-        labels = column.labels if column.is_set or column.labels else domain
-        by_label = {}
+        every = codes({value: place for place, value in enumerate(domain)})
+        whole, by_label = Ratings(every, self._clusters, len(domain), distance), {}
+        labels = column.labels or domain
         for label in labels if len(labels) <= MOST_LABELS else ():
             has = {v: int(label in v if column.is_set else label == v) for v in domain}
             if any(has.values()):
-                table = codes(has | {None: NONE})
-                by_label[text_of(label)] = Ratings(table, self._clusters, 2, nominal)
+                by_label[text_of(label)] = Ratings(codes(has), self._clusters, 2)
         return domain, whole, by_label
 
     def differences(self) -> Iterator[dict[str, Any]]:
@@ -164,6 +157,10 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers, unrounded; one that is undefined is null."""
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
         labels = self.labels
         return {
             "dataset": labels.built.dataset.name,
@@ -187,14 +184,6 @@ class Comparison:
             "without_value": len(units) - len(with_values),
             "without_partner": len(with_values - has),
         }
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences to read the numbers by."""
-        return [
-            *self.labels.notes,
-            "95%: an interval over whole dialogues; gold: the dataset's own",
-        ]
 
     def tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         """Yield tables for people: a title, headings, and rows of texts that begin with a name."""
@@ -230,39 +219,15 @@ class Comparison:
     def _column(self, name: str) -> dict[str, Any]:
         column, (domain, whole, by_label) = self.labels.columns[name], self.ratings[name]
         measure = "masi" if column.is_set else "ordinal" if column.is_ordered else "nominal"
-        found = {"alpha_of": measure, **self._numbers(whole)}
-        found["labels"] = {
-            label: {"counts": ratings.counts(1), **self._numbers(ratings)}
+        found = {"alpha_of": measure, **whole.of_all()}
+        for pair in found["pairs"] if not column.is_set and len(domain) <= MOST_LABELS else ():
+            values = [*map(text_of, domain)]
+            pair["confusion"] = {"values": values, "rows": whole.confusion(*pair["of"])}
+        counts = {
+            label: {person: int((codes == 1).sum()) for person, codes in ratings.codes.items()}
             for label, ratings in by_label.items()
         }
-        if not column.is_set and len(domain) <= MOST_LABELS:
-            values = [text_of(value) for value in domain]
-            for pair in found["pairs"]:
-                pair["confusion"] = {"values": values, "rows": _confusion(whole, *pair["of"])}
-        return found
-
-    def _numbers(self, ratings: Ratings) -> dict[str, Any]:
-        people = [person for person in ratings.codes if person != GOLD]
-        among = {"annotators": people} if len(people) > 1 else {}
-        if people and GOLD in ratings.codes:
-            among |= {"with_gold": [*people, GOLD]}
-        found: dict[str, Any] = {
-            name: {
-                "rows": ratings.rows(those),
-                "alpha": as_number(ratings.alpha(those)),
-                "percent": as_number(ratings.percent(those)),
-            }
-            for name, those in among.items()
-        }
-        found["pairs"] = [
-            {
-                "of": pair,
-                "rows": ratings.rows(pair),
-                "kappa": as_number(ratings.kappa(*pair)),
-                "percent": as_number(ratings.percent(pair)),
-            }
-            for pair in combinations(ratings.codes, 2)
-        ]
+        found["labels"] = {n: {"counts": counts[n], **by_label[n].of_all()} for n in by_label}
         return found
 
 
@@ -282,14 +247,6 @@ def _cells(of: Mapping[str, Any], measure: str) -> Iterator[str]:
 
 def _with_values(units: Units) -> set[Key]:
     return {unit for unit, values in units.items() if any(v is not None for v in values.values())}
-
-
-def _confusion(ratings: Ratings, one: str, other: str) -> list[list[int]]:
-    """Return how often the first gave the value of a line, and the other that of a column."""
-    first, second = ratings.codes[one], ratings.codes[other]
-    both, size = (first != NONE) & (second != NONE), ratings.values
-    table = np.bincount(first[both] * size + second[both], minlength=size * size)
-    return table.reshape(size, size).tolist()
 
 
 def as_number(metric: Metric) -> dict[str, Any]:

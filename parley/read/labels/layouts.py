@@ -254,13 +254,13 @@ def _argilla_flat(row: Values) -> Iterator[Values]:
 
 _PARTS = ("responses", "suggestion")  # of a question, in Argilla's flat form
 
-# The keys that an export of a tool has -> its answers
-LAYOUTS: list[tuple[set[str], Callable[[Values], Iterator[Values]]]] = [
-    ({"data", "annotations"}, _label_studio),
-    (_LABEL_STUDIO, _label_studio_min),
-    ({"id", "text", "label", "Comments"}, _doccano),
-    ({"answer", "_input_hash", "_task_hash"}, _prodigy),
-    ({"fields", "responses", "suggestions", "_server_id"}, _argilla),
+# The keys that an export of a tool has, and their types -> its answers
+LAYOUTS: list[tuple[dict[str, Any], Callable[[Values], Iterator[Values]]]] = [
+    ({"data": dict, "annotations": list}, _label_studio),
+    (dict.fromkeys(_LABEL_STUDIO, object), _label_studio_min),
+    ({"id": object, "text": str, "label": object, "Comments": object}, _doccano),
+    ({"answer": str, "_input_hash": int, "_task_hash": int}, _prodigy),
+    ({"fields": dict, "responses": dict, "_server_id": str}, _argilla),
 ]
 
 
@@ -269,6 +269,6 @@ def _answers(row: Values) -> Iterator[Values]:
     if any(name.endswith(".responses.users") for name in row):
         return _argilla_flat(row)
     for keys, answers in LAYOUTS:
-        if keys <= row.keys():
+        if keys.keys() <= row.keys() and all(isinstance(row[n], kind) for n, kind in keys.items()):
             return answers(row)
     return iter([row])

@@ -31,7 +31,7 @@ Units = dict[Key, Values]
 GOLD = "gold"
 """The name under which the dataset's own values stand beside those of people."""
 
-_WHOLE = re.compile(r"\s*([-+]?\d{1,19})(?:\.0+)?\s*", re.ASCII)
+_WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
 _INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
 _NUMBERS = ("int", "float", "double")
 
@@ -194,8 +194,16 @@ class Labels:
         new = ids.difference(unit[0] for unit in self.texts)
         if new and self.keys[0] not in _id_columns(self.built):
             self.texts |= {(unit[0],): None for unit in self.rows}
-        for dialogue in dialogues(self.built) if new and not self.texts.keys() >= new else ():
-            if dialogue.id in new and next(iter(dialogue.row)) == self.keys[0]:
+        if not new or {(id,) for id in new} <= self.texts.keys():
+            return
+        every = dict(places(self.built))
+        named = {
+            config for config in every if next(iter(self.built.columns(config))) == self.keys[0]
+        }
+        beside = getattr(self.built.dataset.transcript, "BESIDE", {})
+        for dialogue in dialogues(self.built):
+            # an id has another name in the rows that can be read, as `uuid`
+            if dialogue.id in new and dialogue.config in (named or every.keys() - beside):
                 transcript = dialogue.transcript
                 self.texts[dialogue.id,] = None
                 for number, turn in enumerate(transcript.turns):

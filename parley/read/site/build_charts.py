@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -26,15 +26,19 @@ from parley.rows.built_folder import BuiltFolder
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
 
+_NO_ORDER: Mapping[str, Sequence[str]] = {}
 _MOST_BARS = 30  # in a chart of labels
 _LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
 
 
 class Counts:
-    """The filters of a build's dialogues and the counts for its charts."""
+    """The filters of a build's dialogues and the counts for its charts.
 
-    def __init__(self, built: BuiltFolder) -> None:
-        self.built = built
+    `order` has the values of more facets in their order, as `transcript.py` has it.
+    """
+
+    def __init__(self, built: BuiltFolder, order: Mapping[str, Sequence[str]] = _NO_ORDER) -> None:
+        self.built, self._order = built, order
         self._facets: list[Facets] = []
         self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
         self._numbers: Counter[str] = Counter()  # of each kind, of sides, utterances and actions
@@ -74,7 +78,7 @@ class Counts:
         """The filters of the dialogues by their names."""
         tool = self.built.dataset.transcript
         order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
-        phrases = {DIFFERS: "{}"} | phrases
+        order, phrases = {**self._order, **order}, {DIFFERS: "{}"} | phrases
         return {filter["name"]: filter for filter in filters(self._facets, order, phrases)}
 
     def charts(self) -> dict[str, Chart]:

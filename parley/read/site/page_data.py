@@ -59,11 +59,11 @@ def write_data(
     folder.mkdir()
     dataset, files = built.dataset, selection.files
     citation = dataset.builder.CITATION.strip()
-    counts, index = Counts(built), _Index(built)
+    counts, index = Counts(built, files.order if files else {}), _Index(built)
     parts = _PartScripts(folder, lambda written: on_dialogues(dataset.name, written))
     for dialogue in _selected(built, selection.ids):
         id = dialogue.id
-        beside = files.beside(id) if files else {}
+        beside = files.beside(dialogue) if files else {}
         counts.add(dialogue, files.facets(id) if files else {})
         index.add(dialogue, files.differing(id) if files else 0)
         parts.add(_laid_out(dialogue.transcript) | ({"own": beside} if beside else {}))
@@ -82,7 +82,7 @@ def write_data(
         "filters": list(counts.filters.values()),
         "documents": documents,
         "where": selection.query,
-        "own": files.filters if files else [],
+        "own": [*files.order] if files else [],
         "load": orjson.Fragment(json.dumps(load)),  # a path may be invalid Unicode
     }
     write_script(folder / "index.js", "parley.index(", orjson.dumps(content))
@@ -164,15 +164,18 @@ class _PartScripts:
 
 def _place(dialogue: Dialogue, built: BuiltFolder) -> dict[str, Any]:
     """Return what the page knows of a config and split: its rows, and the column of their ids."""
-    config, split = dialogue.config, dialogue.split
+    config, split, tool = dialogue.config, dialogue.split, built.dataset.transcript
     column, id = next(iter(dialogue.row.items()))
+    is_beside = config in getattr(tool, "BESIDE", {})
+    of_turns = next(iter(getattr(tool, "TABLES", {}).values()), column)
     return {
         "config": config,
         "split": split,
         "rows": sum(1 for _ in built.ids(config, split)),
         "column": column,
         "isNumber": isinstance(id, int),
-        "beside": config in getattr(built.dataset.transcript, "BESIDE", {}),
+        "beside": is_beside,
+        "key": column if is_beside else of_turns,  # of the turns, in other configs
     }
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from parley.base.errors import RecordError
+from parley.base.errors import ParleyError, RecordError
 from parley.base.values import flat, is_values
-from parley.read.filters import DIFFERS
-from parley.read.labels.comparison import Comparison, text_of, written
+from parley.read.dialogues import Dialogue
+from parley.read.export.export import cell
+from parley.read.filters import DIFFERS, sides_of
+from parley.read.labels.comparison import Comparison, text_of
 from parley.read.labels.layouts import records
 from parley.read.labels.reader import Key, Labels, file_stem, read_labels
 from parley.read.transcript import Facets, Note
@@ -41,6 +43,7 @@ class UserLabels:
         self.notes: list[str] = []
         self.tables: list[Table] = []
         self.paths: list[Path] = []
+        self._order: dict[str, Sequence[str]] = {}
         self._beside: dict[str, dict[Key, list[Note]]] = defaultdict(lambda: defaultdict(list))
         self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
         self._differing: dict[str, set[Key]] = defaultdict(set)
@@ -60,16 +63,25 @@ class UserLabels:
             self.notes += labels.notes
             self.tables += found.tables()
 
-    def beside(self, id: str) -> dict[str, Any]:
-        """Return what to show beside a dialogue: of its turns, of its sides and of the rest."""
+    def beside(self, dialogue: Dialogue) -> dict[str, Any]:
+        """Return what to show beside a dialogue: of turns and sides by number, and of the rest."""
         found: dict[str, Any] = {}
-        for (kind, *part), notes in self._beside.get(id, {}).items():
-            of = notes if kind == "turns" else [(note.kind, note.text) for note in notes]
-            if part:
-                found.setdefault(kind, {})[part[0]] = of
+        sides = [*(sides_of(dialogue.facets) or dialogue.transcript.sides)]
+        for (kind, *part), notes in self._beside.get(dialogue.id, {}).items():
+            if kind == "turns":
+                found.setdefault(kind, {})[part[0]] = notes
+            elif kind == "sides":
+                pairs = [(note.kind, note.text) for note in notes]
+                found.setdefault(kind, {})[str(sides.index(part[0]))] = pairs
             else:
-                found[kind] = of
+                found[kind] = [(note.kind, note.text) for note in notes]
         return found
+
+    @property
+    def order(self) -> dict[str, Sequence[str]]:
+        """The filters, each with its values in their order, none for texts without one."""
+        differing = {label for facets in self._facets.values() for label in facets.get(DIFFERS, ())}
+        return {DIFFERS: sorted(differing), **self._order}
 
     def facets(self, id: str) -> Facets:
         """Return the values of the filters of a dialogue."""
@@ -80,13 +92,9 @@ class UserLabels:
         """Return how many turns, sides or rows of a dialogue differ."""
         return len(self._differing.get(id, ()))
 
-    @property
-    def filters(self) -> list[str]:
-        """The names of the filters, which SQL knows by the ids of their dialogues alone."""
-        return [*dict.fromkeys(name for facets in self._facets.values() for name in facets)]
-
     def _add(self, labels: Labels) -> None:
         for person, units in labels.annotators.items():
+            self._order |= {f"{person}: {n}": column.labels for n, column in labels.columns.items()}
             for unit, values in units.items():
                 for name, value in values.items():
                     if name in labels.columns and value is not None:
@@ -110,19 +118,15 @@ class UserLabels:
                     for each in sorted(first ^ second):
                         self._facets[unit[0]][DIFFERS][f"{label}, {each}"] = None
 
-    def _place(self, keys: tuple[str, ...], unit: Key) -> Key:
-        """Return where a unit is shown."""
-        kind = {"turn": "turns", "speaker": "sides"}.get(keys[-1], "")
-        return (kind, unit[1]) if kind else ("facts",)
+    def _note(self, keys: Key, unit: Key, kind: str, values: Iterable[str]) -> None:
+        """Add what stands beside a unit; a row that is of no turn or side names its key."""
+        place = {"turn": ("turns", *unit[1:]), "speaker": ("sides", *unit[1:])}.get(keys[-1])
+        label = kind if place or kind == DIFFERS else ", ".join([kind, *unit[1:]])
+        notes = self._beside[unit[0]][place or ("facts",)]
+        notes += [Note(value, label, by="" if kind == DIFFERS else kind) for value in values]
 
-    def _note(self, keys: tuple[str, ...], unit: Key, by: str, values: Iterable[str]) -> None:
-        place = self._place(keys, unit)
-        part = "".join(f", {value}" for value in unit[1:]) if place == ("facts",) else ""
-        for value in values:
-            self._beside[unit[0]][place].append(Note(value, by + part, by=by))
-
-    def _differs(self, keys: tuple[str, ...], unit: Key, label: str) -> None:
-        self._beside[unit[0]][self._place(keys, unit)].append(Note(label, DIFFERS))
+    def _differs(self, keys: Key, unit: Key, label: str) -> None:
+        self._note(keys, unit, DIFFERS, [label])
         self._facets[unit[0]].setdefault(DIFFERS, {})[label] = None
         self._differing[unit[0]].add(unit)
 
@@ -147,6 +151,7 @@ class UserLabels:
                 said += f"; the task's: {_told(target)}" if target and not right else ""
                 self._note(task.key, unit, by, [said])
                 self._facets[unit[0]].setdefault(by, {})[kind] = None
+                self._order[by] = (_RIGHT, _WRONG, _ANSWERED, UNREADABLE)
                 if right is not None and not right:
                     self._differs(task.key, unit, f"{by} is {_WRONG}")
             told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
@@ -154,18 +159,17 @@ class UserLabels:
 
 
 def _told(fields: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {written(_tuple(value))}" for name, value in fields.items())
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(map(str, value)) if isinstance(value, list) else value
+    return ", ".join(f"{name} {cell(value)}" for name, value in fields.items())
 
 
 def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predictions]]:
     """Return what a file predicts, if it has the fields and keys of a task; [] if it has not."""
     if file.suffix != ".jsonl":
         return []
-    found = records(file, set())
+    try:
+        found = records(file, set())
+    except ParleyError:  # which `read_labels` tells
+        return []
     columns = {name for record in found for name in record.values}
     for name, task in built.dataset.tasks.items():
         if {*task.key} <= columns <= {*task.fields, UNREADABLE} and task.target:

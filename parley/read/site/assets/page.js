@@ -695,11 +695,15 @@ class Page {
     (again ?? pane.querySelector("h2")).focus({ preventScroll: true });
   }
 
-  /** Return the turns of a dialogue at which labels of the user's files differ. */
+  /** Return the turns of a dialogue at which the user's files differ, as chosen in the filter. */
   differing(number) {
     const { turns = {} } = this.dialogue(number)?.own ?? {};
-    const differs = (turn) => turns[turn].some(({ kind }) => kind === "differs");
-    return Object.keys(turns).filter(differs).map(Number).sort((one, other) => one - other);
+    const labels = [...(this.state.chosen.get("differs")?.labels ?? [])];
+    const chosen = ({ text, kind }) =>
+      kind === "differs" &&
+      (!labels.length || labels.some((label) => `${label}, `.startsWith(`${text}, `)));
+    const found = Object.keys(turns).filter((turn) => turns[turn].some(chosen));
+    return found.map(Number).sort((one, other) => one - other);
   }
 
   /** Open the next turn, or the next dialogue found, in which the user's files differ. */
@@ -915,7 +919,7 @@ function layOut(dialogue, words, language, chosen) {
   }
   const told = [...(own?.facts ?? [])];
   for (const [side, pairs] of Object.entries(own?.sides ?? {}))
-    told.push(...pairs.map(([label, text]) => [`${label}, ${side}`, text]));
+    told.push(...pairs.map(([label, text]) => [`${label}, ${sides[side][0]}`, text]));
   if (told.length)
     body.append(element("section", "after", element("h3", "", "Your files"), facts(told)));
   return body;

@@ -55,11 +55,11 @@ class Selection {
     return head + lines.filter((_, place) => chosen.has(ids[place])).join("");
   }
 
-  /** Return the column that names a dialogue, as its config has it. */
+  /** Return the column that names a dialogue, as its turns have it. */
   named(number) {
-    const { isNumber, column } = this.index.places[this.index.place[number]];
+    const { isNumber, key } = this.index.places[this.index.place[number]];
     const id = this.index.ids[number];
-    return new Map([[column, isNumber ? Number(id) : id]]);
+    return new Map([[key, isNumber ? Number(id) : id]]);
   }
 
   /** Add the user's labels to a row: pairs of a label's origin and text, several as one text. */
@@ -115,10 +115,10 @@ class Selection {
     return Array.from(numbers).flatMap((number) => {
       const { sides = [], own } = this.page.dialogue(number);
       return sides.map(([name, known], side) => {
-        const row = this.named(number).set("speaker", name);
+        const row = this.named(number).set("side", name);
         this.addFacets(row, number, side, lists);
         this.addFacts(row, known, lists);
-        this.addOwn(row, own?.sides?.[name]);
+        this.addOwn(row, own?.sides?.[side]);
         return row;
       });
     });

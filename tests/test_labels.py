@@ -1,0 +1,520 @@
+"""Labels that people bring: read, checked, compared, on the page and in SQL."""
+
+import csv
+import functools
+import json
+import random
+import re
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import parley
+from parley.base.errors import ParleyError, RecordError, UsageError
+from parley.declaration.measured import measured
+from parley.read.export.export import export
+from parley.read.labels.reader import read_labels
+from parley.rows.sources import open_source
+from parley.tasks import agreement
+
+KEYS = ("dialogue_id", "turn")
+
+# Layouts: two answers of anna, one of ben, as the tool writes them -------------------------------
+
+X, Y = ["small-talk", "elicit-pref"], ["uv-part"]
+ONE, TWO = {"dialogue_id": 2001, "turn": 0}, {"dialogue_id": 2001, "turn": 2}
+TIMES = {"created_at": "2026-05-01T10:00:00Z", "updated_at": "2026-05-01T10:00:09Z", "lead_time": 3}
+
+
+def task(id, data, **choices):
+    """A task of Label Studio's JSON, with what each user chose."""
+    done = [
+        {
+            "id": 10 * id + number,
+            "completed_by": {"id": number, "email": user},
+            "was_cancelled": chosen is None,
+            "result": [
+                {
+                    "id": "Ab1",
+                    "from_name": "labels",
+                    "to_name": "t",
+                    "type": "choices",
+                    "origin": "manual",
+                    "value": {"choices": chosen},
+                }
+            ]
+            * (chosen is not None),
+            **TIMES,
+        }
+        for number, (user, chosen) in enumerate(choices.items())
+    ]
+    return {
+        "id": id,
+        "annotations": done,
+        "data": data,
+        "predictions": [],
+        "meta": {},
+        "drafts": [],
+    }
+
+
+def minimal(annotator, id, data, labels):
+    """A row of Label Studio's JSON-MIN or CSV: one choice is a text, more are an object."""
+    labels = labels[0] if len(labels) == 1 else {"choices": labels}
+    return {**data, "id": id, "labels": labels, "annotator": annotator, "annotation_id": 1, **TIMES}
+
+
+def prodigy(by, data, accept, answer="accept"):
+    options = [{"id": number, "text": text} for number, text in enumerate([*X, *Y])]
+    ids = [option["id"] for option in options if option["text"] in accept]
+    keys = {"_input_hash": 1, "_task_hash": 2, "_view_id": "choice", "_annotator_id": by}
+    keys |= {"_session_id": by, "_timestamp": 3, "config": {"choice_style": "multiple"}}
+    return {"meta": data, "options": options, "accept": ids, "answer": answer, **keys}
+
+
+def argilla(data, **by_user):
+    responses = [{"value": labels, "user_id": user} for user, labels in by_user.items()]
+    found = {"id": "r1", "fields": {"text": None}, "metadata": data, "suggestions": {}}
+    found |= {"responses": {"labels": responses}, "vectors": {}, "status": "completed"}
+    return {**found, "fields": {}, "_server_id": "u"}
+
+
+def flat(data, **by_user):
+    found = {"id": "r1", "status": "completed", "_server_id": "u", **data}
+    users = {"labels.responses": [*by_user.values()], "labels.responses.users": [*by_user]}
+    return found | users | {"labels.responses.status": ["submitted"] * len(by_user)}
+
+
+ROWS = [("anna", ONE, X), ("anna", TWO, Y), ("ben", TWO, X)]
+TOOLS = {
+    "label-studio.json": [
+        task(1, ONE, anna=X, carl=None),
+        task(2, TWO, anna=Y, ben=X),
+        task(3, {"dialogue_id": 2001, "turn": 4}),
+    ],
+    "label-studio-min.json": [minimal(by, 7, key, labels) for by, key, labels in ROWS],
+    "label-studio.csv": [minimal(by, 7, key, labels) for by, key, labels in ROWS],
+    "prodigy.jsonl": [prodigy(*row) for row in ROWS] + [prodigy("carl", ONE, [], "ignore")],
+    "argilla.json": [argilla(ONE, anna=X), argilla(TWO, anna=Y, ben=X)],
+    "argilla-flat.jsonl": [
+        flat(ONE, anna=X),
+        flat(TWO, anna=Y, ben=X) | {"labels.responses.status": ["submitted", "submitted"]},
+    ],
+    "plain.csv": [{**key, "annotator": by, "labels": "; ".join(ls)} for by, key, ls in ROWS],
+    "plain.tsv": [{**key, "annotator": by, "labels": json.dumps(ls)} for by, key, ls in ROWS],
+    "plain.parquet": [{**key, "annotator": by, "labels": ls} for by, key, ls in ROWS],
+    "pandas.jsonl": [
+        {"dialogue_id": 2001.0, "turn": f"{key['turn']}.0", "annotator": by, "labels": ls}
+        for by, key, ls in ROWS
+    ],
+}
+
+
+def write_file(path, rows, separator=",", encoding="utf-8"):
+    """Write rows in the format of a name."""
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix in (".csv", ".tsv"):
+        separator = "\t" if path.suffix == ".tsv" else separator
+        with path.open("w", encoding=encoding, newline="") as file:
+            writer = csv.DictWriter(file, [*rows[0]], delimiter=separator)
+            writer.writeheader()
+            cells = lambda v: json.dumps(v) if isinstance(v, dict | list) else v  # noqa: E731
+            writer.writerows({name: cells(value) for name, value in row.items()} for row in rows)
+    else:
+        is_list = path.suffix == ".json"
+        text = json.dumps(rows) if is_list else "\n".join(map(json.dumps, rows))
+        path.write_text(text, encoding=encoding)
+    return path
+
+
+@pytest.fixture(scope="module")
+def casino(sample_build):
+    return parley.open(sample_build / "casino")
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_each_layout_gives_the_labels_of_each_person(casino, tmp_path, name):
+    (labels,) = read_labels(casino, [write_file(tmp_path / name, TOOLS[name])], "strategies")
+    found = {
+        (by, *unit): values["labels"]
+        for by, units in labels.annotators.items()
+        for unit, values in units.items()
+        if values.get("labels") is not None
+    }
+    order = labels.columns["labels"].labels.index
+    due = {(by, "2001", str(key["turn"])): tuple(sorted(ls, key=order)) for by, key, ls in ROWS}
+    assert (found, [*labels.columns]) == (due, ["labels"])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_a_file_of_doccano_is_of_the_person_in_its_name(casino, tmp_path, suffix):
+    rows = [
+        {"id": 12, "text": text, **key, "label": labels, "Comments": []}
+        for (_, key, labels), text in zip(ROWS[:2], texts(casino, 0, 2), strict=True)
+    ]
+    if suffix == "csv":
+        rows = [row | {"label": "#".join(row["label"]), "Comments": ""} for row in rows]
+    (labels,) = read_labels(casino, [write_file(tmp_path / f"anna.{suffix}", rows)], "strategies")
+    assert {*labels.annotators["anna"]} == {("2001", "0"), ("2001", "2")}
+    assert labels.annotators["anna"]["2001", "2"]["labels"] == ("uv-part",)
+
+
+def texts(built, *turns):
+    said = {(row["dialogue_id"], row["turn"]): row["text"] for row in built.rows("utterances")}
+    return [said[2001, turn] for turn in turns]
+
+
+@pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-8")])
+def test_cells_are_read_by_what_is_declared(casino, tmp_path, separator, encoding):
+    row = {"dialogue_id": 2001, "turn": 0, "labels": "elicit-pref , small-talk", "age": "05:00"}
+    rows = [row, row | {"turn": 1, "labels": "[]"}, row | {"turn": 2, "labels": "", "age": ""}]
+    file = write_file(tmp_path / "a.csv", rows, separator, encoding)
+    (labels,) = read_labels(casino, [file], "strategies")
+    found = [labels.annotators["a"]["2001", str(turn)] for turn in range(3)]
+    assert [each["labels"] for each in found] == [("small-talk", "elicit-pref"), (), None]
+    assert [each["age"] for each in found] == ["05:00", "05:00", None]
+    assert labels.columns["age"].node is None
+
+
+def test_an_utterance_is_known_by_its_id_alone(casino, tmp_path):
+    row = casino.rows("utterances")[3]
+    file = write_file(tmp_path / "a.jsonl", [{"id": row["id"], "code": "x"}])
+    (labels,) = read_labels(casino, [file])
+    assert [*labels.annotators["a"]] == [(str(row["dialogue_id"]), str(row["turn"]))]
+
+
+# Files that are wrong: a pattern of what the error names -> files with ID and ; for a new line ---
+
+DAMAGED = {
+    r"row \d.*: .*(dialogue_id|turn|speaker)": """csv:ID,x;9,a
+        csv:ID,turn,x;2001,0,a;2001,99,b csv:ID,turn,x;9,0,a
+        csv:ID,turn,x;2001,-1,a csv:ID,turn,x;2001,0.5,a csv:ID,turn,x;2001,,a
+        csv:ID,turn,x;,0,a csv:ID,turn,x;2001,zero,a csv:ID,speaker,x;2001,agent_1,a
+        csv:ID,speaker,x;2001,,a csv:ID,turn,x;2001,0,a;#2001,1,b""",
+    r"line \d.*: .*dialogue_id": """
+        jsonl:{"ID":2001.5,"x":1} jsonl:{"ID":true,"x":1} jsonl:{"ID":[2001],"x":1}
+        jsonl:{"ID":{"a":1},"x":1} jsonl:{"ID":"02001","x":1} jsonl:{"ID":null,"x":1}
+        jsonl:{"x":1};{"ID":2001,"x":1}""",
+    r"(row|line) \d \(.*\): .* (row|line) 1": """
+        jsonl:{"ID":2001.0,"x":1};{"ID":"2001","x":1} csv:ID,x;2001,a;2001,b
+        csv:ID,turn,x;2001,0,a;2001,0,a
+        csv:ID,speaker,x;2001,mturk_agent_1,a;2002,mturk_agent_1,a;2001,mturk_agent_1,b""",
+    r"(row|line) 1 \(.*\): .*text": """
+        csv:ID,turn,text,x;2001,2,Water.,a csv:ID,turn,text,x;2001,0,,a
+        jsonl:{"ID":2001,"turn":0,"text":5,"x":1}""",
+    r"1 of 2 .*\n  (row|line) 2 \(2001, 2\): labels": """
+        csv:ID,turn,labels;2001,1,uv-part;2001,2,uv_part
+        csv:ID,turn,labels;2001,1,uv-part;2001,2,"no-need,no-need"
+        jsonl:{"ID":2001,"turn":1,"labels":"uv-part"};{"ID":2001,"turn":2,"labels":["uv-part",1],"x":1}
+        jsonl:{"ID":2001,"turn":1};{"ID":2001,"turn":2,"labels":{"choices":["uv-part"]},"x":1}""",
+    ": points_scored: ": """csv:ID,speaker,points_scored;2001,mturk_agent_1,1.5
+        jsonl:{"ID":2001,"speaker":"mturk_agent_1","points_scored":true}""",
+    ": annotator: ": """csv:ID,annotator,x;2001,,a csv:ID,annotator,x;2001,gold,a""",
+    "UTF-8.*0xe9 in line 2": 'csv:ID,x;2001,\udce9 jsonl:{"ID":2001};{"ID":2001,"x":"\udce9"}',
+    "UTF-16": "csv:\udcff\udcfeI\0D\0",
+    "dialogue_id": "csv:x,y;1,2 csv:turn,x;0,a jsonl:{} csv:Dialogue_ID,x;2001,a",
+    "rows|dialogue_id": "csv: jsonl: csv:ID,x csv:a csv:<html>",
+    "object": "jsonl:[2001] jsonl:5",
+    "index=False": "csv:,ID,x;0,2001,a",
+    "'x'": "csv:ID,x,x;2001,a,b",
+    "expected 2 cells, found 3": "csv:ID,x;2001,a,b",
+    "dialogue_id(, turn)?(, text)?$": "csv:ID;2001 csv:ID,turn;2001,0 csv:ID,turn,text;2001,0,a",
+    r"(a\x1b\[2J|\u202ea)$": "csv:ID,a\x1b[2J;2001,a csv:ID,\u202ea;2001,a",
+    r"\.parquet": "xlsx:a",
+    "mine.": """jsonl:nonsense jsonl:{"ID":2001,"x":1 jsonl:{"ID":2001,"ID":2002} parquet:a
+        csv.gz:a json:[{"ID":2001] jsonl:{"ID":2001,"x":NaN} csv:ID,x;2001,"a""",
+    "span": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
+    '[{"from_name":"s","type":"span","value":{"start":1}}]}]}]',
+    "one label": 'jsonl:{"ID":2001,"answer":"accept","label":"x","_input_hash":1,"_task_hash":2}',
+}
+CASES = [(names, file) for names, files in DAMAGED.items() for file in files.split("\n")]
+CASES = [(names, each) for names, line in CASES for each in re.split(r" (?=\w+(?:\.gz)?:)", line)]
+
+
+@pytest.mark.parametrize(("names", "file"), [(n, f.strip()) for n, f in CASES if f.strip()])
+def test_a_damaged_file_is_one_clear_error(casino, tmp_path, names, file):
+    suffix, _, text = file.replace("ID", "dialogue_id").replace(";", "\n").partition(":")
+    path = tmp_path / f"mine.{suffix}"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ParleyError) as error:
+        read_labels(casino, [path])
+    assert re.search(names, str(error.value))
+    assert str(path) in str(error.value)
+
+
+def test_an_error_counts_all_rows_and_names_the_first_and_the_labels(casino, tmp_path):
+    rows = [{**dict(zip(KEYS, key, strict=True)), "labels": "no"} for key in turns_of(casino)]
+    with pytest.raises(RecordError) as error:
+        read_labels(casino, [write_file(tmp_path / "a.csv", rows)])
+    (problem,) = error.value.problems
+    assert f"{len(rows)} of {len(rows)}" in error.value.message
+    assert f"{len(rows) - 3} more" in problem.place
+    assert "uv-part" in problem.expected
+
+
+def turns_of(built):
+    return [(row["dialogue_id"], row["turn"]) for row in built.rows("strategies")]
+
+
+def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
+    rows = [{**ONE, "annotator": "anna", "code": "x"}]
+    files = [write_file(tmp_path / name, rows) for name in ("a.csv", "b.jsonl")]
+    with pytest.raises(RecordError, match="repeated"):
+        read_labels(casino, files)
+
+
+# Agreement ---------------------------------------------------------------------------------------
+
+UGLY = [
+    (people, units, values) for people in (2, 3, 5) for units in (1, 7, 40) for values in (2, 5)
+]
+
+
+@pytest.mark.parametrize(("people", "units", "values"), UGLY)
+def test_agreement_is_that_of_the_packages(people, units, values):
+    """Unequal numbers of values, few and tied ones, and values of nobody or of all."""
+    krippendorff = pytest.importorskip("krippendorff")
+    from sklearn.metrics import cohen_kappa_score
+
+    drawn = np.random.default_rng(people * units * values)
+    for skew in (0.0, 0.7, 1.0):
+        codes = drawn.integers(-1, values, (people, units))
+        codes[drawn.random(codes.shape) < skew] = values - 1
+        data = np.where(codes < 0, np.nan, codes)
+        sets = [frozenset("abc"[: n % 4]) | frozenset("d" * (n > 2)) for n in range(values)]
+        distances = masi_distances(sets)
+        masi = functools.partial(looked_up, distances)
+        pairs = agreement.Pairs.of(codes, np.arange(units) % 4, values)
+        for level, distance in (
+            ("nominal", agreement.nominal),
+            ("ordinal", agreement.ordinal),
+            (masi, agreement.masi(sets)),
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    due = krippendorff.alpha(
+                        data, value_domain=range(values), level_of_measurement=level
+                    )
+                except ValueError:  # no unit with two values
+                    due = np.nan
+            np.testing.assert_allclose(pairs.alpha(distance).value, due, atol=1e-12)
+        one, other = codes[:2, (codes[:2] >= 0).all(axis=0)]
+        if len(one):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                due = cohen_kappa_score(one, other)
+            kappa = agreement.Pairs.of(codes[:2], np.arange(units) % 4, values).kappa()
+            np.testing.assert_allclose(kappa.value, due, atol=1e-12)
+
+
+def looked_up(distances, v1, v2, i1, i2, **_):
+    return distances[i1, i2]
+
+
+def masi_distances(sets):
+    from nltk.metrics.distance import masi_distance
+
+    return np.array([[masi_distance(a, b) if a | b else 0 for b in sets] for a in sets])
+
+
+def test_the_spread_of_alpha_is_that_without_each_dialogue():
+    codes = np.array([[0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1]])
+    clusters = np.array([7, 7, 8, 8, 9, 9])
+    metric = agreement.Pairs.of(codes, clusters, 2).alpha()
+    without = [
+        agreement.alpha(codes[:, clusters != cluster].T) - metric.value for cluster in (7, 8, 9)
+    ]
+    np.testing.assert_allclose(metric.spreads[0].shifts, without)
+
+
+def test_percent_agreement_counts_units_to_which_all_gave_one_value():
+    codes = np.array([[0, 1, 1, -1, 2], [0, 0, -1, -1, 2], [0, 1, 1, 1, 2]])
+    metric = agreement.percent_alike(codes, np.arange(5))
+    assert metric.value == 75
+    assert metric.rows.tolist() == [100, 0, 100, 100]
+
+
+# On the real datasets ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real(source, tmp_path_factory):
+    """Open a real build by name; builds it once."""
+    from parley.builds.build import build
+
+    folder = tmp_path_factory.mktemp("real")
+
+    def opened(name):
+        if not (source / name).exists():
+            pytest.skip(f"nothing of {name} is in PARLEY_SOURCE")
+        if not (folder / name).exists():
+            build(open_source(parley.dataset(name), source, allow_missing=True), folder)
+        return parley.open(folder / name)
+
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "column"),
+    [("casino", "strategies", "labels"), ("craigslist_bargains", "dialogue_acts", "intent")],
+)
+def test_two_people_and_gold_agree_as_the_packages_say(real, tmp_path, name, config, column):
+    krippendorff = pytest.importorskip("krippendorff")
+    from sklearn.metrics import cohen_kappa_score
+
+    built, drawn = real(name), random.Random(1)
+    rows = built.named(config)[:3000]
+    sort = lambda value: sorted(value) if isinstance(value, list) else value  # noqa: E731
+    names = [*dict.fromkeys(str(sort(row[column])) for row in rows)]
+    given = {by: [] for by in ("ann1", "ann2")}
+    for by, values in given.items():
+        for row in rows:
+            other = drawn.choice(rows)[column] if drawn.random() < 0.3 else row[column]
+            values.append(None if by == "ann2" and drawn.random() < 0.1 else other)
+        lines = [
+            {key: row[key] for key in KEYS} | {column: value}
+            for row, value in zip(rows, values, strict=True)
+        ]
+        write_file(tmp_path / f"{by}.jsonl", lines)
+    found = parley.labels(built, config, *sorted(tmp_path.glob("*.jsonl"))).as_dict()
+    numbers = found["columns"][column]
+    given["gold"] = [row[column] for row in rows]
+    codes = {
+        by: np.array([np.nan if v is None else names.index(str(sort(v))) for v in values])
+        for by, values in given.items()
+    }
+    sets = [frozenset(json.loads(each.replace("'", '"'))) for each in names if each[0] == "["]
+    distances = masi_distances(sets) if sets else 1 - np.eye(len(names))
+    level = functools.partial(looked_up, distances)
+    for kind, people in (("annotators", ("ann1", "ann2")), ("with_gold", (*given,))):
+        data = np.array([codes[by] for by in people])
+        due = krippendorff.alpha(data, value_domain=range(len(names)), level_of_measurement=level)
+        assert numbers[kind]["alpha"]["value"] == pytest.approx(due, abs=1e-12)
+        assert numbers[kind]["alpha"]["low"] < due < numbers[kind]["alpha"]["high"]
+    for pair, (one, other) in zip(numbers["pairs"], combinations(given, 2), strict=True):
+        both = ~np.isnan(codes[one]) & ~np.isnan(codes[other])
+        due = cohen_kappa_score(codes[one][both], codes[other][both])
+        assert (pair["rows"], pair["of"]) == (both.sum(), [one, other])
+        assert pair["kappa"]["value"] == pytest.approx(due, abs=1e-12)
+        alike = (codes[one] == codes[other])[both].mean()
+        assert pair["percent"]["value"] == pytest.approx(100 * alike)
+    label, counts = next((n, each["counts"]) for n, each in numbers["labels"].items())
+    has = [label in v if isinstance(v, list) else label == v for v in given["ann1"]]
+    assert counts["ann1"] == sum(has)
+
+
+def test_three_raters_of_duo_agree_as_its_card_says(real, tmp_path):
+    built = real("duo")
+    counted = measured(built.dataset).counted
+    for aspect, language, setting in (("preference", "en", "ed"), ("empathy", "ja", "ed")):
+        rows = [
+            row
+            for row in built.named("ratings")
+            if (row["aspect"], row["language"], row["setting"]) == (aspect, language, setting)
+            and row["source"] == "objective"
+        ]
+        kept = ("dialogue_id", "source", "aspect", "annotator", "score")
+        file = write_file(tmp_path / "r.csv", [{key: row[key] for key in kept} for row in rows])
+        found = parley.labels(built, "ratings", file).as_dict()["columns"]["score"]
+        due = counted[f"agreement.{aspect}.{language}.{setting}"]
+        assert found["alpha_of"] == "ordinal"
+        assert f"{found['annotators']['alpha']['value']:.2f}" == due
+
+
+def test_people_of_cosrec_without_an_intent_count(real, tmp_path):
+    """As docs/questions.md has it: 651 of 2,052 utterances have the same types by all."""
+    built = real("cosrec")
+    lines = []
+    for row in built.rows("crowd"):
+        places = [place for place, turn in enumerate(row["turns"]) if turn["role"] == "user"]
+        for entry in row["intent_annotations"]:
+            key = {"dialogue_id": row["dialogue_id"], "turn": places[entry["utterance"]]}
+            for number, intents in enumerate(entry["intent_annotations"]):
+                types = sorted({intent["type"] for intent in intents})
+                lines.append(key | {"annotator": f"a{number}", "type": types})
+    file = write_file(tmp_path / "crowd.jsonl", lines)
+    found = parley.labels(built, "intent_labels", file).as_dict()
+    of_two = found["columns"]["type"]["annotators"]
+    alone = sum(person["without_partner"] for person in found["annotators"].values())
+    alike = round(of_two["percent"]["value"] * of_two["rows"] / 100)
+    assert (alike + alone, of_two["rows"] + alone) == (651, 2052)
+
+
+# Taken along -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(casino, tmp_path):
+    """Files of two people; the second differs in each third row, and has no text."""
+    rows = casino.named("strategies")
+    one = [{key: row[key] for key in (*KEYS, "text", "labels")} for row in rows]
+    other = [{key: row[key] for key in KEYS} | {"labels": row["labels"][::-1]} for row in rows]
+    for row in other[::3]:
+        row["labels"] = ["uv-part"]
+    return [write_file(tmp_path / f"{n}.jsonl", r) for n, r in (("ann 1", one), ("ann2", other))]
+
+
+def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
+    done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
+    assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
+    to = tmp_path / "differ.csv"
+    call = ("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--to", to)
+    assert (run(*call).returncode, run(*call).returncode) == (0, 1)  # it does not replace
+    due = [*parley.labels(casino, "strategies", *two).differences()]
+    changed = [row for row in casino.named("strategies")[::3] if row["labels"] != ["uv-part"]]
+    assert len(due) == len(changed) > 0
+    with to.open(encoding="utf-8-sig", newline="") as file:
+        head, *lines = csv.reader(file)
+    assert head == [*KEYS, "text", "ann 1", "ann2", "gold"]
+    with to.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [["dialogue_id", "turn", "text", "labels"], *(line[:4] for line in lines)]
+        )
+    (labels,) = read_labels(casino, [to], "strategies")
+    assert all(labels.rows[unit] == v for unit, v in labels.annotators["differ"].items())
+
+
+def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two):
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    query = """select count(*), count(*) filter (s.labels = a.labels),
+        count(*) filter (a.labels = b.labels) from casino.strategies s
+        join "ann 1" a using (dialogue_id, turn) join ann2 b using (dialogue_id, turn)"""
+    with parley.connect(casino, labels=two) as connection:
+        ((rows, equal, alike),) = connection.execute(query).fetchall()
+    numbers = parley.labels(casino, "strategies", *two).as_dict()["columns"]["labels"]
+    assert rows == equal == len(casino.rows("strategies"))
+    assert 100 * alike / rows == pytest.approx(numbers["annotators"]["percent"]["value"])
+    with pytest.raises(UsageError, match="one dataset"):
+        parley.connect(casino.path.parent, labels=two)
+
+
+@pytest.mark.parametrize("config", ["participants", "utterances"])
+def test_a_table_of_the_dataset_comes_back_as_it_went_out(casino, tmp_path, config):
+    export(casino, "csv", tmp_path / "csv")
+    file = tmp_path / "csv" / f"{config}-train.csv"
+    (labels,) = read_labels(casino, [file])
+    labels.leave_out_equal()
+    assert labels.config == config
+    assert not [*parley.labels(casino, config, file).differences()]
+
+
+def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    file = tmp_path / "model.jsonl"
+    rows = casino.named("strategies")
+    lines = [{key: row[key] for key in KEYS} | {"labels": ["uv-part"]} for row in rows]
+    write_file(file, lines)
+    found = user_labels.UserLabels(casino, [file])
+    score = parley.score(casino, "strategies", file).as_dict()["metrics"]["joint_accuracy"]
+    right = round(score / 100 * len(rows))
+    assert f"{right:,} right" in found.notes[0]
+    assert not found.paths
+    lines[0]["labels"] = ["non-strategic"]  # which the task has not, but the config
+    assert user_labels.UserLabels(casino, [write_file(file, lines)]).paths == [file]
