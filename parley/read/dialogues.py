@@ -315,6 +315,13 @@ def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
     return [(config, split) for config in configs for split in folder.splits(config)]
 
 
+def id_columns(folder: BuiltFolder) -> set[str]:
+    """Return the columns that have the ids of dialogues, in any config."""
+    tool = folder.dataset.transcript
+    tables = (getattr(tool, name, {}).values() for name in ("TABLES", "BESIDE"))
+    return {next(iter(folder.columns(config))) for config, _ in places(folder)}.union(*tables)
+
+
 def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str = "") -> Id:
     """Return a value as the id of a dialogue; OutputError if it is no text or whole number.
 

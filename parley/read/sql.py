@@ -19,7 +19,7 @@ from parley.base.replace import temporary_folder, writing
 from parley.base.values import strings
 from parley.builds.card_parts import columns_of, meaning_of
 from parley.declaration.registry import discover
-from parley.read.dialogues import dialogues, places
+from parley.read.dialogues import dialogues, id_columns
 from parley.read.export.export import cell
 from parley.read.filters import pairs_of, sides_of, text_of
 from parley.read.transcript import Transcript
@@ -218,8 +218,7 @@ def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
     """Return the ids of dialogues in the first column of a result, each once; else UsageError."""
     execute = connection.execute
     result = until_interrupted(connection, lambda: execute(statement_of(connection, query)))
-    names = {"id", *getattr(built.dataset.transcript, "TABLES", {}).values()}
-    names |= {next(iter(built.dataset.configs[name].features)) for name, _ in places(built)}
+    names = {"id", *id_columns(built)}
     if (name := result.description[0][0]) not in names:
         what = f"ids in its first column, by the name {' or '.join(sorted(names))}"
         raise UsageError("", Problem("the query", what, name))

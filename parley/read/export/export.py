@@ -36,7 +36,7 @@ from parley.base.errors import (
 from parley.base.replace import files_in, replacing
 from parley.base.values import flat
 from parley.declaration.registry import Dataset
-from parley.read.dialogues import places, require_dialogues
+from parley.read.dialogues import id_columns, require_dialogues
 from parley.rows.built_folder import BuiltFolder
 from parley.schema.features import arrow_schema
 
@@ -197,9 +197,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
 
 def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
     """Return config -> its columns that name the dialogue of a row."""
-    dataset = built.dataset
-    named = {next(iter(built.columns(config))) for config, _ in places(built)}
-    named |= set(getattr(dataset.transcript, "BESIDE", {}).values())
+    named = id_columns(built)
     configs = dict.fromkeys(config for config, _ in built.declared)
     return {config: [c for c in built.columns(config) if c in named] for config in configs}
 

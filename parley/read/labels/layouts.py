@@ -205,12 +205,9 @@ def _label_studio_min(row: Values) -> Iterator[Values]:
 
 
 def _doccano(row: Values) -> Iterator[Values]:
-    label, comments = row["label"], row["Comments"]
-    if isinstance(label, str):  # in CSV
-        label = label.split("#")
-    comments = "; ".join(comments) if isinstance(comments, list) else comments
+    comments = "; ".join(row["Comments"]) or None
     values = _without(row, "id", "label", "Comments")
-    yield values | {UNNAMED: label} | ({"comments": comments} if comments else {})
+    yield values | {UNNAMED: row["label"]} | ({"comments": comments} if comments else {})
 
 
 _PRODIGY = ("answer", "options", "accept", "config", "meta", "tokens", "spans", "priority", "score")
@@ -237,28 +234,11 @@ def _argilla(row: Values) -> Iterator[Values]:
         yield {**row["fields"], **row["metadata"], **values, ANNOTATOR: user}
 
 
-def _argilla_flat(row: Values) -> Iterator[Values]:
-    by_user: dict[str, Values] = {}
-    questions = [name.removesuffix(".responses") for name in row if name.endswith(".responses")]
-    for question in questions:
-        columns = (row[f"{question}.responses{part}"] or () for part in ("", ".users", ".status"))
-        for value, user, status in zip(*columns, strict=True):
-            values = by_user.setdefault(user, {})
-            if status == "submitted":  # else it is a draft, or discarded
-                values[question] = value
-    parts = tuple(f"{question}.{part}" for question in questions for part in _PARTS)
-    own = {name: value for name, value in row.items() if not name.startswith(parts)}
-    for user, values in by_user.items():
-        yield _without(own, "id", "status", "_server_id") | values | {ANNOTATOR: user}
-
-
-_PARTS = ("responses", "suggestion")  # of a question, in Argilla's flat form
-
 # The keys that an export of a tool has, and their types -> its answers
 LAYOUTS: list[tuple[dict[str, Any], Callable[[Values], Iterator[Values]]]] = [
     ({"data": dict, "annotations": list}, _label_studio),
     (dict.fromkeys(_LABEL_STUDIO, object), _label_studio_min),
-    ({"id": object, "text": str, "label": object, "Comments": object}, _doccano),
+    ({"id": int, "text": str, "label": list, "Comments": list}, _doccano),
     ({"answer": str, "_input_hash": int, "_task_hash": int}, _prodigy),
     ({"fields": dict, "responses": dict, "_server_id": str}, _argilla),
 ]
@@ -266,8 +246,6 @@ LAYOUTS: list[tuple[dict[str, Any], Callable[[Values], Iterator[Values]]]] = [
 
 def _answers(row: Values) -> Iterator[Values]:
     """Return the answers in a row of an export, or the row of a plain file."""
-    if any(name.endswith(".responses.users") for name in row):
-        return _argilla_flat(row)
     for keys, answers in LAYOUTS:
         if keys.keys() <= row.keys() and all(isinstance(row[n], kind) for n, kind in keys.items()):
             return answers(row)

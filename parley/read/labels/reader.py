@@ -14,7 +14,7 @@ from typing import Any
 
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
 from parley.base.values import flat
-from parley.read.dialogues import dialogues, places
+from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
 from parley.read.filters import sides_of
 from parley.read.labels.layouts import ANNOTATOR, Record, Values, records
@@ -192,7 +192,7 @@ class Labels:
     def add_units(self, ids: set[str]) -> None:
         """Add what can be labelled of these dialogues, with the text of each turn."""
         new = ids.difference(unit[0] for unit in self.texts)
-        if new and self.keys[0] not in _id_columns(self.built):
+        if new and self.keys[0] not in id_columns(self.built):
             self.texts |= {(unit[0],): None for unit in self.rows}
         if not new or {(id,) for id in new} <= self.texts.keys():
             return
@@ -250,15 +250,9 @@ def file_stem(path: Path) -> str:
     return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
 
 
-def _id_columns(built: BuiltFolder) -> set[str]:
-    """Return the columns that have the ids of dialogues."""
-    tables = getattr(built.dataset.transcript, "TABLES", {}).values()
-    return {next(iter(built.columns(config))) for config, _ in places(built)} | {*tables}
-
-
 def _configs(built: BuiltFolder) -> list[str]:
     """Return the configs with rows of dialogues, or of what belongs to one."""
-    ids = _id_columns(built)
+    ids = id_columns(built)
     keys = {name: _unit_keys(built, name) for name in built.dataset.configs if built.splits(name)}
     return [name for name, of in keys.items() if of and of[0] in ids]
 
@@ -294,68 +288,53 @@ def _add(
     person: str,
 ) -> None:
     """Add the rows of a file to labels; RecordError names all that are wrong."""
-    is_of_turns, is_by_id = labels.keys[1:] == ("turn",), labels.keys[0] not in columns
     if annotator != ANNOTATOR and annotator not in columns:
         raise UsageError(f"has no column {annotator}, which --annotator names")
-    own = _own_columns(labels, columns, {annotator, *(["text"] if is_of_turns else [])})
-    key_columns = [Column.of(labels.built, labels.config, name) for name in labels.keys]
-    by_id = {row["id"]: key for key, row in labels.each_row()} if is_by_id else {}
-
-    def key_of(values: Values) -> Key | Problem:
-        if is_by_id:
-            id = values.get("id")
-            return by_id.get(id) or Problem("", what="no such id", found=show(id))
-        read = Values()
-        try:
-            for column in key_columns:
-                read[column.name] = column.read(values.get(column.name))
-        except RecordError as error:
-            problem = error.problems[0]
-            return Problem("", what=f"no such {problem.place}", found=problem.found)
-        if missing := [name for name, value in read.items() if value is None]:
-            return Problem("", what=f"no {' and '.join(missing)}")
-        return tuple(map(str, read.values()))
-
-    def problems_of(key: Key, values: Values) -> Iterator[Problem]:
-        known = key if labels.keys[1:] in (("turn",), ("speaker",)) else key[:1]
-        if known not in labels.texts:
-            yield Problem("", what=f"no such {' and '.join(labels.keys)}")
-            return
-        ours = labels.texts[known] if is_of_turns and "text" in columns else None
-        if ours and values.get("text") not in (ours, cell(ours)):  # as CSV has it
-            yield Problem("", what="its text differs from the dataset's")
-
-    keys = [key_of(record.values) for record in found]
-    ids = {key[0] for key in keys if isinstance(key, tuple)}
-    labels.add_units(ids)
-    causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
-    added: dict[str, Units] = defaultdict(dict)
-    for (place, values), key in zip(found, keys, strict=True):
+    has_text = labels.keys[1:] == ("turn",) and "text" in columns
+    read_by = _own_columns(labels, columns, {annotator, *(["text"] if has_text else [])})
+    by_id = {}
+    if labels.keys[0] in columns:
+        keys = {name: Column.of(labels.built, labels.config, name) for name in labels.keys}
+        read_by |= {name: (name, column) for name, column in keys.items()}
+    else:
+        by_id = {row["id"]: key for key, row in labels.each_row()}
+    rows = []
+    for place, values in found:
         problems, read = list[Problem](), Values()
-        by = values.get(annotator) if annotator in columns else person
-        if by in (None, "", GOLD):
-            problems.append(Problem(f": {annotator}", "a name", show(by)))
-        for name, (given, column) in own.items():
+        for name, (given, column) in read_by.items():
             try:
                 read[name] = column.read(values.get(given))
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
-        if isinstance(key, Problem):
-            problems.append(key)
-        else:
-            problems += problems_of(key, values)
-            if (earlier := first.setdefault((str(by), key), place)) != place:
-                problems.append(Problem("", what=f"repeated, first in {earlier}"))
-            elif key in labels.annotators.get(str(by), ()):
-                what = f"repeated, as in {', '.join(labels.files[str(by)])}"
-                problems.append(Problem("", what=what))
-            added[str(by)][key] = read
-            place = f"{place} ({', '.join(key)})"
+        by = values.get(annotator) if annotator in columns else person
+        if by in (None, "", GOLD):
+            problems.append(Problem(f": {annotator}", "a name", show(by)))
+        key = tuple(str(read.pop(name, None)) for name in labels.keys)
+        if by_id:
+            key = by_id.get(values.get("id"), (show(values.get("id")),))
+        rows.append((place, key, str(by), read, problems, values.get("text")))
+    labels.add_units({key[0] for _, key, *_ in rows})
+    causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
+    added: dict[str, Units] = defaultdict(dict)
+    for place, key, by, read, problems, said in rows:
+        known = key if labels.keys[1:] in (("turn",), ("speaker",)) else key[:1]
+        ours = labels.texts.get(known) if has_text else None
+        earlier = first.setdefault((by, key), place)
+        if known not in labels.texts:
+            problems.append(Problem("", what=f"no such {' and '.join(labels.keys)}"))
+        elif ours and said not in (ours, cell(ours)):  # as CSV has it
+            problems.append(Problem("", what="its text differs from the dataset's"))
+        elif earlier != place:
+            problems.append(Problem("", what=f"repeated, first in {earlier}"))
+        elif key in labels.annotators.get(by, ()):
+            what = f"repeated, as in {', '.join(labels.files[by])}"
+            problems.append(Problem("", what=what))
+        added[by][key] = read
         wrong += bool(problems)
         for problem in problems:
-            causes.add(place, problem)
+            causes.add(f"{place} ({', '.join(key)})", problem)
     if causes:
-        is_other = not {unit[0] for unit in labels.texts} & ids
+        is_other = not {unit[0] for unit in labels.texts} & {key[0] for _, key, *_ in rows}
         remedy = f"No row has an id of {labels.built.dataset.name}: name the file's own dataset."
         what = f"{wrong:,} of {len(found):,} rows are wrong"
         raise RecordError(what, *causes.told(), remedy=remedy if is_other else "")
