@@ -36,6 +36,7 @@ REWARD = "## A reward for reinforcement learning"  # test_docs_training runs wha
 ELSEWHERE = {  # what runs these pages instead
     "docs/adding.md": "test_docs_adding",
     "docs/catalogue.md": "test_catalogue",
+    "docs/labels.md": "test_docs_labels",
     PUBLISHING: "a test below",
 }
 # Their Python needs a process of its own: it reads a Hub, or loads a trainer or an engine
