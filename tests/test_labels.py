@@ -487,7 +487,7 @@ def test_a_table_of_the_dataset_comes_back_as_it_went_out(casino, tmp_path, conf
     export(casino, "csv", tmp_path / "csv")
     file = tmp_path / "csv" / f"{config}-train.csv"
     (labels,) = read_labels(casino, [file])
-    labels.leave_out_equal()
+    labels.leave_out_equal(labels_too=True)
     assert labels.config == config
     assert not [*parley.labels(casino, config, file).differences()]
 

@@ -75,7 +75,7 @@ def compare(
 ) -> "Comparison":
     """Read files of labels for a config and compare them; errors as `read_labels`."""
     (labels,) = read_labels(built, files, config, annotator)
-    labels.leave_out_equal()
+    labels.leave_out_equal(labels_too=False)
     return Comparison(labels)
 
 
@@ -192,7 +192,7 @@ class Comparison:
         of = found["annotators"].items()
         yield "", heads, [[p, *(f"{n[name]:,}" for name in _COUNTED)] for p, n in of]
         for name, column in found["columns"].items():
-            labels = {**column["labels"], _WHOLE[column["alpha_of"]]: column}
+            labels = [*column["labels"].items(), (_WHOLE[column["alpha_of"]], column)]
             counts = {label: each["counts"] for label, each in column["labels"].items()}
             if counts:
                 people = [*self.ratings[name][1].codes]
@@ -200,14 +200,11 @@ class Comparison:
                 yield f"{name}: counts", ["label", *people], rows
             for kind, title in _AMONG.items():
                 if kind in column:
-                    rows = [[label, *_cells(each[kind], "alpha")] for label, each in labels.items()]
+                    rows = [[label, *_cells(each[kind], "alpha")] for label, each in labels]
                     yield f"{name}: {title}", ["label", "alpha", "95%", "% alike", "rows"], rows
             for number, pair in enumerate(column["pairs"]):
                 both = " and ".join(pair["of"])
-                rows = [
-                    [label, *_cells(each["pairs"][number], "kappa")]
-                    for label, each in labels.items()
-                ]
+                rows = [[label, *_cells(each["pairs"][number], "kappa")] for label, each in labels]
                 yield f"{name}: {both}", ["label", "kappa", "95%", "% alike", "rows"], rows
                 if "confusion" in pair:
                     values, table = pair["confusion"]["values"], pair["confusion"]["rows"]

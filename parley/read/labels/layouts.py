@@ -8,9 +8,10 @@ in these releases: Label Studio 1.23, doccano 1.8, Prodigy 1.11 and newer, Argil
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from parley.base.console import plain
 from parley.base.disk import open_regular
 from parley.base.errors import Causes, Problem, RecordError, UsageError, few, require_utf8
 from parley.base.strict_json import loads
+from parley.read.export.export import cell
 from parley.schema.nodes import show
 
 ANNOTATOR = "annotator"
@@ -31,10 +33,14 @@ _SEPARATORS = ",;\t"
 
 
 class Record(NamedTuple):
-    """The values of a row or answer, and its place in the file."""
+    """The values of a row or answer, and its place in the file.
+
+    `answered` has the fields that are answers in a tool; None where a file does not tell.
+    """
 
     place: str
     values: Values
+    answered: Collection[str] | None = None
 
 
 def records(file: Path, keys: set[str]) -> list[Record]:
@@ -54,7 +60,7 @@ def records(file: Path, keys: set[str]) -> list[Record]:
                 raise row
             if not isinstance(row, dict):
                 raise ValueError(f"expected an object, found {show(row)}")
-            found += [Record(place, values) for values in _answers(row)]
+            found += _answers(place, row)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             words = str(error) if isinstance(error, ValueError) else "is no answer as the tool's"
             causes.add(place, Problem("", what=words.lstrip(".: ")))
@@ -99,25 +105,40 @@ Rows = Iterator[tuple[str, Any]]
 
 def _table(content: bytes, keys: set[str]) -> Rows:
     """Yield the rows of a table of texts; an empty cell is None."""
-    text = _text(content)
+    csv.field_size_limit(_LARGEST)
+    text = re.sub(r"\Asep=.\r?\n", "", _text(content))  # a line of Excel's
     heads: dict[str, list[str]] = {}
     for sign in _SEPARATORS:
-        with_sign = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
-        heads[sign] = next(_lines(with_sign), ("", []))[1]
+        head = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
+        heads[sign] = next(_lines(head), ("", []))[1]
     sign = next((sign for sign in heads if keys.intersection(heads[sign])), ",")
-    if twice := [name for name, count in Counter(heads[sign]).items() if count > 1]:
-        raise UsageError(f"two columns have the name {few([*map(repr, twice)])}")
-    if "" in heads[sign] and len(heads[sign]) > 1:
-        remedy = "Name it, or write the table without its index (pandas: index=False)."
-        raise UsageError(f"column {heads[sign].index('') + 1} has no name", remedy=remedy)
+    names = _named(heads[sign])
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
-    next(lines, None)
+    if (problem := next(lines, ("", names))[0]) and text:
+        raise UsageError(f"cannot be read: {problem}")
     for number, (problem, cells) in enumerate(lines, 1):
-        row: Any = dict(zip(heads[sign], (cell or None for cell in cells), strict=False))
-        if problem or len(cells) != len(heads[sign]):
-            what = f"expected {len(heads[sign])} cells, found {len(cells)}"
-            row = ValueError(problem or what)
-        yield f"row {number}", row
+        row: Any = dict(zip(names, map(_cell, cells), strict=False))
+        if problem or len(cells) != len(names):
+            row = ValueError(problem or f"expected {len(names)} cells, found {len(cells)}")
+        if problem or any(cells):
+            yield f"row {number}", row
+
+
+def _cell(text: str) -> str | None:
+    """Return a cell without the sign by which `parley` marks a text that is no formula."""
+    is_marked = text[:1] == "'" and cell(text[1:]) == text
+    return (text[1:] if is_marked else text) or None
+
+
+def _named(names: list[str]) -> list[str]:
+    """Return the names of columns; UsageError if one is lacking or doubled."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise UsageError(f"two columns have the name {few([*map(repr, twice)])}")
+    for number, name in enumerate(names, 1):
+        if names[1:] and (not name or name.startswith("__index_level_")):
+            remedy = "Name it, or write the table without its index (pandas: index=False)."
+            raise UsageError(f"column {number} has no name", remedy=remedy)
+    return names
 
 
 def _lines(reader: Any) -> Iterator[tuple[str, list[str]]]:
@@ -153,8 +174,9 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
         file = ParquetFile(io.BytesIO(content))
         if file.metadata.num_rows * file.metadata.num_columns > _LARGEST:
             raise UsageError(f"has more than {_LARGEST:,} values")
+        _named(file.schema_arrow.names)
         rows = file.read().to_pylist()
-    except (ArrowException, OSError, ValueError) as error:
+    except (ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise UsageError(f"is no readable Parquet: {error!s:.200}") from error
     yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
@@ -169,73 +191,102 @@ _READERS: dict[str, Callable[[bytes, set[str]], Rows]] = {
 
 # The exports of annotation tools -------------------------------------------------------------
 
-
-def _without(values: Values, *names: str) -> Values:
-    return {name: value for name, value in values.items() if name not in names}
-
+Answer = tuple[Values, Values]
+"""The fields of a record that was labelled, and the answers of one person with the name."""
+Layout = Callable[[Values], Iterator[Answer]]
 
 _LABEL_STUDIO = {ANNOTATOR, "annotation_id", "created_at", "updated_at", "lead_time"}
 _KINDS = ("choices", "rating", "number", "text")  # of answers, in Label Studio
 
 
-def _label_studio(task: Values) -> Iterator[Values]:
+def _without(values: Values, *names: str) -> Values:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def _label_studio(task: Values) -> Iterator[Answer]:
     for done in task["annotations"]:
-        by = done["completed_by"]
-        values = {**task["data"], ANNOTATOR: by["email"] if isinstance(by, dict) else by}
+        by, answers = done["completed_by"], Values()
         for result in () if done.get("was_cancelled") else done["result"]:
-            if not (kind := next((kind for kind in _KINDS if kind in result["value"]), "")):
-                name, kind = result["from_name"], result["type"]
-                raise ValueError(f"{name}: expected one of {', '.join(_KINDS)}, found {kind}")
-            values[result["from_name"]] = result["value"][kind]
-        yield values
+            name, value = result.get("from_name", ""), result.get("value", {})
+            if not (kind := next((kind for kind in _KINDS if kind in value), "")):
+                expected = ", ".join(_KINDS)
+                raise ValueError(f"{name}: expected one of {expected}, found {result['type']}")
+            if name in answers:
+                raise ValueError(f"{name}: expected one answer, found several of one person")
+            answers[name] = _alone(value[kind]) if kind == "text" else value[kind]
+        yield task["data"], answers | {ANNOTATOR: by["email"] if isinstance(by, dict) else by}
 
 
-def _label_studio_min(row: Values) -> Iterator[Values]:
+def _alone(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _label_studio_min(row: Values) -> Iterator[Answer]:
     """Yield an answer; `{"choices": [...]}` is several choices, `[{"rating": 4}]` a number."""
     if row["annotation_id"] is None:  # nobody answered
         return
     values = _without(row, "id", "agreement", *(_LABEL_STUDIO - {ANNOTATOR}))
     for name, value in values.items():
-        if isinstance(value, str) and value.startswith(('{"', '[{"')):
+        if isinstance(value, str) and re.match(rf'\[?{{"({"|".join(_KINDS)})": ?', value):
             value = loads(value)
-        (inner,) = value if isinstance(value, list) and len(value) == 1 else (value,)
+        inner = _alone(value)
         if isinstance(inner, dict) and len(inner) == 1 and {*_KINDS}.issuperset(inner):
             (values[name],) = inner.values()
-    yield values
+    yield {}, values
 
 
-def _doccano(row: Values) -> Iterator[Values]:
-    comments = "; ".join(row["Comments"]) or None
-    values = _without(row, "id", "label", "Comments")
-    yield values | {UNNAMED: row["label"]} | ({"comments": comments} if comments else {})
+def _doccano(row: Values) -> Iterator[Answer]:
+    comments = {"comments": "; ".join(row["Comments"])} if row["Comments"] else {}
+    yield _without(row, "id", "label", "Comments"), comments | {UNNAMED: row["label"]}
 
 
-_PRODIGY = ("answer", "options", "accept", "config", "meta", "tokens", "spans", "priority", "score")
+_PRODIGY = ("answer", "accept", "options", "config", "meta", "tokens", "spans")
 
 
-def _prodigy(row: Values) -> Iterator[Values]:
+def _prodigy(row: Values) -> Iterator[Answer]:
     if "options" not in row:
         raise ValueError("expected a choice among options, found a yes or no for one label")
     texts = {option["id"]: option["text"] for option in row["options"]}
     own = {name: value for name, value in row.items() if not name.startswith("_")}
-    values = (row.get("meta") or {}) | _without(own, *_PRODIGY)
-    values[ANNOTATOR] = row.get("_annotator_id", row.get("_session_id"))
-    if row["answer"] == "accept":
-        values[UNNAMED] = [texts[id] for id in row.get("accept", ())]
-    yield values
+    by, answers = row.get("_annotator_id", row.get("_session_id")), Values()
+    if row["answer"] == "accept":  # an id that is a text is a label
+        accepted = row.get("accept") or ()
+        answers[UNNAMED] = [id if isinstance(id, str) else texts[id] for id in accepted]
+    yield (
+        (row.get("meta") or {}) | _without(own, *_PRODIGY),
+        answers | ({} if by is None else {ANNOTATOR: by}),
+    )
 
 
-def _argilla(row: Values) -> Iterator[Values]:
+def _argilla(row: Values) -> Iterator[Answer]:
     by_user: dict[str, Values] = {}
     for question, responses in row["responses"].items():
         for response in responses:
             by_user.setdefault(response["user_id"], {})[question] = response["value"]
     for user, values in by_user.items():
-        yield {**row["fields"], **row["metadata"], **values, ANNOTATOR: user}
+        yield {**row["fields"], **row["metadata"]}, values | {ANNOTATOR: user}
 
+
+def _argilla_flat(row: Values) -> Iterator[Answer]:
+    by_user: dict[str, Values] = {}
+    questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
+    for question in questions:
+        columns = (row[f"{question}.responses{part}"] or () for part in ("", ".users", ".status"))
+        for value, user, status in zip(*columns, strict=True):
+            answer = (
+                {question: value} if status == "submitted" else {}
+            )  # else a draft, or discarded
+            by_user.setdefault(user, {}).update(answer)
+    parts = tuple(f"{question}.{part}" for question in questions for part in _PARTS)
+    own = {name: value for name, value in row.items() if not name.startswith(parts)}
+    for user, values in by_user.items():
+        yield _without(own, "id", "status", "_server_id"), values | {ANNOTATOR: user}
+
+
+_USERS, _PARTS = ".responses.users", ("responses", "suggestion")  # of a question of Argilla
 
 # The keys that an export of a tool has, and their types -> its answers
-LAYOUTS: list[tuple[dict[str, Any], Callable[[Values], Iterator[Values]]]] = [
+LAYOUTS: list[tuple[dict[str, Any], Layout]] = [
     ({"data": dict, "annotations": list}, _label_studio),
     (dict.fromkeys(_LABEL_STUDIO, object), _label_studio_min),
     ({"id": int, "text": str, "label": list, "Comments": list}, _doccano),
@@ -244,9 +295,15 @@ LAYOUTS: list[tuple[dict[str, Any], Callable[[Values], Iterator[Values]]]] = [
 ]
 
 
-def _answers(row: Values) -> Iterator[Values]:
-    """Return the answers in a row of an export, or the row of a plain file."""
+def _answers(place: str, row: Values) -> Iterator[Record]:
+    """Yield the answers in a row of an export, or the row of a plain file."""
+    found: Layout | None = None
+    if any(name.endswith(_USERS) for name in row):
+        found = _argilla_flat
     for keys, answers in LAYOUTS:
         if keys.keys() <= row.keys() and all(isinstance(row[n], kind) for n, kind in keys.items()):
-            return answers(row)
-    return iter([row])
+            found = answers
+    for own, given in found(row) if found else ():
+        yield Record(place, own | given, None if found == _label_studio_min else given.keys())
+    if not found:
+        yield Record(place, row)

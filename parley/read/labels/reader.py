@@ -4,6 +4,7 @@
 """
 
 import json
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
-from parley.base.values import flat
+from parley.base.values import flat, is_number
 from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
 from parley.read.filters import sides_of
-from parley.read.labels.layouts import ANNOTATOR, Record, Values, records
+from parley.read.labels.layouts import ANNOTATOR, UNNAMED, Record, Values, records
 from parley.rows.built_folder import BuiltFolder
 from parley.schema.features import item_of, labels_of
 from parley.schema.nodes import Node, show
@@ -32,6 +33,7 @@ GOLD = "gold"
 """The name under which the dataset's own values stand beside those of people."""
 
 _WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
+_DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 _INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
 _NUMBERS = ("int", "float", "double")
 
@@ -67,42 +69,54 @@ class Column:
 
     def read(self, value: Any) -> Any:
         """Return a value of a file as the declared one; RecordError if it is none."""
-        if value is None:
+        if value is None or value != value:  # NaN, as pandas has no answer
             return None
         if self.node is None:
-            return value if isinstance(value, str) else json.dumps(value, default=str)
-        found = value
+            return _as_text(value)
         for found in (_sets if self.is_set else _scalars)(value):
-            if self.node.fits(found) and found == found:  # NaN is no number
+            if self.node.fits(found):
                 if not self.is_set:
                     return found
                 if len({*found}) == len(found):
                     return self.own(found)
         names = f"one{' or several, each once,' * self.is_set} of {', '.join(self.labels)}"
         expected = names if self.labels else self.node.described()
-        raise RecordError("", Problem(self.name, expected, show(found)))
+        raise RecordError("", Problem(self.name, expected, show(value)))
 
     def own(self, value: Any) -> Any:
         """Return a value of the dataset as one that `read` returns."""
         if self.is_set and value is not None:
             return tuple(sorted({*value}, key=self.labels.index))
-        return cell(value) or None if self.node is None else value
+        return None if value is None else value if self.node else _as_text(value)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
 def _scalars(value: Any) -> Iterator[Any]:
-    """Yield what a value may stand for."""
+    """Yield what a value may stand for, without a number that a float or 64 bits do not hold."""
+    found = value
     if isinstance(value, str):
+        yield value
         if match := _WHOLE.fullmatch(value):
-            yield int(match[1])
-        try:
+            found = int(match[1])
+        elif _DECIMAL.fullmatch(value) and math.isfinite(float(value)):
             yield float(value)
-        except ValueError:
-            yield {"true": True, "false": False}.get(value.strip().lower(), value)
-    elif type(value) is int:
-        yield float(value)
-    elif type(value) is float and value.is_integer():
-        yield int(value)
-    yield value
+            return
+        else:
+            found = {"true": True, "false": False}.get(value.strip().lower(), value)
+    if isinstance(found, bool):
+        yield found
+    if not is_number(found) or not math.isfinite(found):
+        return
+    yield found
+    if type(found) is int and int(float(found)) == found:
+        yield float(found)
+    elif type(found) is float and found.is_integer() and is_number(int(found)):
+        yield int(found)
 
 
 def _sets(value: Any) -> Iterator[Any]:
@@ -174,14 +188,19 @@ class Labels:
         """The annotators, then the dataset's own values under the name `GOLD`."""
         return {**self.annotators, GOLD: self.rows}
 
-    def leave_out_equal(self) -> None:
-        """Leave out columns that equal the dataset's in all rows, unless all columns do."""
+    def leave_out_equal(self, *, labels_too: bool) -> None:
+        """Leave out columns that equal the dataset's in all rows, unless all columns do.
+
+        Those of labels are left out only if told so.
+        """
         given = [pair for units in self.annotators.values() for pair in units.items()]
         equal = [
             name
             for name in self.columns.keys() & self.paths
-            if all(
-                name in self.rows.get(unit, {}) and _alike(values.get(name), self.rows[unit][name])
+            if (labels_too or not self.columns[name].labels)
+            and all(
+                name in self.rows.get(unit, {})
+                and (values.get(name) or None) == (self.rows[unit][name] or None)
                 for unit, values in given
             )
         ]
@@ -191,29 +210,29 @@ class Labels:
 
     def add_units(self, ids: set[str]) -> None:
         """Add what can be labelled of these dialogues, with the text of each turn."""
-        new = ids.difference(unit[0] for unit in self.texts)
-        if new and self.keys[0] not in id_columns(self.built):
-            self.texts |= {(unit[0],): None for unit in self.rows}
-        if not new or {(id,) for id in new} <= self.texts.keys():
+        new, beside = ids.difference(unit[0] for unit in self.texts), self.keys[1:]
+        in_rows = beside not in ((), ("turn",), ("speaker",))
+        in_rows &= not all(Column.of(self.built, self.config, name).labels for name in beside)
+        if new and (in_rows or self.keys[0] not in id_columns(self.built)):
+            self.texts |= {unit: None for unit, _ in self.each_row()}
             return
         every = dict(places(self.built))
         named = {
             config for config in every if next(iter(self.built.columns(config))) == self.keys[0]
         }
-        beside = getattr(self.built.dataset.transcript, "BESIDE", {})
-        for dialogue in dialogues(self.built):
+        others = getattr(self.built.dataset.transcript, "BESIDE", {})
+        for dialogue in dialogues(self.built) if new else ():
             # an id has another name in the rows that can be read, as `uuid`
-            if dialogue.id in new and dialogue.config in (named or every.keys() - beside):
-                transcript = dialogue.transcript
-                self.texts[dialogue.id,] = None
-                for number, turn in enumerate(transcript.turns):
+            if dialogue.id not in new or dialogue.config not in (named or every.keys() - others):
+                continue
+            if beside == ("turn",):
+                for number, turn in enumerate(dialogue.transcript.turns):
                     self.texts[dialogue.id, str(number)] = None if turn.action else turn.text
-                for side in sides_of(dialogue.facets) or transcript.sides:
-                    self.texts[dialogue.id, side] = None
-
-
-def _alike(value: Any, own: Any) -> bool:
-    return value == own or (isinstance(own, str) and (value or "") in (own, cell(own)))
+            elif beside == ("speaker",):
+                sides = sides_of(dialogue.facets) or dialogue.transcript.sides
+                self.texts |= {(dialogue.id, side): None for side in sides}
+            else:
+                self.texts[dialogue.id,] = None
 
 
 def read_labels(
@@ -267,10 +286,15 @@ def _unit_keys(built: BuiltFolder, config: str) -> Key:
 
 def _config_of(keys: Mapping[str, Key], columns: Collection[str], built: BuiltFolder) -> str:
     """Return the config whose key a file has, of several the first with most of its columns."""
+    usual = {"labels"} if UNNAMED in columns else set()  # the name where a tool gives none
+
+    def is_by_id(name: str) -> bool:
+        return "id" in columns and "id" in built.columns(name)
+
     shared = {
-        name: (len(built.columns(name).keys() & {*columns}), len(of))
+        name: (len(built.columns(name).keys() & {*columns, *usual}), len(of))
         for name, of in keys.items()
-        if of and ({*of} <= {*columns} or "id" in {*columns} & built.columns(name).keys())
+        if of and ({*of} <= {*columns} or (of[0] not in columns and is_by_id(name)))
     }
     if not shared:
         due = " or ".join(dict.fromkeys(" and ".join(of) for of in keys.values() if of))
@@ -288,10 +312,10 @@ def _add(
     person: str,
 ) -> None:
     """Add the rows of a file to labels; RecordError names all that are wrong."""
-    if annotator != ANNOTATOR and annotator not in columns:
-        raise UsageError(f"has no column {annotator}, which --annotator names")
+    if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
+        raise UsageError(f"has no column {annotator} of names, which --annotator names")
     has_text = labels.keys[1:] == ("turn",) and "text" in columns
-    read_by = _own_columns(labels, columns, {annotator, *(["text"] if has_text else [])})
+    read_by = _own_columns(labels, columns, annotator)
     by_id = {}
     if labels.keys[0] in columns:
         keys = {name: Column.of(labels.built, labels.config, name) for name in labels.keys}
@@ -299,36 +323,39 @@ def _add(
     else:
         by_id = {row["id"]: key for key, row in labels.each_row()}
     rows = []
-    for place, values in found:
+    for place, values, answered in found:
         problems, read = list[Problem](), Values()
         for name, (given, column) in read_by.items():
-            try:
-                read[name] = column.read(values.get(given))
+            is_task = answered is not None and column.labels and given not in answered
+            try:  # a label that stands in the task of a tool is no answer
+                read[name] = column.read(None if is_task else values.get(given))
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
-        by = values.get(annotator) if annotator in columns else person
-        if by in (None, "", GOLD):
-            problems.append(Problem(f": {annotator}", "a name", show(by)))
+        by = _name_of(values.get(annotator) if annotator in values else person)
+        if by in (None, "", GOLD, "text", "column", *labels.keys):
+            found_name = show(values.get(annotator, person))
+            problems.append(Problem(f": {annotator}", "another name", found_name))
         key = tuple(str(read.pop(name, None)) for name in labels.keys)
-        if by_id:
-            key = by_id.get(values.get("id"), (show(values.get("id")),))
+        if labels.keys[0] not in columns:
+            key = by_id.get(str(values.get("id")), (show(values.get("id")),))
         rows.append((place, key, str(by), read, problems, values.get("text")))
     labels.add_units({key[0] for _, key, *_ in rows})
     causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
     added: dict[str, Units] = defaultdict(dict)
     for place, key, by, read, problems, said in rows:
-        known = key if labels.keys[1:] in (("turn",), ("speaker",)) else key[:1]
+        known = key if key in labels.texts else key[:1]
         ours = labels.texts.get(known) if has_text else None
-        earlier = first.setdefault((by, key), place)
+        what = ""
         if known not in labels.texts:
-            problems.append(Problem("", what=f"no such {' and '.join(labels.keys)}"))
-        elif ours and said not in (ours, cell(ours)):  # as CSV has it
-            problems.append(Problem("", what="its text differs from the dataset's"))
-        elif earlier != place:
-            problems.append(Problem("", what=f"repeated, first in {earlier}"))
+            what = f"no such {' and '.join(labels.keys)}"
+        elif ours and said not in (ours, cell(ours)):  # as our CSV has it
+            what = "its text differs from the dataset's"
+        elif (by, key) in first:
+            what = f"repeated, first in {first[by, key]}"
         elif key in labels.annotators.get(by, ()):
             what = f"repeated, as in {', '.join(labels.files[by])}"
-            problems.append(Problem("", what=what))
+        problems += [Problem("", what=what)] if what else []
+        first.setdefault((by, key), place)
         added[by][key] = read
         wrong += bool(problems)
         for problem in problems:
@@ -343,24 +370,35 @@ def _add(
         labels.files[by].append(file)
 
 
+def _name_of(value: Any) -> str | None:
+    """Return the name of a person; None for what is no text or whole number."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) not in (int, str):
+        return None
+    match = _WHOLE.fullmatch(str(value))
+    return match[1] if match else str(value).strip()
+
+
 def _own_columns(
-    labels: Labels, columns: list[str], others: set[str]
+    labels: Labels, columns: list[str], annotator: str
 ) -> dict[str, tuple[str, Column]]:
     """Return the columns of a file to compare, each with its name in the file."""
-    alike = {name.strip().lower(): name for name in labels.paths}
-    if wrong := [n for n in columns if n not in labels.paths and n.strip().lower() in alike]:
+    alike = {name.strip().lower(): name for name in (*labels.paths, annotator)}
+    if wrong := [n for n in columns if alike.get(n.strip().lower(), n) != n]:
         names = (Problem(repr(n), repr(alike[n.strip().lower()])) for n in wrong)
         raise UsageError("names like those of the config", *names, remedy="Rename them.")
     every = {name: Column.of(labels.built, labels.config, name) for name in labels.paths}
     with_labels = [name for name, column in every.items() if column.labels]
     unnamed = with_labels[0] if len(with_labels) == 1 else "label"
+    others = {*labels.keys, annotator, "id", "split"}
+    others |= {"text"} if labels.keys[1:] == ("turn",) else {"text"} - labels.paths.keys()
     own = {
         name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed))
         for name in columns
-        if name not in {*labels.keys, "id", *others}
+        if name not in others
     }
     if not own:
         raise UsageError(f"has no column beside {', '.join(columns)}")
     labels.columns |= {name: column for name, (_, column) in own.items()}
-    labels.__dict__.pop("rows", None)  # which are read for the columns
     return own

@@ -53,7 +53,7 @@ class UserLabels:
             else:
                 self.paths.append(file)
         for labels in read_labels(built, self.paths):
-            labels.leave_out_equal()
+            labels.leave_out_equal(labels_too=True)
             found = Comparison(labels)
             self._add(labels)
             self._add_differences(labels, found.units)
@@ -175,13 +175,11 @@ def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predict
         if {*task.key} <= columns <= {*task.fields, UNREADABLE} and task.target:
             options = task.chosen({})
             gold, _ = load_gold(built, name, options)
-            keys = {tuple(record.values.get(part) for part in task.key) for record in found}
-            if not keys <= gold.keys():
-                continue
-            gold = {key: value for key, value in gold.items() if key in keys}
             try:
+                keys = {tuple(record.values.get(part) for part in task.key) for record in found}
+                gold = {key: gold[key] for key in [*gold, *keys] if key in keys}
                 epochs = read(str(file), task, gold)
-            except RecordError:  # other labels than the task has, such as those of the config
+            except (RecordError, LookupError, TypeError):  # other labels or keys than the task has
                 continue
             return [(TaskRows(built, name, options, gold, True), each) for each in epochs]
     return []
