@@ -272,7 +272,7 @@ def file_stem(path: Path) -> str:
 def _configs(built: BuiltFolder) -> list[str]:
     """Return the configs with rows of dialogues, or of what belongs to one."""
     ids = id_columns(built)
-    keys = {name: _unit_keys(built, name) for name in built.dataset.configs if built.splits(name)}
+    keys = {name: _unit_keys(built, name) for name in built.dataset.configs}
     return [name for name, of in keys.items() if of and of[0] in ids]
 
 

@@ -8,6 +8,7 @@ hold the text of the dialogues. The tables are configs as CSV, loaded only when 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ def write_data(
         "parts": parts.first,
         "tables": _write_tables(built, folder),
         **index.lists,
-        "filters": list(counts.filters.values()),
+        "filters": [*map(_flattened, counts.filters.values())],
         "documents": documents,
         "where": selection.query,
         "own": [*files.order] if files else [],
@@ -87,6 +88,16 @@ def write_data(
     }
     write_script(folder / "index.js", "parley.index(", orjson.dumps(content))
     return counts
+
+
+def _flattened(filter: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a filter whose values stand in one list, with the end of those of each dialogue.
+
+    A browser reads that faster than a list for each.
+    """
+    lists = {name: filter[name] for name in ("values", "sides") if name in filter}
+    made = {name: [*chain.from_iterable(values)] for name, values in lists.items()}
+    return {**filter, **made, "ends": [*accumulate(map(len, filter["values"]))]}
 
 
 def _selected(built: BuiltFolder, ids: list[str] | None) -> Iterable[Dialogue]:

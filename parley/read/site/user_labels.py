@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
 from parley.read.labels.comparison import Comparison, text_of
 from parley.read.labels.layouts import records
-from parley.read.labels.reader import Key, Labels, file_stem, read_labels
-from parley.read.transcript import Facets, Note
+from parley.read.labels.reader import GOLD, Key, Labels, file_stem, read_labels
+from parley.read.transcript import Facets, Fact
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.metrics import Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
@@ -44,7 +44,7 @@ class UserLabels:
         self.tables: list[Table] = []
         self.paths: list[Path] = []
         self._order: dict[str, Sequence[str]] = {}
-        self._beside: dict[str, dict[Key, list[Note]]] = defaultdict(lambda: defaultdict(list))
+        self._beside: dict[str, dict[Key, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
         self._differing: dict[str, set[Key]] = defaultdict(set)
         for file in dict.fromkeys(files):
@@ -67,14 +67,9 @@ class UserLabels:
         """Return what to show beside a dialogue: of turns and sides by number, and of the rest."""
         found: dict[str, Any] = {}
         sides = [*(sides_of(dialogue.facets) or dialogue.transcript.sides)]
-        for (kind, *part), notes in self._beside.get(dialogue.id, {}).items():
-            if kind == "turns":
-                found.setdefault(kind, {})[part[0]] = notes
-            elif kind == "sides":
-                pairs = [(note.kind, note.text) for note in notes]
-                found.setdefault(kind, {})[str(sides.index(part[0]))] = pairs
-            else:
-                found[kind] = [(note.kind, note.text) for note in notes]
+        for (kind, part), facts in self._beside.get(dialogue.id, {}).items():
+            number = str(sides.index(part)) if kind == "sides" else part
+            found.setdefault(kind, {})[number] = facts
         return found
 
     @property
@@ -104,26 +99,27 @@ class UserLabels:
                             self._facets[unit[0]].setdefault(f"{person}: {name}", {})[label] = None
 
     def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:
-        everyone = labels.everyone
-        pairs = [(a, b, name) for a, b in combinations(everyone, 2) for name in labels.columns]
-        for one, other, name in pairs:
-            label = f"{one} ≠ {other}: {name}"
+        """Add where the annotators differ, and where each differs from the dataset."""
+        people, everyone = [*labels.annotators], labels.everyone
+        among = {" ≠ ".join(people) if len(people) < 3 else "annotators differ": people}
+        among |= {f"{person} ≠ {GOLD}": [person, GOLD] for person in people}
+        for (names, those), name in product(among.items(), labels.columns):
             for unit in units:
-                values = [everyone[person].get(unit, {}).get(name) for person in (one, other)]
-                if None in values or values[0] == values[1]:
-                    continue
-                self._differs(labels.keys, unit, label)
-                if labels.columns[name].labels:
-                    first, second = ({*v} if isinstance(v, tuple) else {v} for v in values)
-                    for each in sorted(first ^ second):
-                        self._facets[unit[0]][DIFFERS][f"{label}, {each}"] = None
+                values = {everyone[person].get(unit, {}).get(name) for person in those} - {None}
+                if len(values) > 1:
+                    label = f"{names}: {name}"
+                    self._differs(labels.keys, unit, label)
+                    if labels.columns[name].labels:
+                        given = [{*v} if isinstance(v, tuple) else {v} for v in values]
+                        for each in {*chain(*given)} - given[0].intersection(*given):
+                            self._facets[unit[0]][DIFFERS][f"{label}, {each}"] = None
 
     def _note(self, keys: Key, unit: Key, kind: str, values: Iterable[str]) -> None:
         """Add what stands beside a unit; a row that is of no turn or side names its key."""
-        place = {"turn": ("turns", *unit[1:]), "speaker": ("sides", *unit[1:])}.get(keys[-1])
-        label = kind if place or kind == DIFFERS else ", ".join([kind, *unit[1:]])
-        notes = self._beside[unit[0]][place or ("facts",)]
-        notes += [Note(value, label, by="" if kind == DIFFERS else kind) for value in values]
+        place = {"turn": "turns", "speaker": "sides"}.get(keys[-1], "rest")
+        part = "" if place == "rest" else unit[1]
+        label = ", ".join([kind, *unit[1:]]) if place == "rest" and kind != DIFFERS else kind
+        self._beside[unit[0]][place, part] += [(label, value) for value in values]
 
     def _differs(self, keys: Key, unit: Key, label: str) -> None:
         self._note(keys, unit, DIFFERS, [label])

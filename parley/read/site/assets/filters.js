@@ -30,11 +30,11 @@ const asNumber = (text) => (text.trim() && Number.isFinite(Number(text)) ? Numbe
 /** A filter by one property of the dialogues or of their sides. */
 class Filter {
   /** @param changed is called with the new choice, or null */
-  constructor({ name, phrase, values, sides, lists }, places, changed) {
+  constructor({ name, phrase, values, ends, sides, lists }, places, changed) {
     Object.assign(this, { name, phrase, lists, changed });
-    this.ends = Uint32Array.from(values, ((end) => (each) => (end += each.length))(0));
-    this.values = Float64Array.from(values.flat());
-    this.sides = sides && Int8Array.from(sides.flat()); // of each value; -1 is nobody
+    this.ends = Uint32Array.from(ends);
+    this.values = Float64Array.from(values);
+    this.sides = sides && Int8Array.from(sides); // of each value; -1 is nobody
     this.together = true; // whether the filters of sides hold for the same one
     this.choice = null;
     this.heading = element("h2", "", name);
@@ -45,9 +45,9 @@ class Filter {
     this.box.setAttribute("aria-labelledby", this.heading.id);
   }
 
-  /** Prepare to count, with a function that returns the number of the bar of a value. */
-  prepare(bar, bars) {
-    this.places = Uint32Array.from(this.values, bar);
+  /** Prepare to count, with a function that returns the number of the bar of a value, if any. */
+  prepare(bars, bar = null) {
+    this.places = Uint32Array.from(bar ? this.values.map(bar) : this.values);
     this.last = new Int32Array(bars);
     this.counts = new Uint32Array(bars);
     this.reset();
@@ -71,11 +71,13 @@ class Filter {
 
   /** Count a dialogue once for each bar that a value of these sides is in. */
   count(number, mask) {
-    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++) {
-      const place = this.places[n];
-      if (!(this.bit(n) & mask) || this.last[place] === number) continue;
-      this.last[place] = number;
-      this.counts[place]++;
+    const { places, last, counts, sides } = this;
+    const end = this.ends[number];
+    for (let n = number ? this.ends[number - 1] : 0; n < end; n++) {
+      const place = places[n];
+      if (last[place] === number || (sides && !(this.bit(n) & mask))) continue;
+      last[place] = number;
+      counts[place]++;
     }
   }
 
@@ -119,7 +121,7 @@ class Labels extends Filter {
     super(data, place, changed);
     this.labels = data.labels;
     this.ids = data.ids; // of all dialogues, of a filter by the user's files
-    this.prepare((code) => code, data.labels.length);
+    this.prepare(data.labels.length);
     this.bars = data.labels.map((label, code) => this.bar(label, code));
     const list = element("ul", "values", ...this.bars.map((bar) => bar.item));
     list.setAttribute("aria-labelledby", this.heading.id);
@@ -248,7 +250,7 @@ class Numbers extends Filter {
     this.scale = data.scale;
     const { edges, first, last } = data.scale;
     const bin = (value) => edges.filter((edge) => edge <= value).length - first;
-    this.prepare(bin, last - first + 1);
+    this.prepare(last - first + 1, bin);
     const [below, above] = [2 * edges[0] - edges[1], 2 * edges.at(-1) - edges.at(-2)];
     this.edges = [below, ...edges, above].slice(first, last + 2); // of the bars shown
     this.bars = [...this.whole].map((count) => {

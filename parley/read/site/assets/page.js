@@ -344,9 +344,12 @@ class Page {
     this.beside = new Map(); // config without dialogues -> number of rows
     this.chosen = this.filters.filter((filter) => filter.choice);
     for (const filter of this.filters) filter.reset();
+    const isWhole = !this.chosen.length && !this.words.length;
+    if (isWhole) for (const filter of this.filters) filter.counts.set(filter.whole);
     if (!this.unknown.length)
       for (let number = 0; number < this.size; number++)
-        if (this.matches[number]) this.tally(number);
+        if (isWhole) this.keep(number);
+        else if (this.matches[number]) this.tally(number);
     for (const filter of this.filters) filter.show();
     byId("clear").disabled = !this.state.chosen.size;
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
@@ -371,7 +374,11 @@ class Page {
       }
       if (mask) filter.count(number, mask);
     }
-    if (!passes) return;
+    if (passes) this.keep(number);
+  }
+
+  /** Keep a dialogue among those found. */
+  keep(number) {
     this.hits[this.count++] = number;
     const { places, place, utterances } = this.index;
     const { config, beside } = places[place[number]];
@@ -699,7 +706,7 @@ class Page {
   differing(number) {
     const { turns = {} } = this.dialogue(number)?.own ?? {};
     const labels = [...(this.state.chosen.get("differs")?.labels ?? [])];
-    const chosen = ({ text, kind }) =>
+    const chosen = ([kind, text]) =>
       kind === "differs" &&
       (!labels.length || labels.some((label) => `${label}, `.startsWith(`${text}, `)));
     const found = Object.keys(turns).filter((turn) => turns[turn].some(chosen));
@@ -917,7 +924,7 @@ function layOut(dialogue, words, language, chosen) {
     outcome.append(...tables.map(table));
     body.append(outcome);
   }
-  const told = [...(own?.facts ?? [])];
+  const told = [...(own?.rest?.[""] ?? [])];
   for (const [side, pairs] of Object.entries(own?.sides ?? {}))
     told.push(...pairs.map(([label, text]) => [`${label}, ${sides[side][0]}`, text]));
   if (told.length)
@@ -940,7 +947,8 @@ function turnList(turns, speakers, words, language, chosen, own = {}) {
     addText(text, turn.text, turn.action ? [] : words);
     item.append(speaker, text);
     if (turn.terms?.length) item.append(facts(turn.terms, language, "facts terms"));
-    const notes = [...(turn.notes ?? []), ...(own[n] ?? [])];
+    const of = ([kind, text]) => ({ kind, text, by: kind === "differs" ? "" : kind });
+    const notes = [...(turn.notes ?? []), ...(own[n] ?? []).map(of)];
     if (notes.length)
       item.append(element("ul", "notes", ...notes.map((each) => note(each, chosen))));
     list.append(item);

@@ -106,7 +106,7 @@ class Selection {
       row.set("utterances", this.index.utterances[number]);
       this.addFacets(row, number);
       this.addFacts(row, [...(before ?? []), ...(after ?? [])]);
-      this.addOwn(row, own?.facts);
+      this.addOwn(row, own?.rest?.[""]);
       return row;
     });
   }
@@ -134,7 +134,7 @@ class Selection {
           .set("text", text)
           .set("action", action ? "true" : "false")
           .set("labels", notes.map((each) => each.text).join("; "));
-        this.addOwn(row, own?.turns?.[turn]?.map((each) => [each.kind, each.text]));
+        this.addOwn(row, own?.turns?.[turn]);
         return row;
       });
     });
