@@ -7,6 +7,7 @@ import random
 import re
 import warnings
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,85 +22,12 @@ from parley.tasks import agreement
 
 KEYS = ("dialogue_id", "turn")
 
-# Layouts: two answers of anna, one of ben, as the tool writes them -------------------------------
+# Files of tools, with two answers of anna and one of ben -----------------------------------------
 
-X, Y = ["small-talk", "elicit-pref"], ["uv-part"]
-ONE, TWO = {"dialogue_id": 2001, "turn": 0}, {"dialogue_id": 2001, "turn": 2}
-TIMES = {"created_at": "2026-05-01T10:00:00Z", "updated_at": "2026-05-01T10:00:09Z", "lead_time": 3}
-
-
-def task(id, data, **choices):
-    """A task of Label Studio's JSON, with what each user chose."""
-    done = [
-        {
-            "id": 10 * id + number,
-            "completed_by": {"id": number, "email": user},
-            "was_cancelled": chosen is None,
-            "result": [
-                {
-                    "id": "Ab1",
-                    "from_name": "labels",
-                    "to_name": "t",
-                    "type": "choices",
-                    "origin": "manual",
-                    "value": {"choices": chosen},
-                }
-            ]
-            * (chosen is not None),
-            **TIMES,
-        }
-        for number, (user, chosen) in enumerate(choices.items())
-    ]
-    return {
-        "id": id,
-        "annotations": done,
-        "data": data,
-        "predictions": [],
-        "meta": {},
-        "drafts": [],
-    }
-
-
-def minimal(annotator, id, data, labels):
-    """A row of Label Studio's JSON-MIN or CSV: one choice is a text, more are an object."""
-    labels = labels[0] if len(labels) == 1 else {"choices": labels}
-    return {**data, "id": id, "labels": labels, "annotator": annotator, "annotation_id": 1, **TIMES}
-
-
-def prodigy(by, data, accept, answer="accept"):
-    options = [{"id": number, "text": text} for number, text in enumerate([*X, *Y])]
-    ids = [option["id"] for option in options if option["text"] in accept]
-    keys = {"_input_hash": 1, "_task_hash": 2, "_view_id": "choice", "_annotator_id": by}
-    keys |= {"_session_id": by, "_timestamp": 3, "config": {"choice_style": "multiple"}}
-    return {"meta": data, "options": options, "accept": ids, "answer": answer, **keys}
-
-
-def argilla(data, **by_user):
-    responses = [{"value": labels, "user_id": user} for user, labels in by_user.items()]
-    found = {"id": "r1", "fields": {"text": None}, "metadata": data, "suggestions": {}}
-    found |= {"responses": {"labels": responses}, "vectors": {}, "status": "completed"}
-    return {**found, "fields": {}, "_server_id": "u"}
-
-
-ROWS = [("anna", ONE, X), ("anna", TWO, Y), ("ben", TWO, X)]
-TOOLS = {
-    "label-studio.json": [
-        task(1, ONE, anna=X, carl=None),
-        task(2, TWO, anna=Y, ben=X),
-        task(3, {"dialogue_id": 2001, "turn": 4}),
-    ],
-    "label-studio-min.json": [minimal(by, 7, key, labels) for by, key, labels in ROWS],
-    "label-studio.csv": [minimal(by, 7, key, labels) for by, key, labels in ROWS],
-    "prodigy.jsonl": [prodigy(*row) for row in ROWS] + [prodigy("carl", ONE, [], "ignore")],
-    "argilla.json": [argilla(ONE, anna=X), argilla(TWO, anna=Y, ben=X)],
-    "plain.csv": [{**key, "annotator": by, "labels": "; ".join(ls)} for by, key, ls in ROWS],
-    "plain.tsv": [{**key, "annotator": by, "labels": json.dumps(ls)} for by, key, ls in ROWS],
-    "plain.parquet": [{**key, "annotator": by, "labels": ls} for by, key, ls in ROWS],
-    "pandas.jsonl": [
-        {"dialogue_id": 2001.0, "turn": f"{key['turn']}.0", "annotator": by, "labels": ls}
-        for by, key, ls in ROWS
-    ],
-}
+HERE = Path(__file__).parent / "labels"  # as the tools of docs/labels.md write them
+X, Y = ("small-talk", "elicit-pref"), ("uv-part",)
+ANSWERS = {("anna", "2001", "0"): X, ("anna", "2001", "2"): Y, ("ben", "2001", "2"): X}
+OF_ONE = {"anna.jsonl", "ben.jsonl"}  # of doccano, a file for each person
 
 
 def write_file(path, rows, separator=",", encoding="utf-8"):
@@ -128,33 +56,19 @@ def casino(sample_build):
     return parley.open(sample_build / "casino")
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_each_layout_gives_the_labels_of_each_person(casino, tmp_path, name):
-    (labels,) = read_labels(casino, [write_file(tmp_path / name, TOOLS[name])], "strategies")
+ALONE = ({path.name} for path in HERE.iterdir() if path.name not in OF_ONE)
+
+
+@pytest.mark.parametrize("names", [OF_ONE, *ALONE], ids=str)
+def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, names):
+    (labels,) = read_labels(casino, [HERE / name for name in names], "strategies")
     found = {
         (by, *unit): values["labels"]
         for by, units in labels.annotators.items()
         for unit, values in units.items()
-        if values.get("labels") is not None
+        if values["labels"] is not None
     }
-    order = labels.columns["labels"].labels.index
-    due = {(by, "2001", str(key["turn"])): tuple(sorted(ls, key=order)) for by, key, ls in ROWS}
-    assert (found, [*labels.columns]) == (due, ["labels"])
-
-
-def test_a_file_of_doccano_is_of_the_person_in_its_name(casino, tmp_path):
-    rows = [
-        {"id": 12, "text": text, **key, "label": labels, "Comments": []}
-        for (_, key, labels), text in zip(ROWS[:2], texts(casino, 0, 2), strict=True)
-    ]
-    (labels,) = read_labels(casino, [write_file(tmp_path / "anna.jsonl", rows)], "strategies")
-    assert {*labels.annotators["anna"]} == {("2001", "0"), ("2001", "2")}
-    assert labels.annotators["anna"]["2001", "2"]["labels"] == ("uv-part",)
-
-
-def texts(built, *turns):
-    said = {(row["dialogue_id"], row["turn"]): row["text"] for row in built.rows("utterances")}
-    return [said[2001, turn] for turn in turns]
+    assert (found, [*labels.columns]) == (ANSWERS, ["labels"])
 
 
 @pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-8")])
@@ -201,8 +115,13 @@ DAMAGED = {
         jsonl:{"ID":2001,"turn":1,"labels":"uv-part"};{"ID":2001,"turn":2,"labels":["uv-part",1],"x":1}
         jsonl:{"ID":2001,"turn":1};{"ID":2001,"turn":2,"labels":{"choices":["uv-part"]},"x":1}""",
     ": points_scored: ": """csv:ID,speaker,points_scored;2001,mturk_agent_1,1.5
+        csv:ID,speaker,points_scored;2001,mturk_agent_1,9223372036854775808
         jsonl:{"ID":2001,"speaker":"mturk_agent_1","points_scored":true}""",
-    ": annotator: ": """csv:ID,annotator,x;2001,,a csv:ID,annotator,x;2001,gold,a""",
+    ": extraversion: ": """csv:ID,speaker,extraversion;2001,mturk_agent_1,9007199254740993
+        csv:ID,speaker,extraversion;2001,mturk_agent_1,1_0
+        csv:ID,speaker,extraversion;2001,mturk_agent_1,1e400""",
+    ": annotator: ": "csv:ID,annotator,x;2001,,a csv:ID,annotator,x;2001,gold,a",
+    "'annotator'": "csv:ID,Annotator,x;2001,a,b",
     "UTF-8.*0xe9 in line 2": 'csv:ID,x;2001,\udce9 jsonl:{"ID":2001};{"ID":2001,"x":"\udce9"}',
     "UTF-16": "csv:\udcff\udcfeI\0D\0",
     "dialogue_id": "csv:x,y;1,2 csv:turn,x;0,a jsonl:{} csv:Dialogue_ID,x;2001,a",
@@ -250,7 +169,7 @@ def turns_of(built):
 
 
 def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
-    rows = [{**ONE, "annotator": "anna", "code": "x"}]
+    rows = [{"dialogue_id": 2001, "annotator": "anna", "code": "x"}]
     files = [write_file(tmp_path / name, rows) for name in ("a.csv", "b.jsonl")]
     with pytest.raises(RecordError, match="repeated"):
         read_labels(casino, files)
@@ -449,6 +368,8 @@ def two(casino, tmp_path):
 
 
 def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
+    alone = parley.labels(casino, "strategies", two[0]).as_dict()["columns"]["labels"]
+    assert alone["with_gold"]["alpha"]["value"] == 1
     done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
     to = tmp_path / "differ.csv"
@@ -468,7 +389,7 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     assert all(labels.rows[unit] == v for unit, v in labels.annotators["differ"].items())
 
 
-def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two):
+def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two, tmp_path):
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     query = """select count(*), count(*) filter (s.labels = a.labels),
         count(*) filter (a.labels = b.labels) from casino.strategies s
@@ -480,6 +401,9 @@ def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two):
     assert 100 * alike / rows == pytest.approx(numbers["annotators"]["percent"]["value"])
     with pytest.raises(UsageError, match="one dataset"):
         parley.connect(casino.path.parent, labels=two)
+    both = write_file(tmp_path / "both.csv", [{"dialogue_id": 2001, "Mood": 1, "mood": 2}])
+    with pytest.raises(UsageError, match="mood"):
+        parley.connect(casino, labels=[both])
 
 
 @pytest.mark.parametrize("config", ["participants", "utterances"])

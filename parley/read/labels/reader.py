@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -315,7 +316,8 @@ def _add(
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
     has_text = labels.keys[1:] == ("turn",) and "text" in columns
-    read_by = _own_columns(labels, columns, annotator)
+    answers = (record.values if record.answered is None else record.answered for record in found)
+    read_by = _own_columns(labels, [*dict.fromkeys(chain.from_iterable(answers))], annotator)
     by_id = {}
     if labels.keys[0] in columns:
         keys = {name: Column.of(labels.built, labels.config, name) for name in labels.keys}
@@ -326,9 +328,9 @@ def _add(
     for place, values, answered in found:
         problems, read = list[Problem](), Values()
         for name, (given, column) in read_by.items():
-            is_task = answered is not None and column.labels and given not in answered
-            try:  # a label that stands in the task of a tool is no answer
-                read[name] = column.read(None if is_task else values.get(given))
+            is_given = answered is None or given in (*answered, *labels.keys)
+            try:  # what else a tool has of its task is no answer
+                read[name] = column.read(values.get(given) if is_given else None)
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
         by = _name_of(values.get(annotator) if annotator in values else person)
