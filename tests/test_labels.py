@@ -69,17 +69,18 @@ def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, names):
         if values["labels"] is not None
     }
     assert (found, [*labels.columns]) == (ANSWERS, ["labels"])
+    assert read_labels(casino, [HERE / name for name in names])[0].config == "strategies"
 
 
 @pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-8")])
 def test_cells_are_read_by_what_is_declared(casino, tmp_path, separator, encoding):
-    row = {"dialogue_id": 2001, "turn": 0, "labels": "elicit-pref , small-talk", "age": "05:00"}
+    row = {"dialogue_id": 2001, "turn": 0, "labels": "elicit-pref , small-talk", "age": "'-05:00"}
     rows = [row, row | {"turn": 1, "labels": "[]"}, row | {"turn": 2, "labels": "", "age": ""}]
     file = write_file(tmp_path / "a.csv", rows, separator, encoding)
     (labels,) = read_labels(casino, [file], "strategies")
     found = [labels.annotators["a"]["2001", str(turn)] for turn in range(3)]
     assert [each["labels"] for each in found] == [("small-talk", "elicit-pref"), (), None]
-    assert [each["age"] for each in found] == ["05:00", "05:00", None]
+    assert [each["age"] for each in found] == ["-05:00", "-05:00", None]
     assert labels.columns["age"].node is None
 
 
@@ -137,6 +138,8 @@ DAMAGED = {
         csv.gz:a json:[{"ID":2001] jsonl:{"ID":2001,"x":NaN} csv:ID,x;2001,"a""",
     "span": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
     '[{"from_name":"s","type":"span","value":{"start":1}}]}]}]',
+    "several": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
+    '[{"from_name":"s","value":{"text":["a"]}},{"from_name":"s","value":{"text":["b"]}}]}]}]',
     "one label": 'jsonl:{"ID":2001,"answer":"accept","label":"x","_input_hash":1,"_task_hash":2}',
 }
 CASES = [(names, file) for names, files in DAMAGED.items() for file in files.split("\n")]
@@ -364,12 +367,18 @@ def two(casino, tmp_path):
     other = [{key: row[key] for key in KEYS} | {"labels": row["labels"][::-1]} for row in rows]
     for row in other[::3]:
         row["labels"] = ["uv-part"]
+    one[1]["labels"] = other[1]["labels"] = ["vouch-fair"]  # not gold
     return [write_file(tmp_path / f"{n}.jsonl", r) for n, r in (("ann 1", one), ("ann2", other))]
 
 
 def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
-    alone = parley.labels(casino, "strategies", two[0]).as_dict()["columns"]["labels"]
-    assert alone["with_gold"]["alpha"]["value"] == 1
+    rows = [
+        {key: row[key] for key in (*KEYS, "labels")} | {"x": 1}
+        for row in casino.named("strategies")
+    ]
+    same = write_file(tmp_path / "same.jsonl", rows)
+    alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
+    assert (alone["labels"]["with_gold"]["alpha"]["value"], [*alone]) == (1, ["labels", "x"])
     done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
     to = tmp_path / "differ.csv"
@@ -397,7 +406,7 @@ def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two, t
     with parley.connect(casino, labels=two) as connection:
         ((rows, equal, alike),) = connection.execute(query).fetchall()
     numbers = parley.labels(casino, "strategies", *two).as_dict()["columns"]["labels"]
-    assert rows == equal == len(casino.rows("strategies"))
+    assert rows == equal + 1 == len(casino.rows("strategies"))
     assert 100 * alike / rows == pytest.approx(numbers["annotators"]["percent"]["value"])
     with pytest.raises(UsageError, match="one dataset"):
         parley.connect(casino.path.parent, labels=two)
@@ -411,8 +420,11 @@ def test_a_table_of_the_dataset_comes_back_as_it_went_out(casino, tmp_path, conf
     export(casino, "csv", tmp_path / "csv")
     file = tmp_path / "csv" / f"{config}-train.csv"
     (labels,) = read_labels(casino, [file])
+    ordered = [name for name in ("gender", "satisfaction") if labels.columns.get(name)]
+    assert [labels.columns[name].is_ordered for name in ordered] == [False, True][: len(ordered)]
     labels.leave_out_equal(labels_too=True)
     assert labels.config == config
+    assert (len(labels.notes), labels.columns) == (1, {})
     assert not [*parley.labels(casino, config, file).differences()]
 
 

@@ -190,9 +190,9 @@ class Labels:
         return {**self.annotators, GOLD: self.rows}
 
     def leave_out_equal(self, *, labels_too: bool) -> None:
-        """Leave out columns that equal the dataset's in all rows, unless all columns do.
+        """Leave out columns that equal the dataset's in all rows.
 
-        Those of labels are left out only if told so.
+        Those of labels are left out only if told so; else one column at least is kept.
         """
         given = [pair for units in self.annotators.values() for pair in units.items()]
         equal = [
@@ -205,7 +205,7 @@ class Labels:
                 for unit, values in given
             )
         ]
-        if equal and len(equal) < len(self.columns):
+        if equal and (labels_too or len(equal) < len(self.columns)):
             self.notes.append(f"equal to {self.config} in all rows: {', '.join(sorted(equal))}")
             self.columns = {n: each for n, each in self.columns.items() if n not in equal}
 
