@@ -15,6 +15,7 @@ import pytest
 import parley
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.declaration.measured import measured
+from parley.read.dialogues import dialogues
 from parley.read.export.export import export
 from parley.read.labels.reader import read_labels
 from parley.rows.sources import open_source
@@ -441,3 +442,19 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
     assert not found.paths
     lines[0]["labels"] = ["non-strategic"]  # which the task has not, but the config
     assert user_labels.UserLabels(casino, [write_file(file, lines)]).paths == [file]
+
+
+def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, monkeypatch):
+    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
+    reply = lambda _, schema: json.dumps({n: n == "small-talk" for n in schema["properties"]})  # noqa: E731
+    log = inspect_runs.ask("casino strategies", reply, casino.path.parent, tmp_path)
+    given = []
+    monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
+    done = run("browse", "casino", "--build", casino.path.parent, "--with", log)
+    score = parley.score(casino, "strategies", log).as_dict()["metrics"]["joint_accuracy"]
+    right = round(score / 100 * len(casino.rows("strategies")))
+    assert right > 0
+    assert re.search(rf"strategies: .*\b{right} right", done.stderr), done.stderr
+    beside = [given[1].files.beside(each).get("turns", {}) for each in dialogues(casino)]
+    told = [text for turns in beside for pairs in turns.values() for _, text in pairs]
+    assert sum(text.startswith("right: ") for text in told) == right

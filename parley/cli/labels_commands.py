@@ -27,7 +27,7 @@ _CONFIGS = completing(lambda dataset: dataset.configs)
 def labels_command(
     name: Name,
     config: Annotated[str, Argument(metavar="CONFIG", help=_CONFIG, autocompletion=_CONFIGS)],
-    files: Annotated[list[Path], Argument(metavar="FILE...", help=_FILES)],
+    files: Annotated[list[Path], Argument(metavar="FILE", help=_FILES)],
     folder: BuildDir = Path("build"),
     annotator: Annotated[str, Option(metavar="COLUMN", help=_ANNOTATOR)] = ANNOTATOR,
     to: Annotated[Path | None, Option("--to", metavar="OUT", help=_TO)] = None,
