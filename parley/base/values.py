@@ -5,6 +5,7 @@ precision, and agrees with each measured one that rounds to it.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from decimal import Decimal, InvalidOperation
@@ -59,6 +60,11 @@ def is_number(value: Any) -> bool:
     if isinstance(value, int) and not isinstance(value, bool):
         return -(2**63) <= value < 2**63
     return isinstance(value, float)
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogate, which no file can hold."""
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
 
 
 def is_values(value: Any) -> bool:

@@ -1,11 +1,11 @@
 """Read the dialogues of a dataset, with related rows of other configs."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import repeat
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -19,7 +19,7 @@ from parley.base.errors import (
     one_line,
     words_of,
 )
-from parley.base.values import frozen, is_number, plain, strings
+from parley.base.values import frozen, is_number, is_unicode, plain, strings
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
 from parley.rows.built_folder import BuiltFolder
@@ -90,8 +90,8 @@ class Dialogue:
         try:
             result = function(self.row, self.beside) if self.beside else function(self.row)
             result = plain(result)
-            for problem in _misfits(result, kind, name):
-                raise TypeError(str(problem))
+            if wrong := _finder(kind)(result):
+                raise TypeError(str(wrong.at(name)).lstrip("."))
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             words, name = words_of(error), self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
@@ -123,89 +123,61 @@ def _lines(value: Any) -> Iterator[str]:
         yield item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
 
 
-def _misfits(value: Any, hint: Any, path: str) -> Iterator[Problem]:
-    """Yield where a value has no type of a transcript's classes; a list may be a tuple."""
-    if _fitting(hint)(value):
-        return
-    if isinstance(hint, UnionType):
-        options = (each for each in get_args(hint) if isinstance(value, get_origin(each) or each))
-        hint = next(options, hint)
-    kind, inner = get_origin(hint) or hint, get_args(hint)
-
-    def wrong(expected: str) -> Problem:
-        return Problem(path.lstrip("."), expected, f"{value!r:.60}")
-
-    if not isinstance(value, list | tuple if kind in (list, tuple) else kind):
-        yield wrong(_EXPECTED.get(kind) or f"a {kind.__name__}")
-    elif isinstance(value, str):  # which no file can hold
-        yield wrong("valid Unicode, without a lone surrogate")
-    elif isinstance(value, int | float):
-        yield wrong(f"an integer of 64 bits or a float up to {_LARGEST:g}")
-    elif is_dataclass(value):
-        for name, each in get_type_hints(kind).items():
-            yield from _misfits(getattr(value, name), each, f"{path}.{name}")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _misfits(key, inner[0], f"{path}, a key")
-            yield from _misfits(item, inner[1], f"{path}[{key!r:.60}]")
-    else:
-        if kind is list or inner[-1] is Ellipsis:
-            inner = (inner[0],) * len(value)
-        if len(value) != len(inner):
-            yield wrong(f"{len(inner)} values")
-        for number, (item, each) in enumerate(zip(value, inner, strict=False)):
-            yield from _misfits(item, each, f"{path}[{number}]")
-
-
 _EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
 _EXPECTED[UnionType] = "text, a number, a truth value, null, or a list or dict of these"
+Finder = Callable[[Any], Problem | None]
 
 
 @cache
-def _fitting(hint: Any) -> Callable[[Any], bool]:
-    """Return the function that tells whether a value has a type of a transcript's classes.
+def _finder(hint: Any) -> Finder:
+    """Return the function that finds a part of a value without its type of a transcript's classes.
 
-    It is made once for each type: `verify` tries the transcript of every row.
+    A list may be a tuple. It is made once for each type: `verify` tries every row's transcript.
     """
     kind, inner = get_origin(hint) or hint, get_args(hint)
-    parts = [_fitting(each) for each in inner if each is not Ellipsis]
-    if isinstance(hint, UnionType):
-        kinds = [get_origin(each) or each for each in inner]  # of a facet, a tuple is no list
-        return lambda value: any(
-            isinstance(value, kind) and fits(value) for kind, fits in zip(kinds, parts, strict=True)
-        )
-    if kind is str:
-        return _is_text
-    if kind in (int, float):
-        return lambda value: isinstance(value, kind) and _is_measure(value)
-    if kind is dict:
-        of_key, of_value = parts
-        return lambda value: (
-            isinstance(value, dict)
-            and all(map(of_key, value))
-            and all(map(of_value, value.values()))
-        )
-    if kind is list or Ellipsis in inner:
-        return lambda value: isinstance(value, list | tuple) and all(map(parts[0], value))
-    if kind is tuple:
-        return lambda value: (
-            isinstance(value, list | tuple)
-            and len(value) == len(parts)
-            and all(fits(item) for fits, item in zip(parts, value, strict=True))
-        )
-    fields = {name: _fitting(each) for name, each in get_type_hints(kind).items()}  # if it has any
-    return lambda value: (
-        isinstance(value, kind) and all(fits(getattr(value, name)) for name, fits in fields.items())
-    )
+    finders = [_finder(each) for each in inner if each is not Ellipsis]
+    fields = {name: _finder(each) for name, each in get_type_hints(kind).items()}  # if it has any
+    kinds_in = [get_origin(each) or each for each in inner]
+    kinds: Any = (list, tuple) if kind in (list, tuple) else kind
+    is_open = kind is list or Ellipsis in inner
 
+    def find(value: Any) -> Problem | None:
+        expected = ""
+        if kind is UnionType:
+            for kind_in, find_in in zip(kinds_in, finders, strict=True):
+                if isinstance(value, kind_in):  # of a facet, a tuple is no list
+                    return find_in(value)
+            expected = _EXPECTED[UnionType]
+        elif not isinstance(value, kinds):
+            expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
+        elif kind is str:
+            if not is_unicode(value):
+                expected = "valid Unicode, without a lone surrogate"
+        elif isinstance(value, int | float):
+            # it can stand on an axis; true and false are as good
+            if not (isinstance(value, bool) or (is_number(value) and abs(value) <= _LARGEST)):
+                expected = f"an integer of 64 bits or a float up to {_LARGEST:g}"
+        elif kind is tuple and not is_open and len(value) != len(finders):
+            expected = f"{len(finders)} values"
+        elif not is_open or any(map(finders[0], value)):
+            for step, part, find_in in parts(value):
+                if found := find_in(part):
+                    return found.at(step)
+        return Problem("", expected, f"{value!r:.60}") if expected else None
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and (value.isascii() or not re.search("[\ud800-\udfff]", value))
+    def parts(value: Any) -> Iterator[tuple[str, Any, Finder]]:
+        if kind is dict:
+            for key, item in value.items():
+                yield ", a key", key, finders[0]
+                yield f"[{key!r:.60}]", item, finders[1]
+        elif finders:
+            of_each = repeat(finders[0]) if is_open else finders
+            for number, (item, find_in) in enumerate(zip(value, of_each, strict=False)):
+                yield f"[{number}]", item, find_in
+        for name, find_in in fields.items():
+            yield f".{name}", getattr(value, name), find_in
 
-
-def _is_measure(value: Any) -> bool:
-    """Tell whether a number can stand on an axis; true and false are as good."""
-    return isinstance(value, bool) or (is_number(value) and abs(value) <= _LARGEST)
+    return find
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
+from parley.base.values import is_unicode
 from parley.schema.composites import List, Object
 from parley.schema.nodes import Node, Scalar, held
 from parley.schema.shapes import Around
@@ -145,7 +146,7 @@ class _Cell(Scalar):
         name = held(names)
         is_kind = super()._test(f"({name} := {value})", names)
         if self.kind is str:
-            return f"({is_kind} and ({name}.isascii() or {held(names, _is_unicode)}({name})))"
+            return f"({is_kind} and ({name}.isascii() or {held(names, is_unicode)}({name})))"
         if ends := _RANGE.get(str(self._type)):  # tested without a call
             return f"({is_kind} and {ends[0]!r} <= {name} <= {ends[1]!r})"
         return f"({is_kind} and {held(names, self._holds)}({name}))"
@@ -166,11 +167,3 @@ class _Cell(Scalar):
         except ValueError:  # Python writes no integer of more than 4,300 digits
             shown = "a number of thousands of digits"
         return Problem(path, self.expected(value), shown)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
