@@ -21,12 +21,13 @@ from typing import Any
 
 import generate
 from playwright.sync_api import Browser, sync_playwright
-from run import machine, table
+from run import machine
 
 from parley import dataset
 from parley import list as datasets
 from parley import open as open_folder
 from parley.builds.build import build as build_folder
+from parley.builds.card_parts import markdown_table
 from parley.read.site.site import write_site
 from parley.rows.sources import Sources, at_hand
 
@@ -68,7 +69,7 @@ def main() -> None:
         for number, (name, source) in enumerate(sources(Path(place), options.dialogues).items()):
             rows.append([name, *measured(browser, source, Path(place) / str(number))])
         browser.close()
-    print("\n".join(table(COLUMNS, rows)))
+    print("\n".join(markdown_table(COLUMNS, rows, right=COLUMNS[1:])))
 
 
 def sources(place: Path, dialogues: int) -> dict[str, Sources]:

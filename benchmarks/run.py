@@ -1,7 +1,7 @@
 """Compare Parley with a limit and with alternatives, and print Markdown tables of ratios.
 
     python benchmarks/run.py                       all parts: some 20 minutes
-    python benchmarks/run.py limit use             only these parts: limit, real, growth, use
+    python benchmarks/run.py limit use             only these parts: limit, real, use
     python benchmarks/run.py --dialogues 10000 --repeat 3     smaller
 
 Each measurement is a separate process; the methods take turns. Each result is the median of
@@ -26,8 +26,10 @@ from typing import Any
 import generate
 import methods
 
+from parley.builds.card_parts import markdown_table
+
 HERE = Path(__file__).parent
-PARTS = ("limit", "real", "growth", "use")
+PARTS = ("limit", "real", "use")
 Result = dict[str, float]
 Column = tuple[str, str, str]  # a heading, a value of `summary`, and its format
 SECONDS: list[Column] = [("seconds", "seconds", ".2f")]
@@ -78,8 +80,9 @@ def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"seconds"')]
     if not lines:
         sys.exit(f"{command}: {done.stderr[-2000:]}")
-    found = json.loads(lines[-1])  # after it a streaming process may abort: apache/arrow#45214
-    return {**found, "us": 1e6 * found["seconds"]}
+    # after it a streaming process may abort: apache/arrow#45214
+    found: Result = json.loads(lines[-1])
+    return found
 
 
 def timed(*command: str) -> Result:
@@ -110,12 +113,6 @@ def summary(found: dict[str, list[Result]], columns: list[Column]) -> list[list[
     ]
 
 
-def table(columns: list[str], rows: list[list[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    head = [f"| {' | '.join(columns)} |", f"|{' --- |' + ' ---: |' * (len(columns) - 1)}"]
-    return [*head, *(f"| {' | '.join(row)} |" for row in rows), ""]
-
-
 def to_first(name: str) -> list[Column]:
     """Return the columns of seconds and processor seconds, each with its ratio to the first."""
     cpu = [("processor seconds", "cpu", ".2f"), (f"of the {name}", "/cpu", ".2f")]
@@ -138,7 +135,7 @@ class Benchmark:
             for name, run in runs.items():
                 found[name].append(run() if callable(run) else measure(*run))
         headings = [of, *(heading for heading, _, _ in columns)]
-        rows = table(headings, summary(found, columns))
+        rows = markdown_table(headings, summary(found, columns), right=headings[1:])
         print(f"### {title}\n", *rows, sep="\n", flush=True)
 
     def source(self, dialogues: int, name: str = "cosrec") -> Path:
@@ -166,14 +163,6 @@ class Benchmark:
                 },
                 [*to_first("limit"), ("rows a second", "rows/seconds", ",.0f"), *MB],
             )
-
-    def growth(self) -> None:
-        """Measure time and memory by the number of dialogues."""
-        runs = {
-            f"{n:,}": ("parley", "cosrec", self.source(n)) for n in (10_000, 100_000, 1_000_000)
-        }
-        each = [("microseconds a dialogue", "us/rows", ".1f"), ("of the first", "/us/rows", ".2f")]
-        self.compare("How a build grows", "dialogues", runs, [*SECONDS, *each, *MB])
 
     def real(self) -> None:
         """Build the real datasets, and compare with the limit for the same rows."""
