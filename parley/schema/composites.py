@@ -46,10 +46,7 @@ class List(Node):
             every = f"all(map({held(names, self.item.fits)}, {found}))"
         return f"(isinstance({found} := {value}, list) and {every})"
 
-    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
-        if not isinstance(value, list):
-            yield self.problem(value, path)
-            return
+    def _inside(self, value: Any, path: str) -> Iterator[Problem]:
         for index, item in enumerate(value):
             yield from self.item.problems(item, f"{path}[{index}]")
 
@@ -83,10 +80,7 @@ class Mapping(Node):
         values_fit = f"all(map({fits}, {found}.values()))"
         return f"(isinstance({found} := {value}, dict) and {has_texts} and {values_fit})"
 
-    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
-        if not isinstance(value, dict):
-            yield self.problem(value, path)
-            return
+    def _inside(self, value: Any, path: str) -> Iterator[Problem]:
         for key, item in value.items():
             if type(key) is not str:
                 yield Problem(f"{path}.{key}", "a string as the key", show(key))
@@ -138,10 +132,7 @@ class Object(Node):
             )
         return f"({' and '.join(tests)})"
 
-    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
-        if not isinstance(value, dict):
-            yield self.problem(value, path)
-            return
+    def _inside(self, value: Any, path: str) -> Iterator[Problem]:
         for key in sorted(value.keys() - self.fields, key=str):
             name = key or '""'  # as a table names the column of its index
             yield Problem(f"{path}.{name}", what="unknown field", found=show(value[key]))

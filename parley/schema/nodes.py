@@ -193,8 +193,14 @@ class Node(ABC):
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         """Yield each difference of a value from the shape, with its path in the value."""
-        if not self.fits(value):
+        if isinstance(value, self.container):
+            yield from self._inside(value, path)
+        elif not self.fits(value):
             yield self.problem(value, path)
+
+    def _inside(self, value: Any, path: str) -> Iterator[Problem]:
+        """Yield each difference within a value of the node's `container`."""
+        yield from ()
 
     def row(self) -> Conversion:
         """Return the conversion of records to rows; ScriptError unless they are objects."""
