@@ -23,9 +23,9 @@ def open_regular(path: Path, *, links: bool = True) -> BinaryIO:
     raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
-def read_regular(path: Path, *, links: bool = True) -> bytes:
+def read_regular(path: Path) -> bytes:
     """Return the bytes of a file, as `open_regular` opens it."""
-    with open_regular(path, links=links) as file:
+    with open_regular(path) as file:
         return file.read()
 
 

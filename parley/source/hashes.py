@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parley.base.disk import open_regular, read_regular
+from parley.base.disk import open_regular
 from parley.base.errors import few
 
 Pin = Mapping[str, Any]
@@ -113,8 +113,6 @@ def git_tree(files: list[Path]) -> str:
     """Return the id that git gives a folder of these regular files."""
     entries = []
     for name, file in sorted((os.fsencode(file.name), file) for file in files):
-        content = read_regular(file)
-        blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-        entries.append(b"100644 %s\0%s" % (name, blob.digest()))
+        entries.append(b"100644 %s\0%s" % (name, bytes.fromhex(hash_file(file, "git_blob"))))
     tree = b"".join(entries)
     return hashlib.sha1(b"tree %d\0" % len(tree) + tree, usedforsecurity=False).hexdigest()
