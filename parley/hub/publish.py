@@ -169,10 +169,8 @@ def _unlicensed(dataset: Dataset) -> str:
     if is_licensed(card, where):
         return ""
     section = licence_section(card, where).replace("\n", "\n    ")
-    return (
-        f"its licence is unknown. Its card says:\n    {section}\n  With the permission of the "
-        "data's owners, add --i-have-permission."
-    )
+    remedy = "With the permission of the data's owners, add --i-have-permission."
+    return f"its licence is unknown. Its card says:\n    {section}\n  {remedy}"
 
 
 def publish(
@@ -224,8 +222,8 @@ class Repository:
     """A dataset repository on one Hub, and the folder to publish there; raises as its client."""
 
     def __init__(self, name: str, endpoint: str | None, folder: Path) -> None:
-        self.name = name
-        self._folder = folder
+        self.name, self._folder = name, folder
+        self._of: Any = {"repo_id": name, "repo_type": "dataset"}
         self._api = HfApi(endpoint=endpoint and endpoint.rstrip("/"), library_name="parley")
         self.endpoint = self._api.endpoint
 
@@ -241,7 +239,7 @@ class Repository:
 
     def create(self, private: bool) -> None:
         """Create it unless it exists."""
-        self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True)
+        self._api.create_repo(**self._of, private=private, exist_ok=True)
 
     def changes(self, local: LocalFiles, revision: str | None) -> list[FileChange]:
         """Return the change for every local file and every file of a commit; others' files stay."""
@@ -284,18 +282,17 @@ class Repository:
 
     def tagged(self, version: str) -> str | None:
         """Return the commit with a tag."""
-        tags = self._api.list_repo_refs(self.name, repo_type="dataset").tags
+        tags = self._api.list_repo_refs(**self._of).tags
         return next((_commit_id(t.target_commit) for t in tags if t.name == version), None)
 
     def tag(self, tag: str, commit: str | None) -> None:
         """Tag a commit; an existing tag is an error."""
-        self._api.create_tag(self.name, tag=tag, revision=commit, repo_type="dataset")
+        self._api.create_tag(**self._of, tag=tag, revision=commit)
 
     def upload(self, changes: list[FileChange], parent: str | None, message: str) -> str:
         """Make the changes in one commit on top of `parent`, or fail with 412; return it."""
         commit = self._api.upload_folder(
-            repo_id=self.name,
-            repo_type="dataset",
+            **self._of,
             folder_path=self._folder,
             allow_patterns=_patterns(changes, ADD, CHANGE),
             delete_patterns=_patterns(changes, REMOVE),
@@ -307,9 +304,7 @@ class Repository:
     def read_back(self, local: LocalFiles, commit: str | None) -> None:
         """Download a commit; PublishError names each file that differs from a local one."""
         with temporary_folder("publish") as place:
-            self._api.snapshot_download(
-                self.name, repo_type="dataset", revision=commit, local_dir=place
-            )
+            self._api.snapshot_download(**self._of, revision=commit, local_dir=place)
             ours = [p for p in self._files(commit) if p in local or self._is_of_data(p)]
             hashes = {path: hash_file(place / path, "sha256") for path in ours}
         if differing := [
@@ -324,9 +319,7 @@ class Repository:
     def _files(self, revision: str | None) -> dict[str, RepoFile]:
         if revision is None:
             return {}
-        tree = self._api.list_repo_tree(
-            self.name, recursive=True, revision=revision, repo_type="dataset"
-        )
+        tree = self._api.list_repo_tree(**self._of, recursive=True, revision=revision)
         files = {item.path: item for item in tree if isinstance(item, RepoFile)}
         files.pop(".gitattributes", None)  # the Hub's
         return files
@@ -336,9 +329,8 @@ class Repository:
         if file is None or file.size > 1_000_000:
             return {}
         with temporary_folder("publish") as folder:
-            self._api.hf_hub_download(
-                self.name, PROVENANCE, repo_type="dataset", revision=revision, local_dir=folder
-            )
+            there = {**self._of, "filename": PROVENANCE}
+            self._api.hf_hub_download(**there, revision=revision, local_dir=folder)
             try:
                 return read_provenance(folder)
             except OutputError:  # another program's provenance.json
@@ -352,27 +344,20 @@ def _look(
     repo, version, name = there.name, f"v{built.version}", built.dataset.name
     head, is_private = there.state()
     if private and head and not is_private:
-        raise PublishError(
-            f"{repo}: is public already; publishing does not make it private. "
-            "Change that on the Hub, or leave out --private."
-        )
+        what = f"{repo}: is public already; publishing does not make it private"
+        raise PublishError(what, remedy="Change that on the Hub, or leave out --private.")
     if foreign := there.foreign(head, name, files):
-        raise PublishError(
-            f"{repo}: holds {foreign}; publishing {name} there would mix both. "
-            "Choose another --repo, or remove it on the Hub first."
-        )
+        what = f"{repo}: holds {foreign}; publishing {name} there would mix both"
+        raise PublishError(what, remedy="Choose another --repo, or remove it on the Hub first.")
     changes = there.changes(files, head)
     tagged = there.tagged(version) if head and tag else None
+    published = f"{repo}: {name} {built.version} is published already"
     if tagged and any(change.writes for change in there.changes(files, tagged)):
-        raise PublishError(
-            f"{repo}: {name} {built.version} is published already, as commit {tagged[:12]}, with "
-            f"other files. Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
-        )
+        remedy = f"Raise VERSION in {name}.py, or leave the tag alone with --no-tag."
+        raise PublishError(f"{published}, as commit {tagged[:12]}, with other files", remedy=remedy)
     if tagged and any(change.writes for change in changes):
-        raise PublishError(
-            f"{repo}: {name} {built.version} is published already, and the repository "
-            "changed since. To go back to it, publish with --no-tag."
-        )
+        remedy = "To go back to it, publish with --no-tag."
+        raise PublishError(f"{published}, and the repository changed since", remedy=remedy)
     return head, changes, bool(tagged)
 
 
