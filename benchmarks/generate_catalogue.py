@@ -51,11 +51,8 @@ class Maker:
             return [" ".join(text).capitalize() + "." for text in texts]
 
         # drawn once for speed, and enough of them to compress no better than real files
-        self.sentences, self.titles, self.stores = (
-            some(40_000, 4, 24),
-            some(20_000, 2, 12),
-            words[:2000],
-        )
+        self.sentences, self.titles = some(40_000, 4, 24), some(20_000, 2, 12)
+        self.stores = words[:2000]
 
     def odd(self, record: dict[str, Any], kinds: list[tuple[float, str, Any]]) -> dict[str, Any]:
         """Return a record with an odd value here and there."""

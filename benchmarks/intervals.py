@@ -167,12 +167,8 @@ def main(folder: Path, tasks: Collection[str]) -> None:
                 kinds = [own, *zip(*found.values(), strict=True)]
                 for each in kinds:
                     known = [share for share in each if not math.isnan(share)]
-                    ends = (
-                        dict.fromkeys(f"{100 * of(known):.0f}" for of in (min, max))
-                        if known
-                        else "–"
-                    )
-                    cells.append(" to ".join(ends))
+                    ends = [f"{100 * of(known):.0f}" for of in (min, max) if known]
+                    cells.append(" to ".join(dict.fromkeys(ends)) or "–")
             print(f"| {dataset.name} {name} | {' | '.join(cells)} |", flush=True)
 
 

@@ -222,9 +222,8 @@ class Benchmark:
 
         from parley.builds.build import build as build_folder
 
-        build_folder(
-            methods.generated("cosrec", self.source(self.dialogues)), self.folder / "large"
-        )
+        generated = methods.generated("cosrec", self.source(self.dialogues))
+        build_folder(generated, self.folder / "large")
         folder = self.folder / "large" / "cosrec"
         (file,) = folder.rglob("*.parquet")
         with Hub() as hub:
