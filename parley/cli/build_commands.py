@@ -83,10 +83,8 @@ def _check_space(name: str, sources: dict[str, Any], cache: Path) -> None:
         left += max(0, pin["size"] - (sizes[0] if sizes else 0))
     home = next(folder for folder in (cache, *cache.absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(home).free
-    print_message(
-        f"{name}: {len(sources)} files of {size(total)}, {size(left)} to fetch; "
-        f"{size(free)} are free in {cache}"
-    )
+    files = f"{len(sources)} files of {size(total)}, {size(left)} to fetch"
+    print_message(f"{name}: {files}; {size(free)} are free in {cache}")
     if left > free:
         what = f"{name}: {size(left)} do not fit into the {size(free)} that are free in {cache}"
         remedy = "Fetch less at once, make room, or set PARLEY_CACHE to another folder."
@@ -120,8 +118,8 @@ def build_command(
                 built = build(files, folder, advance, measure=measure, questions=questions)
                 splits += [_as_dict(dataset.name, split) for split in built]
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
-                for note in notes(files.mirrored):
-                    messages.append(f"{dataset.name}: {note.replace('**', '')}")
+                noted = (note.replace("**", "") for note in notes(files.mirrored))
+                messages += [f"{dataset.name}: {note}" for note in noted]
     seconds = time.perf_counter() - start
     if splits or as_json:
         value = {"built": splits, "missing": missing}

@@ -86,10 +86,8 @@ def as_failure(error: BaseException) -> ParleyError:
             name = f"parley-datasets[{extra}]"
             remedy = f'Run `pip install "{name}"`, or `".[{extra}]"` in Parley\'s own folder.'
             return ParleyError(f"the package {package} is not installed", remedy=remedy)
-    return ParleyError(
-        f"internal error: {type(error).__name__}: {error}",
-        remedy="Please report it, with the output of the same command after PARLEY_TRACEBACK=1.",
-    )
+    remedy = "Please report it, with the output of the same command after PARLEY_TRACEBACK=1."
+    return ParleyError(f"internal error: {type(error).__name__}: {error}", remedy=remedy)
 
 
 _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]

@@ -81,9 +81,8 @@ def _problems(cls: type[Script]) -> Iterator[Problem]:
     if names[0] != "dialogues":
         yield Problem("CONFIGS", "`dialogues` as the first config", names[0])
     if "default" in names:
-        yield Problem(
-            "CONFIGS", what="has `default`, a name reserved by `datasets`; rename the config"
-        )
+        what = "has `default`, a name reserved by `datasets`; rename the config"
+        yield Problem("CONFIGS", what=what)
     for name in {name for name in names if names.count(name) > 1}:
         yield Problem("CONFIGS", what=f"has {name} more than once")
     languages = cls.LANGUAGES

@@ -80,13 +80,10 @@ def read_provenance(path: Path) -> dict[str, Any]:
     """Return the provenance of a build; raise OutputError if it is broken."""
     file = path / PROVENANCE
     if file.is_symlink() or not file.is_file():
-        inside = sorted(name for name in discover() if (path / name / PROVENANCE).is_file())
-        raise OutputError(
-            f"{path}: not a build (no {PROVENANCE})",
-            remedy=f"Name a build inside it, such as {path / inside[0]}."
-            if inside
-            else "Run `parley build` to make one.",
-        )
+        remedy = "Run `parley build` to make one."
+        if inside := [name for name in discover() if (path / name / PROVENANCE).is_file()]:
+            remedy = f"Name a build inside it, such as {path / inside[0]}."
+        raise OutputError(f"{path}: not a build (no {PROVENANCE})", remedy=remedy)
     try:
         provenance = loads(read_text(file))
     except ValueError as error:

@@ -119,16 +119,11 @@ def open_source(
         partial = ", or build the available files with --allow-missing" if there else ""
     if not found:
         return made
+    fetch = f"`parley fetch {dataset.name}`"
+    remedy = f"Put them into {place} in upstream's layout, or leave out --source (and unset "
+    remedy += f"PARLEY_SOURCE) and run {fetch}"
     if folder is None:
-        remedy = (
-            f"Run `parley fetch {dataset.name}`, or name a folder that has them with --source or "
-            "PARLEY_SOURCE"
-        )
-    else:
-        remedy = (
-            f"Put them into {place} in upstream's layout, or leave out --source (and unset "
-            f"PARLEY_SOURCE) and run `parley fetch {dataset.name}`"
-        )
+        remedy = f"Run {fetch}, or name a folder that has them with --source or PARLEY_SOURCE"
     message = f"{dataset.name}: upstream files are missing or differ from their pins"
     raise SourceError(message, *found, remedy=f"{remedy}{partial}.")
 

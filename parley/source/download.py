@@ -240,10 +240,8 @@ def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
         return 0, int(length) if re.fullmatch(_NUMBER, length) else None
-    match = re.fullmatch(
-        rf"bytes ({_NUMBER})-\d+/({_NUMBER}|\*)", response.headers.get("Content-Range", "")
-    )
-    if not match:
+    content = response.headers.get("Content-Range", "")
+    if not (match := re.fullmatch(rf"bytes ({_NUMBER})-\d+/({_NUMBER}|\*)", content)):
         return None, None
     return int(match[1]), None if match[2] == "*" else int(match[2])
 
@@ -342,8 +340,6 @@ def _members(file: zipfile.ZipFile, folder: str) -> dict[str, zipfile.ZipInfo]:
     if not members:
         raise ArchiveError(f"it has no files in {prefix}")
     if len(members) > _FILES or size > LIMIT:
-        raise ArchiveError(
-            f"{prefix} has {len(members):,} files and {size:,} bytes, "
-            f"more than {_FILES:,} files or {LIMIT:,} bytes"
-        )
+        what = f"{prefix} has {len(members):,} files and {size:,} bytes"
+        raise ArchiveError(f"{what}, more than {_FILES:,} files or {LIMIT:,} bytes")
     return members

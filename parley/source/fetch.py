@@ -47,10 +47,9 @@ def fetch(
     for source, pin in sources.items():
         difference = problem(folder / source, pin)
         if difference and difference.startswith(UNREADABLE):
+            unreadable = Problem(str(folder / source), what=difference)
             remedy = "Grant permission to read it, or remove it."
-            errors.append(
-                FetchError("", Problem(str(folder / source), what=difference), remedy=remedy)
-            )
+            errors.append(FetchError("", unreadable, remedy=remedy))
         elif difference:
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
     parts = {source: _part(folder, source, pin) for source, pin in sources.items()}

@@ -120,12 +120,11 @@ class Reader:
 
     def require_ended(self, sources: Iterable[Source]) -> None:
         """Raise ScriptError unless each of these was read to its end since `forget`."""
-        if left := [source.path for source in sources if source.path not in self._ended]:
-            raise ScriptError(
-                "the rows do not use all records of their files",
-                *(Problem(path, what="not read to its end") for path in left),
-                remedy="`records` and `rows` must read all of their input.",
-            )
+        left = [source.path for source in sources if source.path not in self._ended]
+        if found := [Problem(path, what="not read to its end") for path in left]:
+            what = "the rows do not use all records of their files"
+            remedy = "`records` and `rows` must read all of their input."
+            raise ScriptError(what, *found, remedy=remedy)
 
     def explain(self, error: Exception) -> Problem:
         """Return the problem of the last record read, from an error of its conversion."""

@@ -121,10 +121,8 @@ class Playing:
                 warning = ""
                 if turn.fault:
                     warnings += 1
-                    warning = (
-                        f"(Rules: your last message held no valid action: {turn.fault}. "
-                        f"Warning {warnings} of {WARNINGS}.)\n"
-                    )
+                    what = f"your last message held no valid action: {turn.fault}"
+                    warning = f"(Rules: {what}. Warning {warnings} of {WARNINGS}.)\n"
             else:
                 text = _ACTION.sub("", turn.text).strip() if turn.fault else turn.text
                 chat.append({"role": "user", "content": f"{warning}{text or _SILENCE}"})

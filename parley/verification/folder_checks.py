@@ -162,9 +162,8 @@ def files(built: BuiltFolder) -> Iterator[str]:
     for config, splits in built.provenance["configs"].items():
         for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
-    yield from (
-        f"{name}: missing" for name in sorted({*pins_by_name, *built.texts} - contents.keys())
-    )
+    missing = sorted({*pins_by_name, *built.texts} - contents.keys())
+    yield from (f"{name}: missing" for name in missing)
     for name, path in contents.items():
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             yield f"{name}: expected a file, found a link or device"
@@ -207,10 +206,8 @@ def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     made_with, here = built.provenance["built_with"], tools()
     if other := [name for name in ("pyarrow", "machine") if made_with.get(name) != here[name]]:
         then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
-        yield NotChecked(
-            f"the footers were compared, but not the bytes: those are of {then}, this is {now}; "
-            f"{built.rebuild} makes files that can be compared"
-        )
+        what = f"the footers were compared, but not the bytes: those are of {then}, this is {now}"
+        yield NotChecked(f"{what}; {built.rebuild} makes files that can be compared")
         for name, made in remeasured.splits.items():
             found = [_stated(pq.read_metadata(path)) for path in built.files(*name)]
             due = [_stated(shard.footer) for shard in made.files]
@@ -265,14 +262,9 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
     for config, split in [*declared, *plans]:
         if split not in built.made.get(config, {}):
             yield f"{config}/{split}: not built, though its sources are available"
-    said = stated["built_with"]
-    due = stated_of(
-        made_of,
-        {
-            tool: version if _VERSION.fullmatch(version := said.get(tool, "")) else here
-            for tool, here in tools().items()
-        },
-    )
+    tried = ((tool, stated["built_with"].get(tool, ""), here) for tool, here in tools().items())
+    built_with = {tool: said if _VERSION.fullmatch(said) else here for tool, said, here in tried}
+    due = stated_of(made_of, built_with)
     due["configs"] = _entries(built, declared, remeasured)
     if built.has_questions:
         asked = [(config, built_questions.SPLIT) for config in built_questions.versions_of(built)]
@@ -321,11 +313,9 @@ def as_measured(
     for (config, split), made in remeasured.splits.items():
         due = known.splits.get(config, {}).get(split, {}).get("digest")
         if due not in (None, made.digest):
-            yield (
-                f"{config}/{split}: the rows differ from the measured ones (digest {due}, found "
-                f"{made.digest}), but the version is the same: raise VERSION, and run "
-                "`make measure`"
-            )
+            what = f"the rows differ from the measured ones (digest {due}, found {made.digest})"
+            remedy = "but the version is the same: raise VERSION, and run `make measure`"
+            yield f"{config}/{split}: {what}, {remedy}"
     for figure in figures:
         stated = known.found.get(figure.name, {}).get("measured")
         if figure.measured is not None and stated not in (None, figure.measured):

@@ -223,10 +223,9 @@ def shown(built: BuiltFolder) -> Iterator[str]:
                 missing = len(due[kind]) - len(found - strangers)
                 declared = view.left_out.get(split, {}).get(kind, 0)
                 if missing != declared and not (declared and built.is_sample):
-                    yield (
-                        f"{place}: leaves out {missing:,} of {len(due[kind]):,} {kind}, declared "
-                        f"{declared:,}: show them, or declare left_out"
-                    )
+                    left = f"leaves out {missing:,} of {len(due[kind]):,} {kind}"
+                    remedy = "show them, or declare left_out"
+                    yield f"{place}: {left}, declared {declared:,}: {remedy}"
                 of_kind = numbers.setdefault(kind, [0, 0])
                 of_kind[0] += len(found)
                 of_kind[1] += len(due[kind])
