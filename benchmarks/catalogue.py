@@ -66,9 +66,8 @@ def main() -> None:
         job += ["--input", str(given.folder), "--memory", given.memory]
         runs = {"limit": partial(measure, sys.executable, "-c", LIMIT, str(given.folder))}
         for workers in "02":
-            runs[f"--workers {workers}"] = partial(
-                measure, *job, "--workers", workers, place=scratch
-            )
+            command = [*job, "--workers", workers]
+            runs[f"--workers {workers}"] = partial(measure, *command, place=scratch)
         columns = [*to_first("limit"), *MB]
         bench = Benchmark(Path(scratch), given.rounds)
         bench.compare("CoSRec's catalogue", "method", runs, columns)

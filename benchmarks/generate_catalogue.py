@@ -56,9 +56,7 @@ class Maker:
 
     def odd(self, record: dict[str, Any], kinds: list[tuple[float, str, Any]]) -> dict[str, Any]:
         """Return a record with an odd value here and there."""
-        return record | {
-            field: value for share, field, value in kinds if self.draw.random() < share
-        }
+        return record | {key: value for share, key, value in kinds if self.draw.random() < share}
 
     def product(self, asin: str) -> dict[str, Any]:
         """Return a metadata record."""

@@ -124,10 +124,8 @@ class World:
             scores = [flat(rows.score(model).metrics) for model in models]
             for names in scores[0].keys() & scores[1].keys():
                 true.setdefault(names, []).append([of[names] for of in scores])
-        known_ones = {
-            names: [e for e in of if all(map(is_number, e))] for names, of in true.items()
-        }
-        known_ones = {names: of for names, of in known_ones.items() if of}
+        pairs = ((names, [e for e in of if all(map(is_number, e))]) for names, of in true.items())
+        known_ones = {names: of for names, of in pairs if of}
         held: dict[Names, list[list[bool]]] = {}
         for _ in range(sets):
             rows, models = self.test_set(count, is_part=bool(count))
@@ -148,9 +146,8 @@ class World:
 
 def main(folder: Path, tasks: Collection[str]) -> None:
     """Print a table: the coverage of a task's first metric; the least and the most of all."""
-    heads = [
-        f"{size or 'all'}, {what}" for size in SIZES for what in ("first", "all", "difference")
-    ]
+    of_size = ("first", "all", "difference")
+    heads = [f"{size or 'all'}, {what}" for size in SIZES for what in of_size]
     print(f"| task | {' | '.join(heads)} |")
     for dataset in discover().values():
         for name in dataset.tasks:

@@ -105,8 +105,7 @@ def measured(browser: Browser, source: Sources, place: Path) -> list[str]:
     others = [statistics.median(took[:KEYSTROKES]), memory(browser)]
     page.goto((place / "site" / name / "index.html").as_uri() + "#charts")
     page.wait_for_selector("#charts svg")
-    drawn = "performance.getEntriesByType('navigation')[0].domComplete"
-    others.append(page.evaluate(drawn))
+    others.append(page.evaluate("performance.getEntriesByType('navigation')[0].domComplete"))
     page.close()
     return [number, *(f"{each:.2f}" for each in seconds), *(f"{each:.0f}" for each in others)]
 

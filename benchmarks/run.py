@@ -191,9 +191,8 @@ class Benchmark:
 
         built, folder = self.folder / "real", self.folder / "rows"
         command = ("build", "--source", source, "--allow-missing", "--build", built)
-        subprocess.run(
-            [sys.executable, "-m", "parley", *map(str, command)], check=True, capture_output=True
-        )
+        python = (sys.executable, "-m", "parley")
+        subprocess.run([*python, *command], check=True, capture_output=True)
         for number, path in enumerate(sorted(built.glob("*/*/*.parquet"))):
             own = folder / path.relative_to(built).parts[0]
             own.mkdir(parents=True, exist_ok=True)

@@ -57,8 +57,7 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
         for name, task in dataset.tasks.items()
         if (baselines := task.measured())
     }
-    numbers = dict(_numbers(dataset, known))
-    text = text_of(dataset, splits, known.figures(dataset), numbers, scores)
+    text = text_of(dataset, splits, known.figures(dataset), dict(_numbers(dataset, known)), scores)
     if known.version and text != (dataset.folder / FILE).read_text(encoding="utf-8"):
         problem = "version, features, licences, splits or figures are not those of the folder"
         yield f"{FILE}: {problem}; renew it: `parley build {dataset.name} --source DIR --measure`"

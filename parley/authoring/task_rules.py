@@ -15,7 +15,6 @@ from typing import Any
 from parley.authoring.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError, ScriptError, few
 from parley.base.extras import extra_of
-from parley.base.values import flat
 from parley.builds.card_parts import columns_of
 from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogues
@@ -27,7 +26,7 @@ from parley.tasks.games import Playing
 from parley.tasks.metrics import Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import JSON_LINES, UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
-from parley.tasks.task import MOST, Gold, Task, Undefined, load_gold, running
+from parley.tasks.task import MOST, Gold, Task, load_gold, running
 from parley.verification.folder_checks import NotChecked
 from parley.verification.verify import lines_of
 
@@ -134,8 +133,7 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
 
     def numbers(changes: Predictions) -> dict[Names, float]:
         """Return the metrics of right answers with some changes."""
-        metrics = flat(rows.score({**right, **changes}).metrics)
-        return {path: v for path, v in metrics.items() if not isinstance(v, Undefined)}
+        return rows.score({**right, **changes}).numbers
 
     changes: list[Predictions] = [{}, lost, {key: lost[key]}, wrong]
     best, unread, one_lost, all_wrong = map(numbers, changes)

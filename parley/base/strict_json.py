@@ -68,8 +68,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> Any:
     by_key = dict(pairs)
     if len(by_key) == len(pairs):
         return by_key
-    counts = Counter(key for key, _ in pairs)
-    twice = next(key for key, count in counts.items() if count > 1)
+    twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
     return _Refused(f"{_step(twice)}: the key {twice!a} appears twice in one object")
 
 

@@ -179,8 +179,7 @@ def with_numbers(body: str, counted: Mapping[str, FigureValue | None], where: st
             why = "could not be counted" if name in counted else "is not counted"
             remedy = "Write a name of `counted` in measured.json, or run `parley build --measure`."
             raise OutputError(f"{place}: {name} {why}", remedy=remedy)
-        text = format(Decimal(str(value)), "f").replace("-", "−")
-        whole, dot, decimals = text.partition(".")
+        whole, dot, decimals = format(Decimal(str(value)), "f").replace("-", "−").partition(".")
         grouped = re.sub(r"(?<=\d)(?=(\d{3})+$)", ",", whole)
         parts += [before[: number.start()], grouped, dot, decimals, comment[0]]
         end = comment.end()

@@ -91,8 +91,7 @@ def _rows(fields: Sequence[_FieldTree], above: str) -> Iterator[tuple[str, str, 
     for (column, inner, _), names in alike.items():
         described.update(names)
         dot = "." if above else ""
-        others = (in_code(f"{dot}{name}") for name in names[1:])
-        paths = [in_code(f"{above}{names[0]}"), *others]
+        paths = [in_code(f"{above}{names[0]}"), *(in_code(f"{dot}{name}") for name in names[1:])]
         yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
         if inner and described.issuperset(names := within[column.type, inner]):
             joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"

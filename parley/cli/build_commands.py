@@ -154,8 +154,7 @@ def _build_layout(
         rows.append((split["dataset"], split["config"], split["split"], *amounts))
     kind = "samples, not the datasets" if sample else "rows checked one by one"
     columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
-    last = f"in {folder}/, {seconds:.1f} s in all; {kind}"
-    return Group(table(columns, rows), safe(last))
+    return Group(table(columns, rows), safe(f"in {folder}/, {seconds:.1f} s in all; {kind}"))
 
 
 def publish_command(

@@ -39,10 +39,9 @@ Names = Annotated[
 ]
 _SOURCE = "Upstream files, a folder per dataset [default: PARLEY_SOURCE, else the cache]."
 SourceDir = Annotated[Path | None, Option("--source", metavar="DIR", help=_SOURCE)]
-BuildDir = Annotated[
-    Path, Option("--build", metavar="DIR", help="Builds, in one folder per dataset.")
-]
-_BUILDS = "Builds, in one folder per dataset [default: build]."
-BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_BUILDS)]
+_BUILDS = "Builds, in one folder per dataset"
+BuildDir = Annotated[Path, Option("--build", metavar="DIR", help=f"{_BUILDS}.")]
+_OTHER = f"{_BUILDS} [default: build]."
+BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_OTHER)]
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]

@@ -126,8 +126,7 @@ def _template_layout(dataset: str, name: str, task: Task) -> RenderableType:
     ]
     if task.inputs:
         leak = f"\nwarning: {task.leak}" if task.leak else ""
-        columns = ", ".join(task.columns)
-        parts.append(safe(f"\na model may see: {task.inputs} ({columns}){leak}"))
+        parts.append(safe(f"\na model may see: {task.inputs} ({', '.join(task.columns)}){leak}"))
     parts.append(safe("\nfor example (invented):\n"))
     parts += [safe(line) for line in task.format.lines([task.example])]
     if isinstance(task.asking, Asking):
@@ -320,8 +319,7 @@ def _costs(compared: Comparison) -> Iterator[list[str]]:
     """Yield a row with the tokens and the cost of each log."""
     for log in compared.logs:
         if result := log.result:
-            kinds = ("input", "output", "reasoning")
-            tokens = [result.run.get(f"{kind}_tokens") for kind in kinds]
+            tokens = [result.run.get(f"{kind}_tokens") for kind in ("input", "output", "reasoning")]
             numbers = (result.total, sum(result.unreadable.values()), *tokens)
             cells = [number(count, 0) for count in numbers]
             yield [log.label, _task_of(compared), *cells, number(result.run.get("cost"), 4)]

@@ -127,8 +127,7 @@ def lay_out_fields(tables: list[FieldTable]) -> RenderableType:
         for row in table.rows:
             path, kind, null, meaning = (cell.replace("`", "") for cell in row)
             text = f"{path}  {kind}, or null" if null else f"{path}  {kind}"
-            parts.append(indented(text, 2, "cyan"))
-            parts.append(indented(meaning, 6))
+            parts += [indented(text, 2, "cyan"), indented(meaning, 6)]
         parts.append(safe())
     return Group(*parts)
 

@@ -40,13 +40,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
             parts += cell.split() if wrap else [cell]
         widest = max(map(len, parts), default=0)
         justify: Literal["left", "right"] = "right" if column.startswith(">") else "left"
-        result.add_column(
-            heading,
-            justify=justify,
-            width=None if wrap else widest,
-            min_width=widest,
-            overflow="fold",
-        )
+        width = None if wrap else widest
+        result.add_column(heading, justify=justify, width=width, min_width=widest, overflow="fold")
     for row in rows:
         result.add_row(*map(safe, row))
     least = Measurement.get(out, out.options.update(width=WIDEST), result).minimum

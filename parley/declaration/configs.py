@@ -55,8 +55,7 @@ class _Config:
             return self.node.row()
         except ScriptError as error:
             causes = error.problems or [Problem("", what=error.message)]
-            what = f"{type(self).__name__}({self.name!r}): its shape"
-            raise ScriptError(what, *causes) from None
+            raise ScriptError(f"{type(self).__name__}({self.name!r}): its shape", *causes) from None
 
     def to_row(self, value: Any) -> dict[str, Any]:
         """Return the row of a value of its shape: of a record, or of what a view's `rows` gives."""
@@ -127,8 +126,7 @@ class Config(_Config):
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()
-        in_splits = list(_splits_problems(self.splits))
-        yield from in_splits or self._problems_of_counts()
+        yield from list(_splits_problems(self.splits)) or self._problems_of_counts()
         if (self.records is None) != (self.shape is None):
             yield Problem("shape", what="requires `records`, and `records` requires it")
         is_inverse = callable(self.unjoin) if self.records is not None else self.unjoin is None

@@ -39,6 +39,7 @@ _RENEW = "Run `make measure`."
 
 Splits = Mapping[str, Mapping[str, Mapping[str, Any]]]  # config -> split -> what is known of it
 Scores = Mapping[str, Mapping[str, Mapping[str, Any]]]
+Counted = Mapping[str, FigureValue | None]  # function and keys -> number, None for none
 
 _SPLIT = {"rows": int, "digest": str, "bytes": int, "arrow_bytes": int, "null": [str]}
 _FIGURE = {"measured?": (int, float, str), "verdict": str, "reason?": str}
@@ -70,8 +71,7 @@ class Measured:
     splits: Splits = field(default_factory=dict)
     # figure -> value, verdict, and the reason if `figures.py` has none
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # function and keys -> number, None if it could not be counted
-    counted: Mapping[str, FigureValue | None] = field(default_factory=dict)
+    counted: Counted = field(default_factory=dict)
     # task -> baseline and options -> its metrics, as text
     scores: Scores = field(default_factory=dict)
 
@@ -143,11 +143,7 @@ def measured_anew(dataset: Dataset, data: Data, made: Splits, scores: Scores) ->
 
 
 def text_of(
-    dataset: Dataset,
-    splits: Splits,
-    figures: Sequence[Figure],
-    counted: Mapping[str, FigureValue | None],
-    scores: Scores,
+    dataset: Dataset, splits: Splits, figures: Sequence[Figure], counted: Counted, scores: Scores
 ) -> str:
     """Return the text of `measured.json`, given what is known of every split."""
     content: dict[str, Any] = {"version": dataset.version, "configs": descriptions(dataset)}

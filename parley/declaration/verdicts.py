@@ -205,9 +205,7 @@ class Count:
     """What a function marked with `counted` gave: its numbers, or the reason why there are none."""
 
     name: str  # the function's
-    numbers: Mapping[
-        str, FigureValue
-    ]  # the name, and ".key" for each key -> the number as recorded
+    numbers: Mapping[str, FigureValue]  # the name, and ".key" for each key -> the recorded number
     reason: str = ""
     failed: bool = False  # whether the function is at fault, not the build or an extra
 
@@ -218,8 +216,7 @@ def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
         numbers, verdict, reason = _compute(lambda data, of=function: _rounded(of, data), data, ())
         named = {".".join(keys): value for keys, value in numbers.items()}
         reason = "" if named else reason
-        failed = bool(reason) and verdict != NOT_CHECKED
-        yield Count(function.__name__, named, reason, failed)
+        yield Count(function.__name__, named, reason, bool(reason) and verdict != NOT_CHECKED)
 
 
 def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, FigureValue]:

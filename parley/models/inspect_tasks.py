@@ -42,7 +42,7 @@ from parley.tasks.games import Playing
 from parley.tasks.metrics import Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
-from parley.tasks.task import Part, Undefined
+from parley.tasks.task import Part
 
 
 @lru_cache(maxsize=1)
@@ -170,9 +170,8 @@ def parley_score(**which: Any) -> Any:
             return {}  # inspect asks in the middle of a run, too
         evaluation = Evaluation([questions.answered(answers) for answers in epochs.values()])
         evaluation.name_models(models)
-        metrics = {".".join(path): value for path, value in flat(evaluation.score.metrics).items()}
-        numbers = {name: v for name, v in metrics.items() if not isinstance(v, Undefined)}
-        undefined = len(metrics) - len(numbers)
+        numbers = {".".join(path): value for path, value in evaluation.score.numbers.items()}
+        undefined = len(flat(evaluation.score.metrics)) - len(numbers)
         for path, interval in intervals_of(evaluation.metrics).items():
             name = ".".join(path)
             numbers |= {f"{name}.low": interval.low, f"{name}.high": interval.high}

@@ -207,8 +207,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     places_of: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
     for place in places(folder):
         for number, value in enumerate(folder.ids(*place)):
-            id = str(_as_id(value, folder.dataset, place, number))
-            places_of[id].setdefault(place)
+            places_of[str(_as_id(value, folder.dataset, place, number))].setdefault(place)
     for place in dict.fromkeys(next(iter(of_id)) for of_id in places_of.values()):
         for dialogue in dialogues_of(folder, *place):
             if next(iter(places_of[dialogue.id])) == place:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from parley.rows.digest import Digest
 from parley.schema.features import arrow_schema
 
+Batches = Iterable[pa.RecordBatch]
 BATCH = 500  # rows; a row group has several batches
 GROUP = 1 << 20  # bytes of Arrow data in a row group, about
 SHARD = 500_000_000  # bytes of Arrow data in a file, the limit of `datasets`
@@ -33,11 +34,7 @@ class Shard:
 
 
 def write_parquet(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    folder: Path | None,
-    split: str,
-    digest: Digest | None = None,
+    batches: Batches, schema: pa.Schema, folder: Path | None, split: str, digest: Digest
 ) -> list[Shard]:
     """Write `split-00000-of-00001.parquet`, or several shards, into a folder.
 
@@ -96,7 +93,7 @@ def _by_shard(groups: Iterable[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
 
 
 def _write(
-    groups: Iterable[pa.Table], schema: pa.Schema, path: Path, digest: Digest | None
+    groups: Iterable[pa.Table], schema: pa.Schema, path: Path, digest: Digest
 ) -> tuple[int, str, int, pq.FileMetaData]:
     """Write a file; return what a `Shard` says of it.
 
@@ -128,8 +125,7 @@ def _write(
                 writer.write_table(group, row_group_size=group.num_rows)
                 empty_memory()
                 arrow_size += group.nbytes
-                if digest:
-                    digest.update(group)
+                digest.update(group)
         empty_memory()
         return size, sha256.hexdigest(), arrow_size, footers[0]
 

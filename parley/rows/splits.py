@@ -29,7 +29,7 @@ from parley.declaration.registry import line_of
 from parley.rows import parquet
 from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest
-from parley.rows.parquet import write_parquet
+from parley.rows.parquet import Batches, write_parquet
 from parley.schema.features import arrow_schema
 from parley.schema.nodes import Node
 from parley.source.files import Source
@@ -170,9 +170,7 @@ def paused_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def fitting(
-    node: Node, values: Iterable[Any], error: type[ParleyError], name: str
-) -> Iterator[Any]:
+def fitting(node: Node, values: Iterable[Any], kind: type[ParleyError], name: str) -> Iterator[Any]:
     """Yield values of a script as long as they fit; raise an error that names all that do not."""
     causes = Causes("")
     for number, value in enumerate(values):
@@ -184,7 +182,7 @@ def fitting(
         elif not causes:
             yield value
     if causes:
-        raise error("", *(problem.at(name) for problem in causes.told()))
+        raise kind("", *(problem.at(name) for problem in causes.told()))
 
 
 def _keeping(kept: list[Any], records: Iterable[Any]) -> Iterator[Any]:
@@ -242,7 +240,7 @@ class BuiltSplit:
 
 def write_batches(
     name: tuple[str, str],
-    batches: Iterable[pa.RecordBatch],
+    batches: Batches,
     schema: pa.Schema,
     folder: Path | None,
     version: str = "",

@@ -155,8 +155,7 @@ class Object(Node):
         optional = [name for name in self.fields if name in self.optional]
         for name in optional:
             if self.fields[name].nullable:
-                what = "may be absent or null, but both have the same row"
-                raise refusal(f"{path}.{name}", what)
+                raise refusal(f"{path}.{name}", "may be absent or null, but both have the same row")
         feature = {name: each.feature for name, each in made.items()}
         forth = [(name, each.to_row) for name, each in made.items() if each.to_row]
         back = [(name, each.to_record) for name, each in made.items() if each.to_record]

@@ -79,8 +79,7 @@ def union(one: Any, other: Any, path: str) -> Any:
     if isinstance(one, dict) and isinstance(other, dict):
         both = dict(one)
         for name, feature in other.items():
-            here = f"{path}.{name}"
-            both[name] = union(one[name], feature, here) if name in one else feature
+            both[name] = union(one[name], feature, f"{path}.{name}") if name in one else feature
         return both
     if isinstance(one, list) and isinstance(other, list):
         return [union(one[0], other[0], f"{path}[]")]

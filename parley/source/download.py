@@ -164,8 +164,7 @@ class Downloader:
         if not broken and size is not None and done < size:
             broken = "ended"
         if broken:
-            what = f"the connection {broken} after {done:,} bytes"
-            raise _TroubleError(what, _LATER, True)
+            raise _TroubleError(f"the connection {broken} after {done:,} bytes", _LATER, True)
         return start > 0
 
     def _refuse(self, part: BinaryIO, what: str) -> None:

@@ -75,8 +75,7 @@ class _Source:
         except ScriptError as error:
             yield Problem("shape", what=f"{error.message}. {error.remedy}")
         if not callable(self.read) and self.read not in list(FORMATS):
-            known = ", ".join(FORMATS)
-            yield Problem("read", f"one of {known}, or a function", repr(self.read))
+            yield Problem("read", f"one of {', '.join(FORMATS)}, or a function", repr(self.read))
         if self.validate is not None and not callable(self.validate):
             yield Problem("validate", "a function of (record)", repr(self.validate))
 
@@ -101,8 +100,7 @@ def _pin_problems(pin: Mapping[str, Any], kinds: Sequence[str]) -> Iterable[Prob
         yield Problem("size", "a number of bytes", repr(size))
     hashes = {kind: pin[kind] for kind in kinds if pin.get(kind)}
     if len(hashes) != 1:
-        expected = f"one of {' and '.join(kinds)}"
-        yield Problem("", expected, ", ".join(hashes) or "none")
+        yield Problem("", f"one of {' and '.join(kinds)}", ", ".join(hashes) or "none")
     for kind, digits in hashes.items():
         if not re.fullmatch(f"[0-9a-f]{{{_DIGITS[kind]}}}", str(digits)):
             yield Problem(kind, f"{_DIGITS[kind]} hexadecimal digits", repr(digits))

@@ -91,9 +91,8 @@ def _folder_problem(folder: Path, pin: Pin) -> str | None:
     if len(files) != count:
         (usual, _), *_ = Counter(file.suffix for file in files).most_common(1) or [("", 0)]
         odd = [file.name for file in files if file.suffix != usual]
-        return f"expected {count:,} files, found {len(files):,}" + (
-            f"; unlike the others: {few(odd)}" if odd else ""
-        )
+        unlike = f"; unlike the others: {few(odd)}" if odd else ""
+        return f"expected {count:,} files, found {len(files):,}{unlike}"
     return f"git_tree expected {pin['git_tree']}, found {tree} over {len(files):,} files"
 
 

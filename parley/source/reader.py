@@ -16,6 +16,7 @@ from parley.base.strict_json import loads
 from parley.base.values import frozen
 from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source
 
+Version = tuple[Any, ...]  # what tells apart the versions of a file that a source reads
 MOST_KEPT = 64 << 20  # bytes of files whose records are kept, which take more memory
 
 
@@ -30,8 +31,8 @@ class Reader:
     def __init__(self, folder: Path, several: Collection[Source] = ()) -> None:
         self._folder, self._several = folder, several
         # each version of a file that was checked; the source keeps its id unique
-        self._passed: dict[tuple[Any, ...], Source] = {}
-        self._kept: dict[tuple[Any, ...], list[Any]] = {}  # the records of some of them
+        self._passed: dict[Version, Source] = {}
+        self._kept: dict[Version, list[Any]] = {}  # the records of some of them
         self._room = MOST_KEPT
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
@@ -64,7 +65,8 @@ class Reader:
     def _records(self, source: Source, path: Path, name: str) -> Iterator[Any]:
         """Yield the records of a file, and keep them if there is room."""
         state = os.stat(path)
-        this = _version(state, source, name)
+        at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        this = (name, *at, id(source))
         if this in self._kept:
             for number, record in enumerate(self._kept[this]):
                 self._at = source, name, number
@@ -81,9 +83,7 @@ class Reader:
         self._kept[this] = records
         self._room -= state.st_size
 
-    def _checked(
-        self, source: Source, path: Path, name: str, this: tuple[Any, ...]
-    ) -> Iterator[Any]:
+    def _checked(self, source: Source, path: Path, name: str, this: Version) -> Iterator[Any]:
         """Yield the records of a file; RecordError lists the problems of all that do not fit."""
         read = source.read if callable(source.read) else FORMATS[source.read]
         passed = this in self._passed
@@ -133,12 +133,6 @@ class Reader:
 
 
 _WHOLE = ("json value", "text", "bytes")  # one record per file
-
-
-def _version(state: os.stat_result, source: Source, name: str) -> tuple[Any, ...]:
-    """Return what tells apart the versions of a file that a source reads."""
-    at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    return (name, *at, id(source))
 
 
 def _checker(source: Source) -> Callable[[Any], list[Problem]]:

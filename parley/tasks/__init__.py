@@ -25,16 +25,6 @@ _PLACES = {
 __all__ = ["GAME_FIELDS", "GAME_METRICS", "NO_HIT", "Asking", "Key", "NegotiationState"]
 __all__ += ["TREC_RUN", "Playing", "Prediction", "Question", "Reference", "Score", "Subset"]
 __all__ += ["UNREADABLE", "Task", "Undefined", "Unreadable", "alpha", "chat", "game_shape"]
-__all__ += [
-    "masi",
-    "nominal",
-    "number_from",
-    "object_schema",
-    "one_of",
-    "order_of",
-    "ordinal",
-    "reader",
-    "score_games",
-]
-__all__ += ["some_of", "spoken"]
+__all__ += ["masi", "nominal", "number_from", "object_schema", "one_of", "order_of", "ordinal"]
+__all__ += ["reader", "score_games", "some_of", "spoken"]
 __getattr__ = opened(__name__, _PLACES)

@@ -58,9 +58,8 @@ class Result:
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
     def __repr__(self) -> str:
-        metrics = flat(self.score.metrics)
-        defined = {p: v for p, v in metrics.items() if not isinstance(v, Undefined)}
-        numbers = [f"{' '.join(path)} {value:.4g}" for path, value in defined.items()]
+        defined = self.score.numbers.items()
+        numbers = [f"{' '.join(path)} {value:.4g}" for path, value in defined]
         return f"<score of {self.dataset} {self.name}, {self.predictions}: {few(numbers)}>"
 
     @property
@@ -114,8 +113,7 @@ class Result:
                 if path not in metrics and not has_its_options:
                     continue  # other options may leave out groups of a reference
                 if isinstance(value, Undefined | None) or not agrees(number, value):
-                    place = " ".join((reference.name, *path))
-                    problems.append(Problem(place, number, str(value)))
+                    problems.append(Problem(" ".join((reference.name, *path)), number, str(value)))
         return problems
 
     def as_dict(self) -> dict[str, Any]:
@@ -269,9 +267,8 @@ def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
     for name, task in built.dataset.tasks.items():
         for key, reference in task.measured().items():
             result = score(built, name, reference.options, baseline=reference.name)
-            metrics = flat(result.score.metrics)
-            numbers = {p: v for p, v in metrics.items() if not isinstance(v, Undefined)}
-            texts = {path: f"{value:.{task.decimals}f}" for path, value in numbers.items()}
+            numbers = result.score.numbers.items()
+            texts = {path: f"{value:.{task.decimals}f}" for path, value in numbers}
             scores.setdefault(name, {})[key] = tree(texts)
     return scores
 

@@ -102,8 +102,7 @@ class Metric:
             sums = None
             if is_mean and one.sums is not None and by.sums is not None:
                 sums = one.sums - by.sums
-            sizes = np.maximum(one.sizes, by.sizes)
-            spreads.append(Spread(one.shifts - by.shifts, sizes, sums))
+            spreads.append(Spread(one.shifts - by.shifts, np.maximum(one.sizes, by.sizes), sums))
         return Metric(self.value - other.value, (*spreads,))
 
     @property
@@ -163,8 +162,7 @@ def mean_of(metrics: Sequence[Metric | None]) -> Metric:
         sums = [spread.sums for spread in of_kind if spread.sums is not None]
         mean = np.mean(sums, axis=0) if len(sums) == len(defined) else None
         shifts = np.mean([spread.shifts for spread in of_kind], axis=0)
-        sizes = np.mean([spread.sizes for spread in of_kind], axis=0)
-        spreads.append(Spread(shifts, sizes, mean))
+        spreads.append(Spread(shifts, np.mean([spread.sizes for spread in of_kind], axis=0), mean))
     rows = None
     if len(of_rows) == len(defined) and len({*map(len, of_rows)}) == 1:
         rows = np.mean(of_rows, axis=0)

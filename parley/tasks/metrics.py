@@ -21,11 +21,9 @@ from parley.base.values import flat, is_number, is_values, tree
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
-from parley.tasks.intervals import Metric, Spread, mean_of
+from parley.tasks.intervals import Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
-
-Array = np.ndarray[Any, Any]
 
 BLOCKS = 100
 """The most times that a metric which is no mean over rows is computed without some clusters."""
@@ -291,8 +289,7 @@ class Evaluation:
             keys = _answered(rows, predictions)
             if len(keys) not in (0, len(rows.gold)):
                 answered, answers = rows.within(keys, predictions, folded=True)
-                numbers = flat(answered.score(answers).metrics)
-                numbers = {n: v for n, v in numbers.items() if not isinstance(v, Undefined)}
+                numbers = answered.score(answers).numbers
                 common = numbers.keys() & metrics.keys()
                 same &= {n for n in common if math.isclose(numbers[n], metrics[n].value)}
         return same

@@ -70,8 +70,7 @@ def read(
 def is_log(file: str) -> bool:
     """Tell whether a file is a log of inspect."""
     with suppress(OSError), open_regular(Path(file)) as opened:  # a pipe is read once
-        start = opened.read(100)
-        return file.endswith(".eval") or bool(_LOG.match(start))
+        return file.endswith(".eval") or bool(_LOG.match(opened.read(100)))
     return False
 
 
@@ -232,8 +231,7 @@ class _Checker:
             if all(type(part) in (str, int) for part in key):  # true is no 1
                 self._seen.add((self._epoch, key[: self._width]))
         for problem in islice(problems, MOST_PROBLEMS):
-            inner = problem.place.replace("\n", "\\n")
-            self._causes.add(place, replace(problem, place=inner))
+            self._causes.add(place, replace(problem, place=problem.place.replace("\n", "\\n")))
         self._wrong += 1
         if self._wrong >= _MOST_WRONG:
             self.broken = f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond"

@@ -80,6 +80,11 @@ class Score:
         object.__setattr__(self, "metrics", tree(metrics))
         object.__setattr__(self, "counts", plain(self.counts))
 
+    @property
+    def numbers(self) -> dict[tuple[str, ...], Any]:
+        """The metrics that are defined, by the names that lead to them."""
+        return {n: v for n, v in flat(self.metrics).items() if not isinstance(v, Undefined)}
+
 
 @dataclass(frozen=True)
 class Reference:

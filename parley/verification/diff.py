@@ -78,17 +78,13 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> BuildDifference:
     either = first | second  # one of them may have a category that the other lacks
     moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
     left_out = {"configs", "questions", "eval", "dataset", "format"}
-    before, after = (
-        {key: value for key, value in folder.provenance.items() if key not in left_out}
-        for folder in both
-    )
+    before, after = ({k: v for k, v in f.provenance.items() if k not in left_out} for f in both)
     return BuildDifference(names[0], splits, list(changes(before, after, "")), moved)
 
 
 def _measured(folder: BuiltFolder) -> dict[str, Any]:
     """Return the measured value of each documented figure."""
-    why_not = A_SAMPLE if folder.is_sample else ""
-    every = figures(folder.dataset.figures, folder, why_not)
+    every = figures(folder.dataset.figures, folder, A_SAMPLE if folder.is_sample else "")
     return {figure.name: figure.measured for figure in every}
 
 
@@ -134,10 +130,8 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
     one, other = (folder.provenance["built_with"] for folder in both)
     if all(is_in) and not result.differs and one == other:
-        one, other = (
-            [hash_file(path, "sha256") for path in folder.files(config, split)] for folder in both
-        )
-        if one != other:
+        one, other = (folder.files(config, split) for folder in both)
+        if [hash_file(path, "sha256") for path in one] != [hash_file(p, "sha256") for p in other]:
             result.schema = ["equal rows in files of other bytes, so that readers may differ"]
     return result
 

@@ -6,7 +6,7 @@ The folder's metadata is untrusted: checks compare it with the Parquet and open 
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -302,12 +302,9 @@ def card(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
             return
 
 
-def as_measured(
-    built: BuiltFolder, remeasured: Remeasured, figures: Sequence[Figure]
-) -> Iterator[str]:
+def as_measured(built: BuiltFolder, remeasured: Remeasured, figures: list[Figure]) -> Iterator[str]:
     """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
-    dataset = built.dataset
-    known = measured(dataset)
+    known = measured(built.dataset)
     if built.is_sample or known.version != built.version:
         return
     for (config, split), made in remeasured.splits.items():
@@ -357,8 +354,7 @@ def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     due = {(QUESTIONS + task, split): built_questions.digest_of(rows) for task, rows in tasks}
     made = remeasured.splits.items()
     found = {name: split.digest for name, split in made if name not in built.declared}
-    compared = sorted({*due, *found})
-    wrong = ["/".join(name) for name in compared if due.get(name) != found.get(name)]
+    wrong = ["/".join(name) for name in sorted({*due, *found}) if due.get(name) != found.get(name)]
     text = built_questions.eval_yaml(built, questions)
     if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
         wrong.append(EVAL)

@@ -161,8 +161,7 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
         }
         described = [name for name in features if name not in left_out]
         fields = [_field((config, name), features[name], meanings) for name in described]
-        about = _named("cr:RecordSet", config, config, description)
-        yield about | {"field": [split, *fields]}
+        yield _named("cr:RecordSet", config, config, description) | {"field": [split, *fields]}
         rows: list[dict[str, Any]] = [{"name": split} for split in splits]
         yield _listed(f"splits/{config}", f"the splits of {config}", "cr:Split", "name", rows)
         for name, feature in features.items():

@@ -165,8 +165,7 @@ def sharegpt(built: BuiltFolder, folder: Path) -> None:
         return keys | {"conversations": turns}
 
     for split in built.splits(CHATS):
-        rows = built.each_named(CHATS, split)
-        write_lines(folder / f"{split}.jsonl", map(conversations, rows))
+        write_lines(folder / f"{split}.jsonl", map(conversations, built.each_named(CHATS, split)))
 
 
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
