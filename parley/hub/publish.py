@@ -8,7 +8,7 @@ new one, and publishing again completes the upload.
 import glob
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -326,15 +326,13 @@ class Repository:
 
     def _provenance(self, revision: str | None, file: RepoFile | None) -> dict[str, Any]:
         """Return the provenance in a commit, or {} if parley did not write it."""
-        if file is None or file.size > 1_000_000:
-            return {}
-        with temporary_folder("publish") as folder:
-            there = {**self._of, "filename": PROVENANCE}
-            self._api.hf_hub_download(**there, revision=revision, local_dir=folder)
-            try:
-                return read_provenance(folder)
-            except OutputError:  # another program's provenance.json
-                return {}
+        if file and file.size <= 1_000_000:
+            there = {**self._of, "filename": PROVENANCE, "revision": revision}
+            with temporary_folder("publish") as folder:
+                self._api.hf_hub_download(**there, local_dir=folder)
+                with suppress(OutputError):  # another program's provenance.json
+                    return read_provenance(folder)
+        return {}
 
 
 def _look(

@@ -54,8 +54,11 @@ def fetch(
             jobs.setdefault(pin["url"] if "git_tree" in pin else source, {})[source] = pin
     parts = {source: _part(folder, source, pin) for source, pin in sources.items()}
     needed = {parts[source] for pins in jobs.values() for source in pins}
-    for part in {*parts.values()} - needed:
-        _clear(part)
+    for part in {*parts.values()} - needed:  # which a killed fetch may have left
+        with suppress(OSError):
+            if part.exists():
+                with open_part(part) as file:
+                    file.truncate(0)
     if jobs:
         with open_client() as client:
             fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror)
@@ -75,14 +78,6 @@ def _part(folder: Path, source: str, pin: Pin) -> Path:
     """Return the path of the part file of a source; a folder uses its archive's."""
     name = Path(urlsplit(pin["url"]).path).name if "git_tree" in pin else source
     return part_of(folder / name)
-
-
-def _clear(part: Path) -> None:
-    """Empty a part file that a killed fetch left and no source needs."""
-    with suppress(OSError):
-        if part.exists():
-            with open_part(part) as file:
-                file.truncate(0)
 
 
 def _together(message: str, errors: Sequence[FetchError]) -> FetchError:

@@ -63,10 +63,7 @@ def problem(path: Path, pin: Pin) -> str | None:
 
 def _problem(path: Path, pin: Pin) -> str | None:
     try:
-        try:
-            state = path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return MISSING
+        state = path.stat()
         if "git_tree" in pin:
             return _folder_problem(path, pin) if path.is_dir() else "expected a folder, found none"
         if not stat.S_ISREG(state.st_mode):
@@ -76,6 +73,8 @@ def _problem(path: Path, pin: Pin) -> str | None:
         kind = "sha256" if "sha256" in pin else "git_blob"
         content = hash_file(path, kind)
         return None if content == pin[kind] else f"{kind} expected {pin[kind]}, found {content}"
+    except (FileNotFoundError, NotADirectoryError):
+        return MISSING
     except OSError as error:
         return f"{UNREADABLE}: {error.strerror or error}"
 

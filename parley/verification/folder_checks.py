@@ -254,10 +254,9 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
         for file, pin in dataset.pins.items()
         if (found := stated["sources"].get(file)) is not None
     }
+    made_of = sources_of(dataset, built.path, there)
     if built.is_sample:
         made_of = Sources(dataset, built.path, sample=True)
-    else:
-        made_of = sources_of(dataset, built.path, there)
     declared = [(config, split) for config in dataset.configs for split in made_of.splits(config)]
     for config, split in [*declared, *plans]:
         if split not in built.made.get(config, {}):

@@ -19,7 +19,7 @@ from parley.declaration.configs import Config, Unjoin, View
 from parley.rows.built_folder import BuiltFolder
 from parley.rows.splits import SplitPlan, fitting, generate
 from parley.schema.composites import KEY
-from parley.verification.folder_checks import FromSource, NotChecked, Plans, Remark, Remeasured
+from parley.verification.folder_checks import NotChecked, Plans, Remark, Remeasured
 
 
 def keys(built: BuiltFolder) -> Iterator[str]:
@@ -104,10 +104,14 @@ def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator
     if absent := ["/".join(name) for name in built.declared if name not in plans]:
         which = f"of {', '.join(absent)} " if plans else ""
         yield NotChecked(f"the upstream files {which}are not available")
-    for name in built.declared:
-        if name in plans:
-            made, digest = remeasured.from_source[name], remeasured.splits[name].digest
-            yield from _against_source(built, plans[name], made, digest)
+    for name in (name for name in built.declared if name in plans):
+        made = remeasured.from_source[name]
+        if isinstance(made.split, Exception):
+            raise made.split
+        if made.split.digest != remeasured.splits[name].digest:
+            expected = list(generate(plans[name]))
+            yield from row_differences("/".join(name), built.rows(*name), expected)
+        yield from made.not_back
 
 
 def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:
@@ -162,17 +166,6 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
 
 def _as_text(record: Any) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False, default=repr)
-
-
-def _against_source(
-    built: BuiltFolder, plan: SplitPlan, source: FromSource, digest: str
-) -> Iterator[str]:
-    if isinstance(source.split, Exception):
-        raise source.split
-    if source.split.digest != digest:
-        expected = list(generate(plan))
-        yield from row_differences("/".join(plan.name), built.rows(*plan.name), expected)
-    yield from source.not_back
 
 
 def views(built: BuiltFolder, plans: Plans) -> Iterator[str]:

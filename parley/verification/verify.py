@@ -151,13 +151,11 @@ def verify_each(
 ) -> Iterator[Verification | ParleyError]:
     """Verify the builds of datasets in a folder; yield each result or error."""
     for dataset in datasets:
-        outcome: Verification | ParleyError
         try:
             built = find_folder(build, dataset)
             source = None if built.is_sample else at_hand(dataset, sources)
-            outcome = verify(built, source, on_step)
+            yield verify(built, source, on_step)
         except ParleyError as error:
-            outcome = error
+            yield error
         except Exception as error:  # an unexpected error must not hide the other datasets
-            outcome = OutputError(f"{dataset.name}: was not verified: {words_of(error)}")
-        yield outcome
+            yield OutputError(f"{dataset.name}: was not verified: {words_of(error)}")
