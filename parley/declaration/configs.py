@@ -182,14 +182,12 @@ class View(_Config):
         """What of the dialogues the rows show -> its column: `shows`, or the usual."""
         if self.shows is not None or not self.keys:
             return dict(self.shows or {})
-        turns = [name for name in ("source_turns", "turn") if name in self.features]
-        sides = [name for name in self.keys[1:] if name == "speaker"]
-        usual: dict[str, Sequence[str]] = {
-            "dialogues": [self.keys[0]],
-            "turns": turns,
-            "participants": sides,
-        }
-        return {kind: columns[0] for kind, columns in usual.items() if columns}
+        usual = {"dialogues": self.keys[0]}
+        if turns := [name for name in ("source_turns", "turn") if name in self.features]:
+            usual["turns"] = turns[0]
+        if "speaker" in self.keys[1:]:
+            usual["participants"] = "speaker"
+        return usual
 
     def _problems(self) -> Iterable[Problem]:
         yield from super()._problems()

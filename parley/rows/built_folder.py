@@ -84,8 +84,7 @@ class BuiltFolder:
 
     def record(self, config: str, row: dict[str, Any]) -> Any:
         """Return the upstream record of a row of a lossless config."""
-        declared: Any = self.dataset.configs[config]
-        return declared.to_record(row)
+        return self.dataset.configs[config].to_record(row)
 
     @property
     def is_sample(self) -> bool:
@@ -271,9 +270,7 @@ class BuiltFolder:
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
         found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
-        for name in self.texts:
-            found[name] = hashlib.sha256(self.text(name).encode()).hexdigest()
-        return found
+        return found | {n: hashlib.sha256(self.text(n).encode()).hexdigest() for n in self.texts}
 
     def text(self, name: str) -> str:
         """Return a text, which is read once: what is verified is what `hashes` states."""

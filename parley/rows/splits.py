@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from parley.rows.sources import Sources
 
 
+Name = tuple[str, str]  # of a config and a split
+
+
 @dataclass(frozen=True)
 class SplitPlan:
     """Everything that makes one split."""
@@ -67,7 +70,7 @@ class SplitPlan:
         return ", ".join(file.path for file in self.files)
 
     @property
-    def name(self) -> tuple[str, str]:
+    def name(self) -> Name:
         """The names of its config and of itself."""
         return self.config.name, self.split
 
@@ -239,11 +242,7 @@ class BuiltSplit:
 
 
 def write_batches(
-    name: tuple[str, str],
-    batches: Batches,
-    schema: pa.Schema,
-    folder: Path | None,
-    version: str = "",
+    name: Name, batches: Batches, schema: pa.Schema, folder: Path | None, version: str = ""
 ) -> BuiltSplit:
     """Write the rows of a split, or of questions of a version, into `folder/<config>`, if any."""
     start = time.perf_counter()

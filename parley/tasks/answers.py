@@ -72,11 +72,10 @@ _MARK = (  # "the score is" may begin any prose, and counts only before a value
     r"[\s*_]*(?:\bis\b|[:=は]))[\s*_`]*(?=(?P<value>.{0,300}))"
 )
 _DENIED = re.compile(
-    r"\b(?:not|never|no|if|format is|asked for|first|was|would|could|or|than|like)\b|n't",
-    re.IGNORECASE,
+    r"(?i)\b(?:not|never|no|if|format is|asked for|first|was|would|could|or|than|like)\b|n't"
 )
 _DOUBT = re.compile(
-    r"\b(?:wrong|incorrect|mistaken?|on reflection|second thoughts?|reconsider\w*|revis\w+|"
+    r"(?i)\b(?:wrong|incorrect|mistaken?|on reflection|second thoughts?|reconsider\w*|revis\w+|"
     r"re-?evaluat\w*|upon review|fairer|ascending|updated|or rather|"
     r"examples?|e\.g\.|for instance|template|placeholder|draft|cannot|"
     r"following format|please (?:provide|share|paste|send)|not (?:right|correct)|"
@@ -84,8 +83,7 @@ _DOUBT = re.compile(
     r"should (?:be|have)|make (?:that|it)|changed?|(?:not|less) (?:sure|certain)|can ?not|can't|"
     r"won't|(?:low|least)[\w ]{0,20} first|(?:low|least)[\w ]{0,20} to (?:high|most)\w*)\b|"
     r"(?:^|[.!?,]\s+|\n[^\S\n]*|\()(?:actually|wait|hmm|oops|sorry|i'm sorry|i am sorry|or|edit|"
-    r"no(?=[,.;:!?]|\s-|\s(?:it|that|the|wait|i)\b)|correction|scratch that)\b",
-    re.IGNORECASE,
+    r"no(?=[,.;:!?]|\s-|\s(?:it|that|the|wait|i)\b)|correction|scratch that)\b"
 )
 
 
