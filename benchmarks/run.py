@@ -32,7 +32,6 @@ HERE = Path(__file__).parent
 PARTS = ("limit", "real", "use")
 Result = dict[str, float]
 Column = tuple[str, str, str]  # a heading, a value of `summary`, and its format
-SECONDS: list[Column] = [("seconds", "seconds", ".2f")]
 MB: list[Column] = [("peak MB", "mb", ".0f")]
 
 
@@ -116,7 +115,7 @@ def summary(found: dict[str, list[Result]], columns: list[Column]) -> list[list[
 def to_first(name: str) -> list[Column]:
     """Return the columns of seconds and processor seconds, each with its ratio to the first."""
     cpu = [("processor seconds", "cpu", ".2f"), (f"of the {name}", "/cpu", ".2f")]
-    return [*SECONDS, (f"of the {name}", "/seconds", ".2f"), *cpu]
+    return [("seconds", "seconds", ".2f"), (f"of the {name}", "/seconds", ".2f"), *cpu]
 
 
 class Benchmark:

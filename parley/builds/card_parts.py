@@ -169,12 +169,11 @@ def splits_part(dataset: Dataset, splits: Splits, notes: Sequence[str]) -> str:
     for config, names in dataset.splits.items():
         for split in names:
             entry = splits.get(config, {}).get(split, {})
+            rows = _NOT_BUILT
             if "rows" in entry:
                 rows = f"{entry['rows']:,}"
             elif (documented := entry.get("documented")) is not None:
                 rows = f"{documented:,} documented, {_NOT_BUILT}"
-            else:
-                rows = _NOT_BUILT
             cells.append((f"`{config}`", f"`{split}`", rows, dataset.configs[config].use))
             if null := ", ".join(map(in_code, entry.get("null", ()))):
                 nulls.append(f"- `{config}`, `{split}`: {null}")

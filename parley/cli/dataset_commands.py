@@ -17,7 +17,6 @@ from parley.cli.commands import as_command
 from parley.cli.common import Attempts, print_result, read_file, select
 from parley.cli.options import AsJson, Names, dataset_names
 from parley.cli.tables import labelled, table
-from parley.declaration.jobs import Job
 from parley.declaration.registry import get
 from parley.tasks.task import Task
 
@@ -169,7 +168,13 @@ def run_command(
         _list_jobs(words[:1] or dataset_names())
         return
     name, job, *options = words
-    command = _job_command(name, job, get(name).job(job))
+    dataset = get(name)
+    declared = dataset.job(job)
+    try:
+        command = as_command(job, declared.run, _Command, help_option_names=["-h", "--help"])
+    except Exception as error:  # Typer's, for an unsupported parameter
+        where = f"{dataset.folder / 'jobs.py'}: JOBS[{job!r}]"
+        raise ScriptError(f"{where}: not a command: {error}") from error
     command.main(options, prog_name=f"parley run {name} {job}", standalone_mode=False)
 
 
@@ -179,14 +184,6 @@ class _Command(TyperCommand):
     def get_help(self, ctx: Any) -> str:  # a type of click, which Typer keeps in different places
         """Return the help, with control characters escaped."""
         return plain(super().get_help(ctx))
-
-
-def _job_command(name: str, job: str, declared: Job) -> Any:
-    try:
-        return as_command(job, declared.run, _Command, help_option_names=["-h", "--help"])
-    except Exception as error:  # Typer's, for an unsupported parameter
-        where = f"{get(name).folder / 'jobs.py'}: JOBS[{job!r}]"
-        raise ScriptError(f"{where}: not a command: {error}") from error
 
 
 def _list_jobs(names: list[str]) -> None:

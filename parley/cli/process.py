@@ -32,7 +32,8 @@ def main() -> None:
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:  # the one place where failures become messages
-        if interrupted := _interruption(error):
+        causes = (error, error.__cause__)  # Python before 3.12 wraps an interruption in another
+        if interrupted := next((e for e in causes if isinstance(e, Interrupted)), None):
             with suppress(OSError):  # a closed terminal takes no text
                 typer.echo("interrupted; the same command again does what is left", err=True)
             sys.exit(128 + interrupted.signum)
@@ -53,12 +54,6 @@ def main() -> None:
         for number in _ENDING:
             if signal.getsignal(number) == _interrupt:
                 signal.signal(number, signal.SIG_DFL)
-
-
-def _interruption(error: BaseException | None) -> Interrupted | None:
-    """Return the interruption that caused an error: Python before 3.12 wraps one in another."""
-    causes = (error, error and error.__cause__)
-    return next((cause for cause in causes if isinstance(cause, Interrupted)), None)
 
 
 def as_failure(error: BaseException) -> ParleyError:

@@ -89,10 +89,8 @@ def indented(text: str, columns: int, style: str = "") -> RenderableType:
 
 def first(lines: Sequence[str]) -> list[str]:
     """Return the first lines, and how many more there are."""
-    shortened = list(lines[:_MOST])
-    if len(lines) > _MOST:
-        shortened.append(f"and {len(lines) - _MOST:,} more")
-    return shortened
+    more = [f"and {len(lines) - _MOST:,} more"] if len(lines) > _MOST else []
+    return [*lines[:_MOST], *more]
 
 
 def number(value: float | Undefined | None, decimals: int) -> str:
