@@ -23,7 +23,7 @@ from parley.rows.built_folder import COLUMNS, BuiltFolder, open_folder
 from parley.rows.parquet import row_groups
 from parley.rows.provenance import CARD, EVAL, PROVENANCE, read_provenance
 from parley.rows.sources import Sources, at_hand, open_source
-from parley.source.hashes import UNREADABLE
+from parley.source.hashes import UNREADABLE, hash_file
 from parley.tasks.asking import Asking
 from parley.verification.verify import verify
 
@@ -173,6 +173,59 @@ def test_a_missing_file_is_named_with_what_to_do_and_a_partial_build_says_so(rea
     assert "| `official_split` | `test` | not built: its source is missing |" in card
     loaded = datasets.load_dataset(str(folder), "official_split", cache_dir=str(tmp_path / "c"))
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 900, "validation": 30}
+
+
+def test_a_mirrors_bytes_are_named_in_provenance_and_card(tmp_path, monkeypatch):
+    dataset = get("craigslist_bargains")
+    upstream = Path(shutil.copytree(dataset.sample, tmp_path / "upstream" / dataset.name))
+    for path, source in dataset.sources.items():
+        pin = {"url": f"https://example.org/{path}", "sha256": hash_file(upstream / path, "sha256")}
+        monkeypatch.setitem(vars(source), "pin", pin)
+
+    def source():
+        return open_source(dataset, upstream.parent)
+
+    def failed(found):
+        return {check.name for check in verify(found, source()).checks if check.failed}
+
+    build(source(), tmp_path / "before")
+    before = open_folder(tmp_path / "before" / dataset.name)
+    path = upstream / "test.json"
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=1))  # equal, of other bytes
+    with pytest.raises(SourceError, match=r"test\.json: "):
+        source()
+    mirror = {"url": "https://example.org/mirror/test.json", "sha256": hash_file(path, "sha256")}
+    monkeypatch.setitem(dataset.pins["test.json"], "mirrors", [mirror])
+    build(source(), tmp_path / "after")
+    found = open_folder(tmp_path / "after" / dataset.name)
+    assert found.provenance["configs"] == before.provenance["configs"]
+    assert found.provenance["sources"]["test.json"] == mirror
+    assert f"`test.json` came from <{mirror['url']}>" in found.card
+    assert "mirror" not in before.card
+    assert "provenance" not in failed(found)
+    found.provenance["sources"]["test.json"]["url"] = "https://example.org/elsewhere"
+    assert "provenance" in failed(found)
+    assert not found.mirrored
+
+
+OLD = Path(__file__).with_name("version_1") / "build"  # of chatter, made by 1.0.0
+
+
+def test_a_build_of_1_0_0_is_read_and_its_rows_have_the_same_digests(tmp_path, monkeypatch, run):
+    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
+    folder = write_skeleton("chatter", tmp_path / "more")
+    old, config = open_folder(OLD / "chatter"), get("chatter").configs["dialogues"]
+    records = [config.to_record(row) for row in old.rows("dialogues", "train")]
+    assert len(records) == 2
+    lines = "".join(f"{json.dumps(record)}\n" for record in records)
+    (folder / "sample/dialogues.jsonl").write_text(lines)
+    assert run("show", "chatter", "--build", OLD).returncode == 0
+    assert run("build", "chatter", "--sample", "--build", tmp_path).returncode == 0
+    new = open_folder(tmp_path / "chatter").provenance["configs"]
+    for name, splits in old.provenance["configs"].items():
+        assert new[name]["train"]["digest"] == splits["train"]["digest"]
+    shutil.copytree(OLD, tmp_path / "old")
+    assert run("build", "chatter", "--sample", "--build", tmp_path / "old").returncode == 0
 
 
 @pytest.mark.parametrize(("rows", "bytes_a_row", "sizes"), [
