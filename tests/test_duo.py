@@ -34,21 +34,6 @@ def test_licence_of_each_config(config, tmp_path):
     assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
 
 
-# Figures ----------------------------------------------------------------------------------
-
-
-def test_alpha_is_krippendorffs():
-    """As in the worked example of his Computing Krippendorff's Alpha-Reliability (2011).
-
-    A line is an observer, a column a unit, of which one has a single value.
-    """
-    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
-    units = [
-        [float(value) for value in unit if value != "."] for unit in zip(*observers, strict=True)
-    ]
-    assert round(dataset.figures.alpha(units), 3) == 0.815
-
-
 # Transcripts and views --------------------------------------------------------------------
 
 
