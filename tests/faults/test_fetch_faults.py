@@ -65,7 +65,7 @@ def test_a_drop_at_any_fifth(server, tmp_path, pin, size, length, ranges):
         assert len(server.requests) == (1 if fifth == 5 else 2)
 
 
-STATUSES = dict.fromkeys((408, 429, 500, 502, 503, 504), 3)  # requests
+STATUSES = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), 3)  # requests
 STATUSES |= dict.fromkeys((400, 401, 403, 404, 410, 418, 451, 501, 505), 1)
 
 
