@@ -169,6 +169,8 @@ ERRORS = [
     ("export casino convokit new --build nowhere", 2, "nowhere/casino: "),
     ("diff out/casino out/duo", 2, "duo"), ("diff out out/casino", 2, "out/casino"),
     ("show casino --sample --build out", 2, "--sample"),
+    ("browse --sample --build out --no-open", 2, "--sample"),
+    ("export duo trec new --build out", 2, "convokit"),
     ("show casino --build out --source out", 2, "--source"),
     ("build --source nowhere", 2, "--source nowhere: "),
     ("build casino --source upstream/casino", 2, "--source"),

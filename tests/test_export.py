@@ -27,21 +27,6 @@ from parley.schema.features import item_of, labels_of
 OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-def test_a_wrong_format_folder_or_build_is_an_error(tmp_path, sample_build):
-    with pytest.raises(UsageError, match=r"'trec'.*convokit"):
-        export(open_folder(sample_build / "duo"), "trec", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.tex").write_text("years of work")
-    with pytest.raises(OutputError, match="thesis"):
-        export(open_folder(sample_build / "cosrec"), "trec", tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
-    folder = shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    shutil.rmtree(folder / "utterances")
-    with pytest.raises(OutputError, match="utterances/train"):
-        export(open_folder(folder), "convokit", tmp_path / "new")
-
-
 ODD = [
     ("casino", "convokit", "dialogues", {"chat_logs": 5}, r"train\[0\]\.chat_logs"),
     ("duo", "convokit", "dialogues", {"dialogue_id": "x"}, "x"),

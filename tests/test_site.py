@@ -258,25 +258,6 @@ def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch):
 # Commands and server ------------------------------------------------------------------------------
 
 
-def unreadable(sample_build, build):
-    """Put a build of casino into a folder, of which a file is not Parquet."""
-    shutil.copytree(sample_build / "casino", build / "casino")
-    (file,) = (build / "casino" / "dialogues").glob("*.parquet")
-    file.write_bytes(b"no Parquet")
-
-
-def test_the_command_writes_the_site_whole_or_not_at_all(sample_build, tmp_path, run):
-    output = tmp_path / "site"
-    done = run("site", "duo", "--build", sample_build, "--output", output)
-    assert done.returncode == 0, done.stderr
-    assert str(output / "index.html") in done.stdout
-    before = contents(output)
-    unreadable(sample_build, tmp_path / "build")
-    assert run("site", "--build", tmp_path / "build", "--output", output).returncode == 1
-    assert contents(output) == before
-    assert run("browse", "--sample", "--build", sample_build, "--no-open").returncode == 2
-
-
 def read_page(url):
     """Return the answer of a page as soon as its part is made."""
     while "assets/reading.js" in (answer := httpx2.get(url, timeout=60)).text:
@@ -311,7 +292,9 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
     temporary, build = tmp_path / "tmp", tmp_path / "build"
     temporary.mkdir()
     shutil.copytree(sample_build / "duo", build / "duo")
-    unreadable(sample_build, build)
+    shutil.copytree(sample_build / "casino", build / "casino")
+    (file,) = (build / "casino" / "dialogues").glob("*.parquet")
+    file.write_bytes(b"no Parquet")
 
     @contextmanager
     def browsing(*more):
