@@ -46,15 +46,6 @@ NULLS = dict.fromkeys(ROW)
 TURN = ROW["turns"][0]
 
 
-def test_rows_survive_a_round_trip():
-    rows = [ROW, NULLS, {**ROW, "turns": [], "pairs": None}, ROW]
-    batch = to_batch(rows, SCHEMA)
-    assert batch.to_pylist() == rows
-    assert batch.schema.equals(SCHEMA, check_metadata=True)
-    batch.validate(full=True)
-    assert batch.equals(pa.RecordBatch.from_pylist(rows, SCHEMA))
-
-
 @pytest.mark.parametrize(("change", "path"), [
     ({"extra": 1}, ".extra"), ({"id": 1}, ".id"), ({"count": "3"}, ".count"),
     ({"count": True}, ".count"), ({"count": 3.0}, ".count"), ({"count": 2**31}, ".count"),
@@ -124,6 +115,8 @@ ODD = {
 def test_a_digest_follows_its_documentation():
     rows = [ROW, NULLS, ODD, {**ROW, "turns": [], "pairs": None}, {**NULLS, "turns": [None]}] * 3
     whole = to_batch(rows, SCHEMA)
+    whole.validate(full=True)
+    assert whole.schema.equals(SCHEMA, check_metadata=True)
     due = plain_digest(rows, SCHEMA)
     assert digest(whole) == due
     for cut in range(len(rows)):
@@ -165,13 +158,14 @@ def test_a_digest_tells_values_apart():
 
 
 def test_rows_are_compared_exactly_in_the_columns_that_are_due():
-    rows = [{"a": 1, "b": {"c": [0.0]}, "d": "x"}, {"a": True, "b": None, "d": "y"}]
-    assert not list(row_differences("all", rows, [{"a": 1, "b": {"c": [0.0]}}, {"b": None}]))
-    due = [{"a": 1, "b": {"c": [-0.0]}}, {"a": 1, "e": 2}, {}]
+    rows = [{"a": 1, "b": {"c": [0.0]}, "d": "x"}, {"a": True, "b": None}, {"a": {"n": 1}}]
+    assert not list(row_differences("all", rows, [{"a": 1, "b": {"c": [0.0]}}, {"b": None}, {}]))
+    due = [{"a": 1, "b": {"c": [-0.0]}}, {"a": 1, "e": 2}, {"a": {"n": 1.0}}, {}]
     assert list(row_differences("all", rows, due)) == [
-        "all: expected 3 rows, found 2",
+        "all: expected 4 rows, found 3",
         "all[0].b.c[0]: expected -0.0, found 0.0",
         "all[1].a: expected 1, found True",
+        "all[2].a.n: expected 1.0, found 1",
     ]
     pairs = [[["a"], ["", "b"]], [["a", ""], ["b"]], [["a"], None, ["", "b"]]]
     pairs += [[["a"], [], ["", "b"]], [["ab"], ["", ""]], [["a"], [None, "b"]]]
@@ -202,15 +196,6 @@ def test_a_value_of_the_right_kind_that_a_column_cannot_hold_is_an_error(type_, 
     """A shape gave the row, so its keys and types are right."""
     with pytest.raises(RowError, match=r"^\[0\]\.x"):
         list(to_batches([{"x": value}], pa.schema({"x": type_})))
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [(True, 1), (0.0, -0.0), (1, 1.0), ({"b": 1}, {"b": True})]
-)
-def test_rows_that_python_calls_equal_differ(one, other):
-    assert not list(row_differences("x", [{"a": one, "more": 2}], [{"a": one}]))
-    (difference,) = row_differences("x", [{"a": one}], [{"a": other}])
-    assert difference.startswith("x[0].a")
 
 
 def test_columns_and_fields_without_values_are_named():
