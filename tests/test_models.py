@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from test_asking import allowed
 from test_tasks import TASKS
 
 import parley
@@ -170,20 +171,9 @@ OFFERS = {"casino deals": "[Offer: Food=1 Water=2 Firewood=3]"}
 OFFERS["craigslist_bargains deals"] = "[Offer: 120]"
 
 
-def made(schema):
-    """Return an answer in the form of a schema."""
-    if "anyOf" in schema:
-        return made(schema["anyOf"][0])
-    if "enum" in schema:
-        return schema["enum"][0]
-    if schema["type"] == "object":
-        return {name: made(each) for name, each in schema["properties"].items()}
-    return {"integer": 2, "number": 0.5, "boolean": False}[schema["type"]]
-
-
 def by_schema(messages, schema):
     """Answer in the form of the schema, and with nonsense without one."""
-    return json.dumps(made(schema)) if schema else "Bananas!"
+    return json.dumps(next(allowed(schema))) if schema else "Bananas!"
 
 
 def test_a_model_is_sent_the_schema_if_wanted(asked, scored, of):
@@ -211,7 +201,7 @@ def answering(name, questions):
         turn = sum(map(ord, text)) % 3
         if name in GAMES:
             return ["[Accept]", OFFERS[name], "Hm."][turn]
-        return ["", json.dumps(made(schema)), known.get(text, "3")][turn]
+        return ["", json.dumps(next(allowed(schema))), known.get(text, "3")][turn]
 
     return reply
 
@@ -380,7 +370,7 @@ def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
     def reply(messages, schema):
         if messages[-1]["content"] == third:
             raise ValueError(f"status 400: {bad}")
-        return json.dumps(made(schema))
+        return json.dumps(next(allowed(schema)))
 
     failed = asked("casino outcomes", reply, limit=5, fails={"error"})
     assert "eval-retry" in scored("casino outcomes", failed, status=1)
@@ -425,7 +415,7 @@ def test_a_variant_is_asked_and_stated(asked, scored, tmp_path):
 
     def reply(messages, schema):
         seen.append([messages[0]["content"], *(each["role"] for each in messages)])
-        return json.dumps(made(schema))
+        return json.dumps(next(allowed(schema)))
 
     log = asked("casino outcomes", reply, limit=2, shots=1, prompt=str(prompt))
     assert seen == [["Guess.\n", "system", "user", "assistant", "user"]] * 2
