@@ -1,6 +1,5 @@
 """`parley check` reports each broken rule of a dataset folder."""
 
-import itertools
 import json
 import re
 import shutil
@@ -16,9 +15,6 @@ from parley.declaration.registry import Dataset, get
 from parley.rows.sources import Sources
 from parley.source.hashes import PLACEHOLDER
 from parley.verification.verify import run_check
-
-_numbers = itertools.count()
-
 
 # A broken one -------------------------------------------------------------------------------
 
@@ -191,16 +187,15 @@ def edit(path, old, new):
 
 
 def broken(tmp_path, file, old, new):
-    name = f"broken_{next(_numbers)}"
-    path = write_skeleton(name, tmp_path) / file.replace("skeleton", name)
+    path = write_skeleton("skeleton", tmp_path) / file
     if old is NEW:
         path.write_text(new)
     elif new is None:
         path.unlink()
     else:
-        names = {"skeleton": name, "Skeleton": name.title().replace("_", "")}
-        edit(path, *(re.sub("(?i)skeleton", lambda m: names[m[0]], text) for text in (old, new)))
-    return {check.name: check for check in check_folder(Dataset(name, tmp_path / name))}
+        edit(path, old, new)
+    dataset = Dataset("skeleton", tmp_path / "skeleton")
+    return {check.name: check for check in check_folder(dataset)}
 
 
 @pytest.mark.parametrize(("rule", "file", "old", "new"), ALL_BREAKS)
