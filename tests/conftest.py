@@ -14,7 +14,7 @@ from file_server import BODY, Page, Server, pinned
 from hypothesis import settings
 from local_hub import Hub
 
-from parley.declaration.registry import discover
+from parley.declaration.registry import Dataset, discover
 
 # A test may change a script twice in a second, which Python does not notice if it kept the first
 sys.dont_write_bytecode = True
@@ -53,6 +53,14 @@ def _own_caches(tmp_path_factory):
 @pytest.fixture(params=discover(), ids=str)
 def dataset(request):
     return discover()[request.param]
+
+
+@pytest.fixture
+def tea(tmp_path):
+    """A dataset in `more`: that of the skeleton, under a name of its own."""
+    from parley.authoring.new import write_skeleton
+
+    return Dataset("tea", write_skeleton("tea", tmp_path / "more"))
 
 
 @pytest.fixture

@@ -30,19 +30,16 @@ def test_parley_has_its_public_names_alone():
 
 
 @pytest.fixture
-def more(monkeypatch, tmp_path):
-    """Add a dataset whose cache already has its upstream file."""
-    from parley.authoring.new import write_skeleton
-
+def more(tea, monkeypatch, tmp_path):
+    """Add a dataset whose cache already has its upstream file; return its folder."""
     monkeypatch.chdir(tmp_path)
-    folder = write_skeleton("tea", tmp_path / "more")
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     cached = tmp_path / "cache" / "tea" / "dialogues.jsonl"
     cached.parent.mkdir(parents=True)
-    cached.write_bytes((folder / "sample" / "dialogues.jsonl").read_bytes())
-    return folder
+    cached.write_bytes((tea.sample / "dialogues.jsonl").read_bytes())
+    return tea.folder
 
 
 def test_load_builds_once_into_the_cache_and_says_so(more, tmp_path, capsys):
@@ -89,11 +86,9 @@ def test_load_ignores_builds_of_the_sample_or_another_version(no_upstream, tmp_p
     no_upstream()
     with pytest.raises(SourceError):
         parley.load("tea")
-    place = folder / "provenance.json"
-    provenance = json.loads(place.read_text()) | {"sample": False}
-    place.write_text(json.dumps(provenance))
+    restate(folder, "sample", False)
     assert parley.load("tea", split="train").num_rows == 2
-    place.write_text(json.dumps(provenance | {"version": "0.9.0"}))
+    restate(folder, "version", "0.9.0")
     with pytest.raises(SourceError):
         parley.load("tea")
 

@@ -14,10 +14,10 @@ from local_hub import contents
 from test_asking import allowed
 
 from parley.authoring.new import write_skeleton
-from parley.base.errors import OutputError, RecordError, ScriptError, SourceError, UsageError
+from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
 from parley.builds.build import build
 from parley.builds.built_questions import each_task
-from parley.declaration.registry import Dataset, get
+from parley.declaration.registry import get
 from parley.rows import parquet
 from parley.rows.built_folder import COLUMNS, BuiltFolder, open_folder
 from parley.rows.parquet import row_groups
@@ -114,9 +114,6 @@ def test_targets_of_questions_have_the_form_that_prompts_ask_for(dataset, sample
 
 
 def test_questions_that_cannot_be_made_leave_nothing(tmp_path):
-    tea = Dataset("tea", write_skeleton("tea", tmp_path / "datasets"))
-    with pytest.raises(UsageError):  # no task has any
-        build(open_source(tea, None, sample=True), tmp_path / "out", questions=True)
     haggling = get("craigslist_bargains")
     source = Sources(haggling, haggling.sample, sample=True, missing=["test.json"])
     with pytest.raises(OutputError) as error:
@@ -265,15 +262,16 @@ def test_shards_hold_the_same_rows(sample_build, tmp_path, monkeypatch):
     ("誰もほかに言わない言葉です", "誰もほかに言わない言葉です", True),
     ("Not at all.", "Not at all.", False), (40 * "id", 40 * "id", False)
 ])  # fmt: skip
-def test_a_sample_with_sentences_of_upstream_is_not_measured(tmp_path, own, upstream, is_refused):
-    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+def test_a_sample_with_sentences_of_upstream_is_not_measured(
+    tea, tmp_path, own, upstream, is_refused
+):
     turn = {"speaker": "clerk"}
-    for folder, text in ((dataset.sample, own), (tmp_path / "upstream", upstream)):
+    for folder, text in ((tea.sample, own), (tmp_path / "upstream", upstream)):
         folder.mkdir(exist_ok=True)
         record = {"id": "a", "turns": [turn | {"text": text}]}
         (folder / "dialogues.jsonl").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(ScriptError) if is_refused else nullcontext():
-        build(Sources(dataset, tmp_path / "upstream"), tmp_path / "out", measure=True)
+        build(Sources(tea, tmp_path / "upstream"), tmp_path / "out", measure=True)
     assert (tmp_path / "out" / "tea").exists() != is_refused
 
 

@@ -10,7 +10,6 @@ import pytest
 from build_changes import parts_of
 
 from parley import Builder, Config, Field, File, view
-from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
 from parley.builds.card_parts import (
@@ -24,17 +23,10 @@ from parley.builds.card_parts import (
     splits_part,
 )
 from parley.declaration.measured import FILE, Measured, measured, text_of
-from parley.declaration.registry import Dataset
 from parley.declaration.verdicts import Differs, documented, figures
 from parley.rows.built_folder import BuiltFolder
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
-
-
-@pytest.fixture
-def tea(tmp_path):
-    """A dataset of the skeleton."""
-    return Dataset("tea", write_skeleton("tea", tmp_path))
 
 
 def card_of(dataset, known=None):

@@ -223,10 +223,9 @@ def test_a_sound_task_breaks_no_rule(tmp_path):
     ("tea.py", '"train"', '"test"', 1), ("tea.py", "cc-by-4.0", "mit", 1),
     ("tea.py", 'VERSION = "1', 'VERSION = "2', 1), ("figures.py", '"turns": 6, ', "", 1),
 ])  # fmt: skip
-def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, problems):
-    before = Dataset("tea", write_skeleton("tea", tmp_path / "before"))
-    build(Sources(before, before.sample), tmp_path / "out", measure=True)
-    after = Dataset("tea", shutil.copytree(before.folder, tmp_path / "after"))
+def test_a_change_of_what_was_measured_is_reported(tea, tmp_path, file, old, new, problems):
+    build(Sources(tea, tea.sample), tmp_path / "out", measure=True)
+    after = Dataset("tea", shutil.copytree(tea.folder, tmp_path / "after"))
     edit(after.folder / file, old, new)
     folder = DatasetFolder(after, tmp_path)
     assert len(run_check(folder_rules.measured_is_up_to_date, folder).problems) == problems
@@ -242,12 +241,11 @@ def test_a_change_of_what_was_measured_is_reported(tmp_path, file, old, new, pro
     ("tea.py", ": describe the dataset in a line here,", ": talks in a shop,", 10),
     ("tea.py", "https://example.org/", PLACEHOLDER, 12)
 ])  # fmt: skip
-def test_a_placeholder_is_an_error_once_the_dataset_is_measured(tmp_path, file, old, new, left):
-    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
-    edit(dataset.folder / file, old, new)
-    folder, rule = DatasetFolder(dataset, tmp_path), card_rules.placeholders_are_replaced
+def test_a_placeholder_is_an_error_once_tea_is_measured(tea, tmp_path, file, old, new, left):
+    edit(tea.folder / file, old, new)
+    folder, rule = DatasetFolder(tea, tmp_path), card_rules.placeholders_are_replaced
     assert run_check(rule, folder).skipped
-    build(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
+    build(Sources(tea, tea.sample), tmp_path / "out", measure=True)
     assert len(run_check(rule, folder).problems) == left
 
 
@@ -281,9 +279,8 @@ def test_transcripts_are_tried_on_every_row(run, tmp_path, monkeypatch, change, 
     assert "parley verify" in err or not is_wrong
 
 
-def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch):
-    edit(write_skeleton("tea", tmp_path) / CARD, "## Known limits\n", "")
-    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path))
+def test_the_command_fails_with_a_line_for_each_rule(run, more):
+    edit(more / "tea" / CARD, "## Known limits\n", "")
     status, out, err = run("check", "tea")
     assert (status, err) == (1, "")
     first, *lines, last = out.splitlines()
@@ -298,10 +295,9 @@ def test_the_command_fails_with_a_line_for_each_rule(run, tmp_path, monkeypatch)
 
 
 @pytest.fixture
-def more(tmp_path, monkeypatch):
+def more(tea, tmp_path, monkeypatch):
     """A folder of one dataset, tea, which PARLEY_DATASETS names."""
     monkeypatch.chdir(tmp_path)
-    write_skeleton("tea", tmp_path / "more")
     monkeypatch.setenv("PARLEY_DATASETS", "more")
     return tmp_path / "more"
 

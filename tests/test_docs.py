@@ -16,11 +16,12 @@ from pathlib import Path
 import publish_without_checks
 import pytest
 import typer
+from build_changes import restate
 from processes import python
 
 from parley.builds.card import with_numbers
 from parley.cli import app
-from parley.declaration.registry import discover
+from parley.declaration.registry import discover, get
 from parley.rows.built_folder import open_folder
 
 ROOT = Path(__file__).parent.parent
@@ -102,15 +103,13 @@ def lacking(code):
 
 @pytest.fixture
 def place(hub, sample_build, tmp_path):
-    for name in discover():
-        folder = sample_build / name
-        version = json.loads((folder / "provenance.json").read_text())["version"]
-        hub.seed(f"org/{name}", folder, tags=[f"v{version}"])
+    for name, dataset in discover().items():
+        hub.seed(f"org/{name}", sample_build / name, tags=[f"v{dataset.version}"])
     shutil.copytree(sample_build, tmp_path / "build")
-    made = json.loads((sample_build / "casino" / "provenance.json").read_text())
-    cached = tmp_path / "cache" / "built" / made["version"] / "casino"  # as if fetched and built
+    built = tmp_path / "cache" / "built"  # as if fetched and built
+    cached = built / get("casino").version / "casino"
     shutil.copytree(sample_build / "casino", cached)
-    (cached / "provenance.json").write_text(json.dumps(made | {"sample": False}))
+    restate(cached, "sample", False)
     return tmp_path
 
 

@@ -535,8 +535,7 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
     """Only of all predictions on the whole task, and of a build that this machine published."""
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    stated = tmp_path / "casino" / "provenance.json"
-    stated.write_text(json.dumps(json.loads(stated.read_text()) | {"sample": False}))
+    restate(tmp_path / "casino", "sample", False)
     saved, entry = tmp_path / "saved.jsonl", tmp_path / "casino.yaml"
     score = ["score", "casino", "partner-priorities", "--build", tmp_path]
     run(*score, "--baseline", "guesses", "--save-predictions", saved)

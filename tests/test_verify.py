@@ -13,12 +13,11 @@ import pytest
 from build_changes import in_memory, parquet, reseal, restate, retable, rewrite
 from mutations import DROP, changed, found_by, swap
 
-from parley.authoring.new import write_skeleton
 from parley.base.errors import MissingSplitError, OutputError, UsageError
 from parley.builds.build import build as build_files
 from parley.builds.card_parts import marks
 from parley.declaration.measured import FILE, Measured, measured
-from parley.declaration.registry import Dataset, discover, get
+from parley.declaration.registry import discover, get
 from parley.declaration.verdicts import UNEXPLAINED, Figure
 from parley.read.export.export import export
 from parley.rows import parquet as parquet_files
@@ -35,11 +34,6 @@ def build(sample_build, tmp_path):
         return Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
 
     return copy
-
-
-def renamed(made, old, new):
-    """Return recorded splits as those of another config."""
-    return json.loads(json.dumps(made).replace(f'"{old}/', f'"{new}/'))
 
 
 def failed(found):
@@ -97,9 +91,10 @@ def flip(folder):
 
 
 def undeclared(folder, config="speakers", of="configs"):
-    shutil.copytree(folder / config, folder / f"{config}-more")
-    recorded = json.loads((folder / "provenance.json").read_text())[of][config]
-    restate(folder, f"{of}.{config}-more", renamed(recorded, config, f"{config}-more"))
+    more = f"{config}-more"
+    shutil.copytree(folder / config, folder / more)
+    recorded = json.dumps(json.loads((folder / "provenance.json").read_text())[of][config])
+    restate(folder, f"{of}.{more}", json.loads(recorded.replace(f'"{config}/', f'"{more}/')))
 
 
 def on_table(config, change, split="train"):
@@ -269,24 +264,22 @@ def test_every_check_is_known_to_fail(sample_build):
     assert names - own - {"counted", "joins", "transcripts"} == DAMAGE.keys()
 
 
-def test_counted_numbers_are_compared_like_digests(tmp_path, monkeypatch):
-    """The files are those of the sample, under a name of their own."""
-    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
+def test_counted_numbers_are_compared_like_digests(tea, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
-    path = dataset.folder / "figures.py"
+    path = tea.folder / "figures.py"
     path.write_text(path.read_text() + COUNTED)
-    build_files(Sources(dataset, dataset.sample), tmp_path / "out", measure=True)
-    assert measured(dataset).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
+    build_files(Sources(tea, tea.sample), tmp_path / "out", measure=True)
+    assert measured(tea).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
 
     def found():
-        checks = verify(open_folder(tmp_path / "out/tea", dataset)).checks
+        checks = verify(open_folder(tmp_path / "out/tea", tea)).checks
         return next(check for check in checks if check.name == "counted")
 
-    sound = (dataset.folder / FILE).read_text()
+    sound = (tea.folder / FILE).read_text()
     assert found().problems == []
     assert found().skipped.startswith("gone: ")
     for old, new, due in (('b": 6', 'b": 7', 1), ("0.33", "0.34", 1), (".share", ".rest", 2)):
-        (dataset.folder / FILE).write_text(sound.replace(old, new))
+        (tea.folder / FILE).write_text(sound.replace(old, new))
         assert len(found().problems) == due
 
 
@@ -527,13 +520,11 @@ def test_of_fewer_rows_replaced_by_more_none_is_called_changed(difference):
 
 def test_a_config_too_many_questions_and_another_provenance_are_named(difference):
     def damage(folder):
-        shutil.copytree(folder / "scenarios", folder / "more")
-        more = json.loads((folder / "provenance.json").read_text())["configs"]["scenarios"]
-        restate(folder, "configs.more", renamed(more, "scenarios", "more"))
+        undeclared(folder, "scenarios")
         restate(folder, "version", "9.9.9")
 
     found, splits = difference("casino", asked(damage))
-    assert splits.pop(("more", "train")).old_rows is None
+    assert splits.pop(("scenarios-more", "train")).old_rows is None
     assert len(splits) == 4
     assert '"dialogue_id": ' in splits["questions-outcomes", "test"].added[0]
     assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
@@ -578,11 +569,10 @@ def test_a_changed_schema_is_named_and_not_in_every_row(difference, place, chang
     assert not found.added + found.removed
 
 
-def test_figures_that_moved_are_named(tmp_path, monkeypatch):
-    """The files are those of the sample, under a name of their own: a sample has no figures."""
-    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path))
-    dataset = Dataset("tea", write_skeleton("tea", tmp_path))
-    build_files(Sources(dataset, dataset.sample), tmp_path / "out")
+def test_figures_that_moved_are_named(tea, tmp_path, monkeypatch):
+    """Of a build of the sample's files that is not that of the sample, which has no figures."""
+    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
+    build_files(Sources(tea, tea.sample), tmp_path / "out")
     before = in_memory(tmp_path / "out/tea")
     fewer = {"dialogues/train": before.rows("dialogues", "train")[1:]}
     assert ("size.dialogues", 2, 1) in compare(before, in_memory(before.path, fewer)).figures
