@@ -237,6 +237,20 @@ def test_row_groups(rows, bytes_a_row, sizes):
     assert [table.num_rows for table in cut] == sizes
 
 
+def test_parquet_suits_streaming(dataset, sample_build):
+    built = open_folder(sample_build / dataset.name)
+    for config, split in built.declared:
+        path = sample_build / dataset.name / config / f"{split}-00000-of-00001.parquet"
+        metadata = pq.read_metadata(path)
+        column = metadata.row_group(0).column(0)
+        assert column.has_offset_index
+        assert column.has_column_index
+        assert column.compression == "SNAPPY"
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            assert group.num_rows < 1500 or group.total_byte_size < 2 << 20
+
+
 def test_shards_hold_the_same_rows(sample_build, tmp_path, monkeypatch):
     for name, size in (("BATCH", 1), ("GROUP", 0), ("SHARD", 10_000)):
         monkeypatch.setattr(parquet, name, size)

@@ -16,6 +16,26 @@ from parley.rows.sources import Sources
 from parley.source.hashes import PLACEHOLDER
 from parley.verification.verify import run_check
 
+# Sound ones ---------------------------------------------------------------------------------
+
+
+def test_every_rule_holds(dataset):
+    assert [check for check in check_folder(dataset) if check.failed or check.skipped] == []
+
+
+def test_a_script_imports_each_module_that_its_modules_import(dataset):
+    """`datasets` before 4 copies no others; tests/compat.py loads the scripts with them."""
+
+    def imported(module):
+        text = (dataset.folder / f"{module}.py").read_text(encoding="utf-8")
+        return set(re.findall(r"^from \.(\w+)", text, re.MULTILINE))
+
+    script = (dataset.folder / f"{dataset.name}.py").read_text(encoding="utf-8")
+    assert not re.search(r"^from \..*#", script, re.MULTILINE)  # taken for a file to copy
+    direct = imported(dataset.name)
+    assert set().union(*map(imported, direct)) <= direct
+
+
 # A broken one -------------------------------------------------------------------------------
 
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
