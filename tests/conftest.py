@@ -83,10 +83,10 @@ def pin(server):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system with 200 kB of room."""
+    """A file system with 900 kB of room."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=900k", "tmpfs", str(disk)]
     try:
         allowed = subprocess.run(mount, capture_output=True, timeout=20).returncode == 0
     except FileNotFoundError:

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import operator
 import re
 import shutil
 from collections import Counter
@@ -87,15 +86,9 @@ def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folde
             _ = odd.facets
 
 
-CHANGES = {
-    "a field": lambda row: row.update(dialogue_id=7),
-    "a field within": lambda row: row["participant_info"]["mturk_agent_1"].pop("outcomes"),
-    "a list": lambda row: row["chat_logs"].clear(),
-    "an entry of a list": lambda row: operator.setitem(row["chat_logs"][0], "text", "x"),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("change", [
+    lambda row: row.update(dialogue_id=7), lambda row: row["chat_logs"][0].update(text="x"),
+], ids=["a field", "an entry of a list"])  # fmt: skip
 def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, change):
     built = folder("casino")
     due = list(built.each_row("dialogues", "train"))
