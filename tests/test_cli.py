@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 import typer
-from file_server import Page, Server, pinned
+from file_server import Page, pinned
 from processes import python
 
 from parley import cli
@@ -347,32 +347,31 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     assert (done.returncode, done.stderr) == (2, "the job count of own needs no files\n")
 
 
-def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, tmp_path, monkeypatch):
+def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, server, tmp_path, monkeypatch):
     jobs = get("cosrec").load_module("jobs").JOBS
     command = ["fetch", "cosrec", "--job", "catalogue"]
     home = {"PARLEY_CACHE": tmp_path / "cache"}
-    with Server() as server:
-        sources = {}
-        for category in ("Small", "Large"):
-            sources[category] = {}
-            for file in (f"raw/meta/meta_{category}.jsonl", f"raw/review/{category}.jsonl"):
-                page = server.pages[f"/{file}"] = Page(file.ljust(25).encode() * 1000)
-                sources[category][file] = pinned(server.url(f"/{file}"), page.body)
-        monkeypatch.setitem(jobs, "catalogue", replace(jobs["catalogue"], sources=sources))
-        with monkeypatch.context() as patch:
-            patch.setattr(Dataset, "pins", {})
-            assert run("fetch", "cosrec", **home).returncode == 0  # no file of a job
-            patch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=60_000))
-            done = run(*command, **home)
-        assert done.returncode == 1
-        assert re.search(r"100\.0 kB.* 60\.0 kB", done.stderr)
-        assert server.requests == []
-        assert not (tmp_path / "cache/cosrec-catalogue").exists()
-        done = run(*command, "--part", "Small", **home)
-        assert done.returncode == 0, done.stderr
-        assert re.search(r"\b2 .*50\.0 kB.*50\.0 kB", done.stderr)
-        assert f"--input {tmp_path}/cache/cosrec-catalogue\n" in done.stdout
-        assert not [path for path, _ in server.requests if "Large" in path]
-        done = run(*command, "--part", "Small", "--part", "Large", **home)
-        assert re.search(r"\b4 .*100\.0 kB.*50\.0 kB", done.stderr)
+    sources = {}
+    for category in ("Small", "Large"):
+        sources[category] = {}
+        for file in (f"raw/meta/meta_{category}.jsonl", f"raw/review/{category}.jsonl"):
+            page = server.pages[f"/{file}"] = Page(file.ljust(25).encode() * 1000)
+            sources[category][file] = pinned(server.url(f"/{file}"), page.body)
+    monkeypatch.setitem(jobs, "catalogue", replace(jobs["catalogue"], sources=sources))
+    with monkeypatch.context() as patch:
+        patch.setattr(Dataset, "pins", {})
+        assert run("fetch", "cosrec", **home).returncode == 0  # no file of a job
+        patch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=60_000))
+        done = run(*command, **home)
+    assert done.returncode == 1
+    assert re.search(r"100\.0 kB.* 60\.0 kB", done.stderr)
+    assert server.requests == []
+    assert not (tmp_path / "cache/cosrec-catalogue").exists()
+    done = run(*command, "--part", "Small", **home)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\b2 .*50\.0 kB.*50\.0 kB", done.stderr)
+    assert f"--input {tmp_path}/cache/cosrec-catalogue\n" in done.stdout
+    assert not [path for path, _ in server.requests if "Large" in path]
+    done = run(*command, "--part", "Small", "--part", "Large", **home)
+    assert re.search(r"\b4 .*100\.0 kB.*50\.0 kB", done.stderr)
     assert len(list((tmp_path / "cache").rglob("*.jsonl"))) == 4

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 from datasets.exceptions import DatasetGenerationError
-from file_server import Page, Server, blob, pinned
+from file_server import Page, blob, pinned
 
 from parley.base.errors import SourceError
 from parley.rows.built_folder import open_folder
@@ -13,26 +13,25 @@ from parley.source.hashes import git_tree
 
 
 @pytest.fixture
-def upstream(dataset, monkeypatch, tmp_path):
+def upstream(dataset, server, monkeypatch, tmp_path):
     """Serve the sample, and let the dataset's sources name and pin it, archives included."""
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "fetched"))  # no other test finds it
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", False)  # for loopback
-    with Server() as server:
-        body = io.BytesIO()
-        with zipfile.ZipFile(body, "w") as archive:
-            archive.writestr(f"other-{'0' * 40}/README.md", "of another commit")
-            for path, source in dataset.sources.items():
-                url = server.url("/archive.zip" if "git_tree" in source.pin else f"/{path}")
-                pin = hash_of(dataset.sample / path, source.pin) | {"url": url}
-                for name, value in {"pin": pin, "url": url}.items():
-                    monkeypatch.setitem(vars(source), name, value)
-                if "git_tree" not in pin:
-                    server.pages[f"/{path}"] = Page((dataset.sample / path).read_bytes())
-                    continue
-                for file in sorted((dataset.sample / path).iterdir(), reverse=True):
-                    archive.write(file, f"{pin['member']}/{file.name}")
-        server.pages["/archive.zip"] = Page(body.getvalue(), ranges=False)
-        yield server
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w") as archive:
+        archive.writestr(f"other-{'0' * 40}/README.md", "of another commit")
+        for path, source in dataset.sources.items():
+            url = server.url("/archive.zip" if "git_tree" in source.pin else f"/{path}")
+            pin = hash_of(dataset.sample / path, source.pin) | {"url": url}
+            for name, value in {"pin": pin, "url": url}.items():
+                monkeypatch.setitem(vars(source), name, value)
+            if "git_tree" not in pin:
+                server.pages[f"/{path}"] = Page((dataset.sample / path).read_bytes())
+                continue
+            for file in sorted((dataset.sample / path).iterdir(), reverse=True):
+                archive.write(file, f"{pin['member']}/{file.name}")
+    server.pages["/archive.zip"] = Page(body.getvalue(), ranges=False)
+    return server
 
 
 def hash_of(path, pin):

@@ -19,11 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from build_changes import of_rows, reseal, restate, retable
-from file_server import Page, Server, pinned
+from file_server import Page, pinned
 from mutations import inner, nodes
 from processes import python
 
-from parley.authoring.new import write_skeleton
 from parley.base.console import plain, to_json
 from parley.base.strict_json import loads
 from parley.declaration.measured import FILE as MEASURED
@@ -140,30 +139,28 @@ note("listening")
 """
 
 
-def test_a_command_starts_no_program(hub, sample_build, tmp_path, monkeypatch):
+def test_a_command_starts_no_program(hub, server, tea, sample_build, tmp_path, monkeypatch):
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
     hub.tokens["hf_writes"] = "write"
-    folder = write_skeleton("tea", tmp_path / "datasets")
-    data = (folder / "sample/dialogues.jsonl").read_bytes()
+    data = (tea.sample / "dialogues.jsonl").read_bytes()
     data = data.replace(b"kettle", b"teapot").replace(b"you", b"you two")  # not the sample's
     build = ("--build", tmp_path / "build")
-    with Server() as server:
-        server.pages["/dialogues.jsonl"] = Page(data)
-        script, pin = folder / "tea.py", pinned(server.url("/dialogues.jsonl"), data)
-        text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin.update({pin!r})\n"
-        script.write_text(text, encoding="utf-8")
-        commands = [
-            ("new", "talks", tmp_path / "datasets"), ("check", "tea"), ("fetch", "tea"),
-            ("build", "tea", *build, "--measure"), ("verify", "tea", *build),
-            ("verify", "casino", "duo", "--build", sample_build), ("show", "tea", *build),
-            ("site", "tea", *build, "--output", tmp_path / "site"),
-            ("score", "casino", "strategies", "--baseline", "lr-tfidf", "--build", sample_build),
-            ("publish", "tea", *build, "--repo", "org/tea")
-        ]  # fmt: skip
-        environ = hub.environ(tmp_path, "hf_writes") | {"PARLEY_CACHE": str(tmp_path / "cache")}
-        environ |= {"PARLEY_DATASETS": str(tmp_path / "datasets")}
-        log = tmp_path / "audit.log"
-        found = apart(commands, prepare=AUDIT.format(log=str(log)), **environ)
+    server.pages["/dialogues.jsonl"] = Page(data)
+    script, pin = tea.folder / "tea.py", pinned(server.url("/dialogues.jsonl"), data)
+    text = f"{script.read_text(encoding='utf-8')}\n\nDATA.pin.update({pin!r})\n"
+    script.write_text(text, encoding="utf-8")
+    commands = [
+        ("new", "talks", tmp_path / "more"), ("check", "tea"), ("fetch", "tea"),
+        ("build", "tea", *build, "--measure"), ("verify", "tea", *build),
+        ("verify", "casino", "duo", "--build", sample_build), ("show", "tea", *build),
+        ("site", "tea", *build, "--output", tmp_path / "site"),
+        ("score", "casino", "strategies", "--baseline", "lr-tfidf", "--build", sample_build),
+        ("publish", "tea", *build, "--repo", "org/tea")
+    ]  # fmt: skip
+    environ = hub.environ(tmp_path, "hf_writes") | {"PARLEY_CACHE": str(tmp_path / "cache")}
+    environ |= {"PARLEY_DATASETS": str(tmp_path / "more")}
+    log = tmp_path / "audit.log"
+    found = apart(commands, prepare=AUDIT.format(log=str(log)), **environ)
     assert [(each, output) for each, (status, output) in enumerate(found) if status] == []
     assert log.read_text() == '["listening"]\n'
 
