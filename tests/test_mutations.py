@@ -1,7 +1,6 @@
 """One suite over every dataset: what is broken in its sample is noticed, and by whom."""
 
 import json
-import pickle
 import re
 import shutil
 from importlib import import_module
@@ -9,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from mutations import InMemory, changed, found_by, general, inner, nodes, ways
+from build_changes import in_memory
+from mutations import changed, found_by, general, inner, nodes, ways
 
 from parley.base.errors import RecordError
 from parley.declaration.registry import discover
@@ -27,27 +27,6 @@ DECLARED = {name: import_module(f"mutations.{name}") for name in DATASETS}
 @pytest.fixture
 def declared(dataset):
     return DECLARED[dataset.name]
-
-
-@pytest.fixture(scope="session")
-def sample_rows(sample_build):
-    """The rows of the built samples by dataset, as one pickle each, which is quick to copy."""
-    rows = {}
-    for name, dataset in DATASETS.items():
-        built = open_folder(sample_build / name, dataset)
-        rows[name] = pickle.dumps({f"{c}/{s}": built.rows(c, s) for c, s in built.declared})
-    return rows
-
-
-@pytest.fixture
-def built(sample_build, sample_rows):
-    """Return the sample of a dataset with rows of its own in memory."""
-
-    def make(dataset):
-        folder = open_folder(sample_build / dataset.name, dataset)
-        return InMemory(folder, pickle.loads(sample_rows[dataset.name]))
-
-    return make
 
 
 def own_checks(dataset):
@@ -69,9 +48,9 @@ def test_the_rows_of_the_sample_stay(dataset, declared, sample_build):
     assert " ".join(chain(*found)) == declared.SAMPLE
 
 
-def test_every_change_is_noticed_by_the_check_that_guards_its_place(dataset, built, declared):
+def test_every_change_is_noticed_by_the_check_that_guards_it(dataset, declared, sample_build):
     """Else it contradicts some other row, or upstream's shape."""
-    folder, unguarded, missed, seen = built(dataset), {}, [], set()
+    folder, unguarded, missed, seen = in_memory(sample_build / dataset.name), {}, [], set()
     guards = declared.GUARDS
     assert own_checks(dataset).keys() <= guards.keys()
     for way, value in list(nodes(folder.held)):
@@ -96,7 +75,7 @@ def test_every_change_is_noticed_by_the_check_that_guards_its_place(dataset, bui
     assert {place: " ".join(names) for place, names in unguarded.items()} == declared.UNGUARDED
     for check, changes in declared.ROWS.items():
         for place, change in changes.items():
-            folder = built(dataset)
+            folder = in_memory(sample_build / dataset.name)
             changed(folder.held, place, change)
             assert problems_of(folder, check), place
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from build_changes import read, reseal, restate
-from mutations import nodes
+from mutations import inner, nodes
 
 from parley.base.strict_json import loads
 from parley.base.values import same
@@ -40,11 +40,8 @@ def odd_values(draw, table):
     (_, *path), _ = draw.choice([each for each in nodes(rows) if len(each[0]) > 1])
     odd = draw.choice(ODD)
     for row in rows if draw.random() < 0.5 else [draw.choice(rows)]:
-        inside = row
         with contextlib.suppress(LookupError, TypeError):  # not every row has it
-            for step in path[:-1]:
-                inside = inside[step]
-            inside[path[-1]] = odd
+            inner(row, path)[path[-1]] = odd
     schema = table.schema
     try:
         return pa.Table.from_pylist(rows, schema)

@@ -37,10 +37,8 @@ def steps(place):
 def changed(value, place, change):
     """Return the value, changed at a place."""
     holder = [value]
-    *way, last = [0, *steps(place)]
-    inside = holder
-    for step in way:
-        inside = inside[step]
+    way = (0, *steps(place))
+    inside, last = inner(holder, way), way[-1]
     before = repr(value)
     if change is DROP:
         del inside[last]
