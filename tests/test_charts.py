@@ -61,17 +61,16 @@ def charts_of(number):
     yield Heatmap("", "", "x", "y", "", {(1, 2): 3, (2, 2): number})
 
 
-def test_a_chart_that_fails_is_named(sample_build):
+def test_a_chart_that_fails_is_named(sample_build, monkeypatch):
     built = open_folder(sample_build / "casino")
     odd = [lambda data: data.rows("dialogues", "train")[0]["x"], lambda data: "no chart"]
     odd.append(lambda data: Heatmap("", "", "x", "y", "", {1: 1}))
     for number in (10**400, -(10**5000), math.nan, math.inf, "1", None):
         odd += [lambda data, chart=chart: chart for chart in charts_of(number)]
     for broken in odd:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(built.dataset), "charts", {"spoilt": broken})
-            with pytest.raises(ScriptError, match="spoilt"):
-                list(build_charts.dataset_charts(built.dataset.name, built.dataset.charts, built))
+        monkeypatch.setattr(type(built.dataset), "charts", {"spoilt": broken})
+        with pytest.raises(ScriptError, match="spoilt"):
+            list(build_charts.dataset_charts(built.dataset.name, built.dataset.charts, built))
 
 
 def test_the_counts_are_those_of_the_parquet(sample_build):

@@ -136,18 +136,14 @@ def record(text, **files):
     return {"dialogue_id": "c", "conversations": text, **files}
 
 
-def an_intent(**changes):
-    intent = {"id": "c_0_0", "type": "search", "query_variants": ["a"]} | changes
-    return [{"utterance": 0, "intents": [intent]}]
-
-
 @pytest.mark.parametrize(
     ("variants", "text"),
     [(["one", "three", "four"], "three"), (["abc", "xyz", "b"], "abc"), ([], None)],
 )
 def test_the_text_of_a_query_is_the_longest_formulation(variants, text):
-    judged = record("U: Hi", intents=an_intent(query_variants=variants), qrels=["c_0_0\t0\td\t1"])
-    (row,) = configs["queries"].rows([judged])
+    intents = [{"id": "c_0_0", "type": "search", "query_variants": variants}]
+    files = {"intents": [{"utterance": 0, "intents": intents}], "qrels": ["c_0_0\t0\td\t1"]}
+    (row,) = configs["queries"].rows([record("U: Hi", **files)])
     assert (row["text"], row["variants"]) == (text, variants)
 
 

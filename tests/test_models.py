@@ -459,11 +459,10 @@ def test_the_build_is_the_one_here_or_that_of_load(sample_build, monkeypatch, tm
 @pytest.mark.parametrize("name", GAMES)
 def test_two_models_play(name, asked, scored, of):
     first, second = of(name).asking.roles
-    offer = {"casino": "[Offer: Food=1 Water=1 Firewood=3]"}.get(name.split()[0], "[Offer: 100]")
 
     def reply(messages, schema):
         said = [each["content"] for each in messages if each["role"] == "user"]
-        return offer if "Begin" in said[0] else "Fine.\n[Accept]"
+        return OFFERS[name] if "Begin" in said[0] else "Fine.\n[Accept]"
 
     log = asked(name, reply, limit=2)
     assert scored(name, log)["counts"]["deals"] == 2
