@@ -62,6 +62,13 @@ def rewrite(folder, place, change):
     retable(parquet(folder, config, split), damage)
 
 
+def edit(path, old, new):
+    """Change a text wherever a file has it, and it must have it."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text, f"{old!r} is not there"
+    path.write_text(text.replace(old, new) if old else text, encoding="utf-8")
+
+
 def restate(folder, place, change):
     """Change what a folder's provenance says."""
     path = folder / "provenance.json"

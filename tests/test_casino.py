@@ -24,7 +24,6 @@ def sample():
 
 def transcript(record):
     dialogues = casino.configs["dialogues"]
-    assert casino.transcript is not None
     return casino.transcript.transcript(dict(dialogues.to_row(record)))
 
 

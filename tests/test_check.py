@@ -5,6 +5,7 @@ import re
 import shutil
 
 import pytest
+from build_changes import edit
 
 from parley.authoring import card_rules, folder_rules
 from parley.authoring.new import write_skeleton
@@ -198,12 +199,6 @@ BREAKS = {
     ]
 }  # fmt: skip
 ALL_BREAKS = [(rule, *change) for rule, changes in BREAKS.items() for change in changes]
-
-
-def edit(path, old, new):
-    text = path.read_text()
-    assert old in text, f"{old!r} is not there"
-    path.write_text(text.replace(old, new) if old else text)
 
 
 def broken(tmp_path, file, old, new):

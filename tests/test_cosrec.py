@@ -167,7 +167,6 @@ def test_a_chat_alternates_and_knows_its_turns(text, messages, turns):
 
 
 def test_intents_stand_beside_the_users_turns(copy):
-    assert cosrec.transcript is not None
     lay_out = cosrec.transcript.transcript
     crowd = lay_out(by_id(rows(copy, "crowd"))["CoSRec-Crowd_9002"])
     assert [turn.speaker for turn in crowd.turns[:4]] == ["user", "system", "system", "user"]
@@ -188,7 +187,6 @@ def test_intents_stand_beside_the_users_turns(copy):
 
 
 def test_a_query_is_laid_out_with_the_judged_documents(copy):
-    assert cosrec.transcript is not None
     found = {row["query_id"]: row for row in rows(copy, "queries", "curated")}
     search = cosrec.transcript.transcript(found["CoSRec-Curated_9001_1_0"])
     assert [turn.notes for turn in search.turns] == [(), (), (Note("canonical"),)]

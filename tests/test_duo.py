@@ -38,7 +38,6 @@ def test_licence_of_each_config(config, tmp_path):
 
 
 def test_transcript():
-    assert dataset.transcript is not None
     found = dataset.transcript.transcript(dialogues.to_row(sample("ed/en/0901.json")))
     assert ("prompt", "aligned") in found.before
     assert "topic" not in dict(found.before)

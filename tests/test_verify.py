@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from build_changes import in_memory, parquet, reseal, restate, retable, rewrite
+from build_changes import edit, in_memory, parquet, reseal, restate, retable, rewrite
 from mutations import DROP, changed, found_by, swap
 
 from parley.base.errors import MissingSplitError, OutputError, UsageError
@@ -114,12 +114,7 @@ turn_labels = on_table("speakers", turned_labels)
 
 
 def on_card(old, new):
-    def damage(folder):
-        text = (folder / "README.md").read_text(encoding="utf-8")
-        assert old in text
-        (folder / "README.md").write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    return damage
+    return lambda folder: edit(folder / "README.md", old, new)
 
 
 def asked(damage):
@@ -212,8 +207,8 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
     "card": {
         "another count": on_card("num_examples: ", "num_examples: 1"),
         "a size of another type": on_card("num_bytes: ", "num_bytes: [1] # "),
-        "a key twice": on_card("license: cc-by-4.0", "license: mit\nlicense: cc-by-4.0"),
-        "a comment": on_card("license: ", "# more\nlicense: "),
+        "a key twice": on_card("\nlicense: cc-by", "\nlicense: mit\nlicense: cc-by"),
+        "a comment": on_card("\nlicense: ", "\n# more\nlicense: "),
         "other words": on_card("## Known limits", "## No limits"),
         "words in a part": on_card(marks("load")[1], f"Public domain.\n{marks('load')[1]}"),
         "no config": lambda folder: shutil.rmtree(folder / "official_split"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import readme_renderer.markdown
 import yaml
+from processes import python
 
 from parley import __version__
 from parley.declaration.registry import discover
@@ -23,9 +24,8 @@ HOME = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-    command += ["--no-build-isolation", "--wheel-dir", folder, HOME]
-    subprocess.run(command, check=True, capture_output=True)
+    command = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    python(*command, "--wheel-dir", folder, HOME)
     (path,) = folder.glob("*.whl")
     return path
 
