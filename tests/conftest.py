@@ -14,7 +14,7 @@ from file_server import BODY, Page, Server, pinned
 from hypothesis import settings
 from local_hub import Hub
 
-from parley.declaration.registry import Dataset, discover
+from parley.declaration.registry import Dataset, discover, get
 
 # A test may change a script twice in a second, which Python does not notice if it kept the first
 sys.dont_write_bytecode = True
@@ -53,6 +53,11 @@ def _own_caches(tmp_path_factory):
 @pytest.fixture(params=discover(), ids=str)
 def dataset(request):
     return discover()[request.param]
+
+
+@pytest.fixture(scope="session")
+def inspect_runs():
+    return pytest.importorskip("inspect_runs", reason="needs the extra models")
 
 
 @pytest.fixture
@@ -154,6 +159,20 @@ def real_build(source, tmp_path_factory):
     from parley.rows.sources import at_hand
 
     return shared(tmp_path_factory, "real", (at_hand(each, source) for each in discover().values()))
+
+
+@pytest.fixture(scope="session")
+def shards(tmp_path_factory):
+    """The sample of casino, each split in files of at most 2 kB or one row."""
+    from parley.builds.build import build
+    from parley.rows.sources import open_source
+
+    folder = tmp_path_factory.mktemp("shards")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in (("BATCH", 1), ("GROUP", 0), ("SHARD", 2_000)):
+            patch.setattr(f"parley.rows.parquet.{name}", size)
+        build(open_source(get("casino"), None, sample=True), folder)
+    return folder
 
 
 class Done(NamedTuple):

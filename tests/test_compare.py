@@ -209,9 +209,8 @@ CAMP = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
 
 
 @pytest.fixture(scope="module")
-def logs(sample_build, tmp_path_factory):
+def logs(inspect_runs, sample_build, tmp_path_factory):
     """Name of a model -> its log; `half` answers some questions, `twice` in one of two epochs."""
-    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     turns = itertools.count()
     outcomes, folder = "casino outcomes", tmp_path_factory.mktemp("logs")
     asked = {  # task, answer, settings

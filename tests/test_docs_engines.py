@@ -14,9 +14,6 @@ import pyarrow.dataset
 import pytest
 
 import parley
-from parley.builds.build import build
-from parley.declaration.registry import get
-from parley.rows.sources import open_source
 
 # None of these is about what is read: PySpark and Dask do not suit pandas 3 in all they do, and
 # PySpark 4.0 leaves it to Python to close the sockets that rows come through.
@@ -109,18 +106,6 @@ READ = {
 def read(request):
     """Each engine's function from files to rows."""
     return READ.get(request.param) or partial(read_spark, request.getfixturevalue("spark"))
-
-
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory):
-    """The sample of casino, each split in several files of different sizes."""
-    folder = tmp_path_factory.mktemp("shards")
-    with pytest.MonkeyPatch.context() as patch:
-        for name, size in (("BATCH", 1), ("GROUP", 0), ("SHARD", 2_000)):
-            patch.setattr(f"parley.rows.parquet.{name}", size)
-        build(open_source(get("casino"), None, sample=True), folder)
-    assert len(list((folder / "casino" / "dialogues").glob("*.parquet"))) == 3
-    return folder
 
 
 @pytest.mark.parametrize("builds", ["sample_build", "shards"])

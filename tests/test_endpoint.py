@@ -41,8 +41,7 @@ COUNTS = {}  # task -> asked, unreadable
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_small_model_is_asked_by_default(name, url, builds, tmp_path):
-    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
+def test_a_small_model_is_asked_by_default(name, url, inspect_runs, builds, tmp_path):
     dataset, task_name, task = ASKED[name]
     is_game = isinstance(task.asking, Playing)
     model = inspect_runs.get_model("openai-api/local/smollm2", base_url=url, api_key="none")

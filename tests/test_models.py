@@ -47,9 +47,8 @@ def of(sample_build):
 
 
 @pytest.fixture
-def asked(sample_build, tmp_path):
+def asked(inspect_runs, sample_build, tmp_path):
     """Return a function that asks a task of the samples, and returns the path of its log."""
-    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
 
     def asked(task, reply, **given):
         build = os.path.relpath(sample_build)  # a log is retried in the same folder
@@ -302,9 +301,8 @@ CHANGES = {  # part of a log -> another value
 
 
 @pytest.fixture(scope="module")
-def outcomes_log(sample_build, tmp_path_factory):
+def outcomes_log(inspect_runs, sample_build, tmp_path_factory):
     """A log of casino's outcomes."""
-    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     folder = tmp_path_factory.mktemp("logs")
     camp = json.dumps({"satisfaction": "Slightly satisfied", "likeness": "Slightly like"})
     return Path(inspect_runs.ask("casino outcomes", lambda *_: camp, sample_build, folder))
@@ -579,8 +577,9 @@ def at_times(messages, schema):
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_with_its_answers(sample_build, asked, scored, monkeypatch, tmp_path):
-    inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
+def test_a_killed_run_goes_on_with_its_answers(
+    inspect_runs, sample_build, asked, scored, monkeypatch, tmp_path
+):
     from inspect_ai import eval_retry
     from inspect_ai.log import recover_eval_log
 
