@@ -28,7 +28,7 @@ KEYS = ("dialogue_id", "turn")
 HERE = Path(__file__).parent / "labels"  # as the tools of docs/labels.md write them
 X, Y = ("small-talk", "elicit-pref"), ("uv-part",)
 ANSWERS = {("anna", "2001", "0"): X, ("anna", "2001", "2"): Y, ("ben", "2001", "2"): X}
-OF_ONE = {"anna.jsonl", "ben.jsonl"}  # of doccano, a file for each person
+OF_ONE = ["anna.jsonl", "ben.jsonl"]  # of doccano, a file for each person
 
 
 def write_file(path, rows, separator=",", encoding="utf-8"):
@@ -57,7 +57,7 @@ def casino(sample_build):
     return parley.open(sample_build / "casino")
 
 
-ALONE = ({path.name} for path in HERE.iterdir() if path.name not in OF_ONE)
+ALONE = [[path.name] for path in sorted(HERE.iterdir()) if path.name not in OF_ONE]
 
 
 @pytest.mark.parametrize("names", [OF_ONE, *ALONE], ids=str)
