@@ -30,9 +30,10 @@ const asNumber = (text) => (text.trim() && Number.isFinite(Number(text)) ? Numbe
 /** A filter by one property of the dialogues or of their sides. */
 class Filter {
   /** @param changed is called with the new choice, or null */
-  constructor({ name, phrase, values, ends, sides, lists }, places, changed) {
+  constructor({ name, phrase, values, lengths, sides, lists }, places, changed) {
     Object.assign(this, { name, phrase, lists, changed });
-    this.ends = Uint32Array.from(ends);
+    this.ends = Uint32Array.from(lengths);
+    for (let n = 1; n < this.ends.length; n++) this.ends[n] += this.ends[n - 1];
     this.values = Float64Array.from(values);
     this.sides = sides && Int8Array.from(sides); // of each value; -1 is nobody
     this.together = true; // whether the filters of sides hold for the same one
