@@ -224,6 +224,24 @@ def test_agreement_is_that_of_the_packages(people, units, values):
             np.testing.assert_allclose(kappa.value, due, atol=1e-12)
 
 
+def due_alpha(lines, column, unit):
+    """Alpha by krippendorff of lines with an annotator; of sets with nltk's distance."""
+    krippendorff = pytest.importorskip("krippendorff")
+    values = [tuple(v) if isinstance(v := line[column], list) else v for line in lines]
+    domain = sorted({*values})
+    units = {key: place for place, key in enumerate(dict.fromkeys(map(unit, lines)))}
+    names = dict.fromkeys(line["annotator"] for line in lines)
+    people = {by: place for place, by in enumerate(names)}
+    data = np.full((len(people), len(units)), np.nan)
+    for line, value in zip(lines, values, strict=True):
+        data[people[line["annotator"]], units[unit(line)]] = domain.index(value)
+    level = "ordinal"
+    if isinstance(domain[0], tuple):
+        level = functools.partial(looked_up, masi_distances([*map(frozenset, domain)]))
+    codes = range(len(domain))
+    return krippendorff.alpha(data, value_domain=codes, level_of_measurement=level)
+
+
 def looked_up(distances, v1, v2, i1, i2, **_):
     return distances[i1, i2]
 
@@ -335,7 +353,9 @@ def test_three_raters_of_duo_agree_as_its_card_says(real, tmp_path):
         found = parley.labels(built, "ratings", file).as_dict()["columns"]["score"]
         due = counted[f"agreement.{aspect}.{language}.{setting}"]
         assert found["alpha_of"] == "ordinal"
-        assert f"{found['annotators']['alpha']['value']:.2f}" == due
+        alpha = found["annotators"]["alpha"]["value"]
+        assert f"{alpha:.2f}" == due
+        assert alpha == pytest.approx(due_alpha(rows, "score", lambda row: row["dialogue_id"]))
 
 
 def test_people_of_cosrec_without_an_intent_count(real, tmp_path):
@@ -355,6 +375,8 @@ def test_people_of_cosrec_without_an_intent_count(real, tmp_path):
     alone = sum(person["without_partner"] for person in found["annotators"].values())
     alike = round(of_two["percent"]["value"] * of_two["rows"] / 100)
     assert (alike + alone, of_two["rows"] + alone) == (651, 2052)
+    due = due_alpha(lines, "type", lambda line: tuple(line[key] for key in KEYS))
+    assert of_two["alpha"]["value"] == pytest.approx(due)
 
 
 # Taken along -------------------------------------------------------------------------------------
