@@ -268,7 +268,7 @@ def labels(
         folder: A build, or its path.
         config: The config whose rows are labelled.
         files: Files of labels, of one person each, or with a column of annotators.
-        annotator: This column.
+        annotator: The name of the column of annotators.
 
     Returns:
         A comparison whose `as_dict()` has counts, Krippendorff's alpha, Cohen's kappa and percent
@@ -283,7 +283,9 @@ def labels(
     return compare(_opened(folder), config, files, annotator)
 
 
-def connect(*folders: "BuiltFolder | str | Path", labels: Collection[str | Path] = ()) -> Any:
+def connect(
+    *folders: "BuiltFolder | str | Path", labels: str | Path | Collection[str | Path] = ()
+) -> Any:
     """Return a connection of DuckDB in which each config of these builds is a table.
 
     `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
@@ -305,7 +307,7 @@ def connect(*folders: "BuiltFolder | str | Path", labels: Collection[str | Path]
             labels equals the dataset's own set as a list.
 
     Raises:
-        UsageError: two builds are of one dataset, or a file of labels is none.
+        UsageError: two builds are of one dataset, or a file cannot be read as labels.
         RecordError: rows of a file of labels are wrong; names all of them.
         OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
         ModuleNotFoundError: DuckDB is not installed: `pip install "parley-datasets[sql]"`.
@@ -321,7 +323,8 @@ def connect(*folders: "BuiltFolder | str | Path", labels: Collection[str | Path]
     if labels:
         from parley.read.labels.tables import add_tables
 
-        add_tables(connection, builds, [*labels])
+        files = [labels] if isinstance(labels, str | Path) else [*labels]
+        add_tables(connection, builds, files)
     return connection
 
 

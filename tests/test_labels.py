@@ -131,14 +131,16 @@ DAMAGED = {
     "object": "jsonl:[2001] jsonl:5",
     "index=False": "csv:,ID,x;0,2001,a",
     "'x'": "csv:ID,x,x;2001,a,b",
+    "row 3.*x": "csv:ID,turn,labels;2001,0,;;2001,1,x",
+    "row 1.*labels": f"csv:ID,turn,labels;2001,0,{'[' * 99_999}",
     "expected 2 cells, found 3": "csv:ID,x;2001,a,b",
     "dialogue_id(, turn)?(, text)?$": "csv:ID;2001 csv:ID,turn;2001,0 csv:ID,turn,text;2001,0,a",
     r"(a\x1b\[2J|\u202ea)$": "csv:ID,a\x1b[2J;2001,a csv:ID,\u202ea;2001,a",
     r"\.parquet": "xlsx:a",
     "mine.": """jsonl:nonsense jsonl:{"ID":2001,"x":1 jsonl:{"ID":2001,"ID":2002} parquet:a
         csv.gz:a json:[{"ID":2001] jsonl:{"ID":2001,"x":NaN} csv:ID,x;2001,"a""",
-    "span": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
-    '[{"from_name":"s","type":"span","value":{"start":1}}]}]}]',
+    "found labels": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
+    '[{"from_name":"s","type":"labels","value":{"start":0,"text":"Hi"}}]}]}]',
     "several": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
     '[{"from_name":"s","value":{"text":["a"]}},{"from_name":"s","value":{"text":["b"]}}]}]}]',
     "one label": 'jsonl:{"ID":2001,"answer":"accept","label":"x","_input_hash":1,"_task_hash":2}',
@@ -172,11 +174,19 @@ def turns_of(built):
     return [(row["dialogue_id"], row["turn"]) for row in built.rows("strategies")]
 
 
+def test_a_name_that_differences_need_is_none_of_an_annotator(casino, tmp_path):
+    for name in ("annotator", "turn", "gold"):
+        file = write_file(tmp_path / f"{name}.csv", [{"dialogue_id": 2001, "turn": 0, "x": 1}])
+        with pytest.raises(UsageError, match=f"called {name}"):
+            read_labels(casino, [file])
+
+
 def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
     rows = [{"dialogue_id": 2001, "annotator": "anna", "code": "x"}]
     files = [write_file(tmp_path / name, rows) for name in ("a.csv", "b.jsonl")]
     with pytest.raises(RecordError, match="repeated"):
         read_labels(casino, files)
+    assert len(read_labels(casino, [files[0], tmp_path / ".." / tmp_path.name / "a.csv"])) == 1
 
 
 # Agreement ---------------------------------------------------------------------------------------
@@ -392,6 +402,17 @@ def two(casino, tmp_path):
         row["labels"] = ["uv-part"]
     one[1]["labels"] = other[1]["labels"] = ["vouch-fair"]  # not gold
     return [write_file(tmp_path / f"{n}.jsonl", r) for n, r in (("ann 1", one), ("ann2", other))]
+
+
+def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
+    """Not of the dataset's own columns that a file has, too."""
+    rows = casino.named("strategies")
+    kept = [{key: row[key] for key in (*KEYS, "speaker", "fold")} for row in rows]
+    lines = [row | {"labels": "", "x": "y" * (n < 3)} for n, row in enumerate(kept)]
+    found = parley.labels(casino, "strategies", write_file(tmp_path / "a.csv", lines)).as_dict()
+    numbers = found["annotators"]["a"]
+    assert (numbers["rows"], numbers["without_answer"]) == (len(rows), len(rows) - 3)
+    assert numbers["without_partner"] == 3
 
 
 def test_differences_are_written_and_read_back(casino, two, run, tmp_path):

@@ -33,7 +33,7 @@ _WHERE = (
     "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
 )
 _LABELS = "A file of labels as a table by its name, typed and checked; repeatable."
-_WITH = "Show a file's rows beside the dialogues, turns or sides whose keys they have; repeatable."
+_WITH = "Show labels or predictions beside the dialogues, turns or sides of a file; repeatable."
 _MOST = 1000  # rows of a table that no terminal cuts
 
 _Catalogue = Annotated[
@@ -87,12 +87,17 @@ def sql_command(
         _print_table(columns, rows, most)
 
 
-def _connected(query: str, place: Path, files: list[Path] | None) -> Any:
-    """Return a connection for a query to the builds that it may name, and to files of labels."""
+def _connected(
+    query: str, place: Path, files: list[Path] | None, of: list[BuiltFolder] | None = None
+) -> Any:
+    """Return a connection for a query to the builds that it may name, and to files of labels.
+
+    The files are of one build, `of`, or that of the query.
+    """
     builds = sql.named_in(query, sql.builds_in(place))
     connection = sql.connect(builds, read_only=True)
     if files:
-        add_tables(connection, builds, files)
+        add_tables(connection, of or builds, files)
     return connection
 
 
@@ -181,7 +186,7 @@ def _selection(
         print_message("\n".join(beside.notes))
     selection = Selection(files=beside)
     if query is not None:
-        with _connected(query, place, beside.paths if beside else None) as connection:
+        with _connected(query, place, beside.paths if beside else None, folders) as connection:
             dialogues = sql.ids(connection, query, built)
         require_dialogues(built, dialogues)
         print_message(f"{len(dialogues):,} dialogues")

@@ -20,7 +20,7 @@ from parley.tasks.predictions import require_free
 _CONFIG = "The config whose rows are labelled, such as strategies."
 _FILES = "Files of labels, of one person each, or with a column of annotators."
 _ANNOTATOR = "The column with the names of the annotators."
-_TO = "Write the rows in which the annotators differ, or one from the dataset: .csv."
+_TO = "Write a .csv of the rows in which the annotators differ, or one from the dataset."
 _CONFIGS = completing(lambda dataset: dataset.configs)
 
 

@@ -34,7 +34,7 @@ def filters(
         pairs = [pairs_of(values, sides) for values, sides in zip(facet, numbered, strict=True)]
         if name == "split":
             pairs = _without_twins(pairs)
-        if not (column := _column(pairs, order.get(name, ()))):
+        if not (column := _column(pairs, order.get(name, ()), name == DIFFERS)):
             continue
         shared = any(isinstance(values, dict) for values in facet)
         default = f"has {name} {{}}" if shared else f"{name} is {{}}"
@@ -80,10 +80,10 @@ def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
     return [[pair for pair in values if pair[1] in kept.values()] for values in pairs]
 
 
-def _column(pairs: list[Pairs], order: Sequence[Value]) -> dict[str, Any] | None:
-    """Return values with a scale or labels; None if they make no filter."""
+def _column(pairs: list[Pairs], order: Sequence[Value], is_kept: bool) -> dict[str, Any] | None:
+    """Return values with a scale or labels; None if they make no filter, unless one is kept."""
     counts = Counter(value for values in pairs for value in {value for _, value in values})
-    if not counts or (len(counts) == 1 and all(pairs)):
+    if not counts or (len(counts) == 1 and all(pairs) and not is_kept):
         return None
     values = [value for values in pairs for _, value in values]
     if not order and all(type(value) in (int, float) for value in values):

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from parley.tasks.intervals import Metric, Spread
+from parley.tasks.intervals import Array, Metric, Spread
 from parley.tasks.metrics import BLOCKS
 
-Array = np.ndarray[Any, Any]
 Distance = Callable[[Array, Array, Array], tuple[Array, float]]
 """Takes the values of pairs and the count of each value; returns the distance of each pair, and the
 sum of those of all pairs of counted values."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from parley.base.errors import UsageError
 from parley.base.replace import writing
 from parley.read.export.export import cell
 from parley.read.labels.layouts import ANNOTATOR
@@ -19,7 +20,6 @@ from parley.read.labels.reader import GOLD, Column, Key, Labels, Units, read_lab
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import (
     NONE,
-    Array,
     Distance,
     Pairs,
     masi,
@@ -27,7 +27,7 @@ from parley.tasks.agreement import (
     ordinal,
     percent_alike,
 )
-from parley.tasks.intervals import Metric
+from parley.tasks.intervals import Array, Metric
 from parley.tasks.predictions import require_free
 
 MOST_LABELS = 30
@@ -59,8 +59,8 @@ class Ratings(NamedTuple):
         among = {"annotators": people} if len(people) > 1 else {}
         among |= {"with_gold": [*people, GOLD]} if people and GOLD in self.codes else {}
         found: dict[str, Any] = {kind: self.numbers(of, "alpha") for kind, of in among.items()}
-        pairs = combinations(self.codes, 2)
-        return found | {"pairs": [{"of": [*p], **self.numbers(p, "kappa")} for p in pairs]}
+        pairs = [{"of": [*p], **self.numbers(p, "kappa")} for p in combinations(self.codes, 2)]
+        return found | {"pairs": [pair for pair in pairs if pair["rows"]]}
 
     def confusion(self, one: str, other: str) -> list[list[int]]:
         """Return how often one gave the value of a line, and the other that of a column."""
@@ -74,6 +74,8 @@ def compare(
     built: BuiltFolder, config: str, files: Sequence[str | Path], annotator: str = ANNOTATOR
 ) -> "Comparison":
     """Read files of labels for a config and compare them; errors as `read_labels`."""
+    if not files:
+        raise UsageError("no file of labels is named")
     (labels,) = read_labels(built, files, config, annotator)
     labels.leave_out_equal(labels_too=False)
     return Comparison(labels)
@@ -130,12 +132,13 @@ class Comparison:
         value of each annotator and of `gold`, null for none.
         """
         labels, everyone = self.labels, self.labels.everyone
+        keys = [Column.of(labels.built, labels.config, name) for name in labels.keys]
         by = self.people if len(self.people) > 1 else [*self.people, GOLD]
         for unit in self.units:
             for name in labels.columns:
                 values = {p: units.get(unit, {}).get(name) for p, units in everyone.items()}
                 if len({values[person] for person in by} - {None}) > 1:
-                    row: dict[str, Any] = dict(zip(labels.keys, unit, strict=True))
+                    row = {key.name: key.read(v) for key, v in zip(keys, unit, strict=True)}
                     if labels.keys[1:] == ("turn",):
                         row["text"] = labels.texts[unit]
                     if len(labels.columns) > 1:
@@ -175,15 +178,20 @@ class Comparison:
         """Return the files of a person, the rows, of how many units, and those nobody else has."""
         everyone, units = self.labels.everyone, self.labels.annotators[person]
         others = [found for other, found in everyone.items() if other != person]
-        has = {unit for found in others for unit in _with_values(found)}
-        with_values = _with_values(units)
+        has = {answer for found in others for answer in self._answers(found)}
+        answers = self._answers(units)
+        with_values = {unit for unit, _ in answers}
         return {
             "files": self.labels.files[person],
             "rows": len(units),
             "of": len(self.labels.rows),
-            "without_value": len(units) - len(with_values),
-            "without_partner": len(with_values - has),
+            "without_answer": len(units) - len(with_values),
+            "without_partner": len(with_values - {unit for unit, _ in answers & has}),
         }
+
+    def _answers(self, units: Units) -> set[tuple[Key, str]]:
+        names = self.labels.columns
+        return {(u, n) for u, values in units.items() for n in names if values.get(n) is not None}
 
     def tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         """Yield tables for people: a title, headings, and rows of texts that begin with a name."""
@@ -204,6 +212,7 @@ class Comparison:
                     yield f"{name}: {title}", ["label", "alpha", "95%", "% alike", "rows"], rows
             for number, pair in enumerate(column["pairs"]):
                 both = " and ".join(pair["of"])
+                labels[-1] = _WHOLE["nominal"], column  # of which kappa knows no order
                 rows = [[label, *_cells(each["pairs"][number], "kappa")] for label, each in labels]
                 yield f"{name}: {both}", ["label", "kappa", "95%", "% alike", "rows"], rows
                 if "confusion" in pair:
@@ -228,7 +237,7 @@ class Comparison:
         return found
 
 
-_COUNTED = ("rows", "of", "without_value", "without_partner")
+_COUNTED = ("rows", "of", "without_answer", "without_partner")
 _WHOLE = {"masi": "all, as a set", "ordinal": "all, as ordered", "nominal": "all"}
 _AMONG = {"annotators": "all annotators", "with_gold": "all annotators and gold"}
 
@@ -240,10 +249,6 @@ def _cells(of: Mapping[str, Any], measure: str) -> Iterator[str]:
     yield "–" if low is None else f"{low:.3f}…{high:.3f}"
     yield "undefined" if of["percent"]["value"] is None else f"{of['percent']['value']:.1f}"
     yield f"{of['rows']:,}"
-
-
-def _with_values(units: Units) -> set[Key]:
-    return {unit for unit, values in units.items() if any(v is not None for v in values.values())}
 
 
 def as_number(metric: Metric) -> dict[str, Any]:

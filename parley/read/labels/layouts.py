@@ -109,18 +109,18 @@ def _table(content: bytes, keys: set[str]) -> Rows:
     text = re.sub(r"\Asep=.\r?\n", "", _text(content))  # a line of Excel's
     heads: dict[str, list[str]] = {}
     for sign in _SEPARATORS:
-        head = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
-        heads[sign] = next(_lines(head), ("", []))[1]
+        head = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign))
+        heads[sign] = next(filter(any, head), ("", []))[1]
     sign = next((sign for sign in heads if keys.intersection(heads[sign])), ",")
     names = _named(heads[sign])
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
-    if (problem := next(lines, ("", names))[0]) and text:
+    if problem := next(filter(any, lines), ("", names))[0]:
         raise UsageError(f"cannot be read: {problem}")
     for number, (problem, cells) in enumerate(lines, 1):
         row: Any = dict(zip(names, map(_cell, cells), strict=False))
         if problem or len(cells) != len(names):
             row = ValueError(problem or f"expected {len(names)} cells, found {len(cells)}")
-        if problem or any(cells):
+        if problem or any(cells):  # a spreadsheet may end with rows of empty cells
             yield f"row {number}", row
 
 
@@ -142,9 +142,9 @@ def _named(names: list[str]) -> list[str]:
 
 
 def _lines(reader: Any) -> Iterator[tuple[str, list[str]]]:
-    """Yield "" and the cells of each line that is not empty, or why it and the rest have none."""
+    """Yield "" and the cells of each line, or why it and the rest have none."""
     try:
-        yield from (("", cells) for cells in reader if cells)
+        yield from (("", cells) for cells in reader)
     except csv.Error as error:
         yield f"{error} (line {reader.line_num:,})", []
 
@@ -208,7 +208,7 @@ def _label_studio(task: Values) -> Iterator[Answer]:
         by, answers = done["completed_by"], Values()
         for result in () if done.get("was_cancelled") else done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
-            if not (kind := next((kind for kind in _KINDS if kind in value), "")):
+            if not (kind := next((kind for kind in _KINDS if value.keys() == {kind}), "")):
                 expected = ", ".join(_KINDS)
                 raise ValueError(f"{name}: expected one of {expected}, found {result['type']}")
             if name in answers:
@@ -271,7 +271,9 @@ def _argilla_flat(row: Values) -> Iterator[Answer]:
     by_user: dict[str, Values] = {}
     questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
     for question in questions:
-        columns = (row[f"{question}.responses{part}"] or () for part in ("", ".users", ".status"))
+        columns = [row[f"{question}.responses{part}"] or () for part in ("", ".users", ".status")]
+        if len({*map(len, columns)}) > 1:
+            raise ValueError(f"{question}: expected as many answers as users and statuses")
         for value, user, status in zip(*columns, strict=True):
             answer = (
                 {question: value} if status == "submitted" else {}

@@ -126,7 +126,7 @@ def _sets(value: Any) -> Iterator[Any]:
         yield [value]
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = re.split(r"\s*[,;]\s*", value.strip())
     yield value
 
@@ -201,7 +201,7 @@ class Labels:
             if (labels_too or not self.columns[name].labels)
             and all(
                 name in self.rows.get(unit, {})
-                and (values.get(name) or None) == (self.rows[unit][name] or None)
+                and _not_empty(values.get(name)) == _not_empty(self.rows[unit][name])
                 for unit, values in given
             )
         ]
@@ -247,7 +247,7 @@ def read_labels(
     if config and not built.splits(config):
         what = f"{built.shown}: has no config {config}"
         raise UsageError(what, remedy=f"Run {built.rebuild} again.")
-    paths = [*dict.fromkeys(map(Path, files))]
+    paths = [*{path.resolve(): path for path in map(Path, files)}.values()]
     stems = [*map(file_stem, paths)]
     keys = {name: _unit_keys(built, name) for name in ([config] if config else _configs(built))}
     of_configs: dict[str, Labels] = {}
@@ -263,6 +263,10 @@ def read_labels(
             error.message = f"{path}: {cut(error.message)}" if error.message else str(path)
             raise
     return [*of_configs.values()]
+
+
+def _not_empty(value: Any) -> Any:
+    return None if value == "" else value
 
 
 def file_stem(path: Path) -> str:
@@ -315,6 +319,10 @@ def _add(
     """Add the rows of a file to labels; RecordError names all that are wrong."""
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
+    reserved = {GOLD, ANNOTATOR, "text", "column", *labels.keys}  # beside names in `differences`
+    if annotator not in columns and person in reserved:
+        remedy = f"Rename the file, or add a column {annotator}."
+        raise UsageError(f"no annotator can be called {person}", remedy=remedy)
     has_text = labels.keys[1:] == ("turn",) and "text" in columns
     answers = (record.values if record.answered is None else record.answered for record in found)
     read_by = _own_columns(labels, [*dict.fromkeys(chain.from_iterable(answers))], annotator)
@@ -334,17 +342,18 @@ def _add(
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
         by = _name_of(values.get(annotator) if annotator in values else person)
-        if by in (None, "", GOLD, "text", "column", *labels.keys):
+        if by in (None, "", *reserved):
             found_name = show(values.get(annotator, person))
             problems.append(Problem(f": {annotator}", "another name", found_name))
+        is_wrong = labels.keys[0] in columns and not read.keys() >= {*labels.keys}
         key = tuple(str(read.pop(name, None)) for name in labels.keys)
         if labels.keys[0] not in columns:
             key = by_id.get(str(values.get("id")), (show(values.get("id")),))
-        rows.append((place, key, str(by), read, problems, values.get("text")))
+        rows.append((place, key, str(by), read, problems, is_wrong, values.get("text")))
     labels.add_units({key[0] for _, key, *_ in rows})
     causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
     added: dict[str, Units] = defaultdict(dict)
-    for place, key, by, read, problems, said in rows:
+    for place, key, by, read, problems, is_wrong, said in rows:
         known = key if key in labels.texts else key[:1]
         ours = labels.texts.get(known) if has_text else None
         what = ""
@@ -356,7 +365,7 @@ def _add(
             what = f"repeated, first in {first[by, key]}"
         elif key in labels.annotators.get(by, ()):
             what = f"repeated, as in {', '.join(labels.files[by])}"
-        problems += [Problem("", what=what)] if what else []
+        problems += [Problem("", what=what)] if what and not is_wrong else []
         first.setdefault((by, key), place)
         added[by][key] = read
         wrong += bool(problems)

@@ -24,6 +24,7 @@ from parley.tasks.predictions import read
 from parley.tasks.task import load_gold, running
 
 Table = tuple[str, list[str], list[list[str]]]
+NOTHING = ("[]",)  # of a set without labels
 _RIGHT, _WRONG, _ANSWERED = "right", "wrong", "answered"
 
 
@@ -93,7 +94,7 @@ class UserLabels:
             for unit, values in units.items():
                 for name, value in values.items():
                     if name in labels.columns and value is not None:
-                        given = value if isinstance(value, tuple) else [text_of(value)]
+                        given = (value or NOTHING) if isinstance(value, tuple) else [text_of(value)]
                         self._note(labels.keys, unit, f"{person}: {name}", given)
                         for label in given:
                             self._facets[unit[0]].setdefault(f"{person}: {name}", {})[label] = None
@@ -107,12 +108,11 @@ class UserLabels:
             for unit in units:
                 values = {everyone[person].get(unit, {}).get(name) for person in those} - {None}
                 if len(values) > 1:
-                    label = f"{names}: {name}"
-                    self._differs(labels.keys, unit, label)
-                    if labels.columns[name].labels:
-                        given = [{*v} if isinstance(v, tuple) else {v} for v in values]
-                        for each in {*chain(*given)} - given[0].intersection(*given):
-                            self._facets[unit[0]][DIFFERS][f"{label}, {each}"] = None
+                    given = [{*v} if isinstance(v, tuple) else {v} for v in values]
+                    differing = {*chain(*given)} - given[0].intersection(*given)
+                    is_of_labels = labels.columns[name].labels
+                    of_labels = sorted(differing) if is_of_labels else []
+                    self._differs(labels.keys, unit, f"{names}: {name}", of_labels)
 
     def _note(self, keys: Key, unit: Key, kind: str, values: Iterable[str]) -> None:
         """Add what stands beside a unit; a row that is of no turn or side names its key."""
@@ -121,9 +121,11 @@ class UserLabels:
         label = ", ".join([kind, *unit[1:]]) if place == "rest" and kind != DIFFERS else kind
         self._beside[unit[0]][place, part] += [(label, value) for value in values]
 
-    def _differs(self, keys: Key, unit: Key, label: str) -> None:
-        self._note(keys, unit, DIFFERS, [label])
-        self._facets[unit[0]].setdefault(DIFFERS, {})[label] = None
+    def _differs(self, keys: Key, unit: Key, what: str, labels: Iterable[str] = ()) -> None:
+        """Add that a unit differs, in these labels if they are known."""
+        told = [f"{what}, {label}" for label in labels] or [what]
+        self._note(keys, unit, DIFFERS, told)
+        self._facets[unit[0]].setdefault(DIFFERS, {}).update(dict.fromkeys([what, *told]))
         self._differing[unit[0]].add(unit)
 
     def add_answers(self, file: Path, epochs: Sequence[tuple[TaskRows, Predictions]]) -> None:

@@ -708,7 +708,7 @@ class Page {
     const labels = [...(this.state.chosen.get("differs")?.labels ?? [])];
     const chosen = ([kind, text]) =>
       kind === "differs" &&
-      (!labels.length || labels.some((label) => `${label}, `.startsWith(`${text}, `)));
+      (!labels.length || labels.some((label) => `${text}, `.startsWith(`${label}, `)));
     const found = Object.keys(turns).filter((turn) => turns[turn].some(chosen));
     return found.map(Number).sort((one, other) => one - other);
   }
@@ -717,13 +717,15 @@ class Page {
   nextDifference() {
     const here = this.open < 0 ? undefined : this.differing(this.open).find((turn) => turn > this.turn);
     const filter = this.filters.find(({ name }) => name === "differs");
+    const differs = (number) => filter.of(number).length;
+    if (!filter || !this.hits.subarray(0, this.count).some(differs)) return;
     let [place, number] = [this.place(), this.open];
     for (let step = 0; here === undefined && step < this.count; step++) {
       place = (place + 1) % this.count;
       number = this.hits[place];
-      if (filter.of(number).length) break;
+      if (differs(number)) break;
     }
-    const turn = here ?? (filter.of(number).length ? this.differing(number)[0] : undefined);
+    const turn = here ?? this.differing(number)[0];
     this.go({ id: this.names[number], turn: turn === undefined ? null : `${turn}` });
     this.follow();
     if (place >= 0) this.reveal(place);

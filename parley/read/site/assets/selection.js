@@ -64,8 +64,7 @@ class Selection {
 
   /** Add the user's labels to a row: pairs of a label's origin and text, several as one text. */
   addOwn(row, pairs = []) {
-    const own = pairs.filter(([origin]) => origin !== "differs");
-    this.addFacts(row, own);
+    this.addFacts(row, pairs.filter(([origin]) => origin !== "differs"));
   }
 
   /** Return its config and split, and the splits of other configs that have it. */
