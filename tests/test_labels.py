@@ -394,9 +394,9 @@ def test_people_of_cosrec_without_an_intent_count(real, tmp_path):
 
 @pytest.fixture
 def two(casino, tmp_path):
-    """Files of two people; the second differs in each third row, and has no text."""
+    """Files of two people; the second differs in each third row, and has no text and no fold."""
     rows = casino.named("strategies")
-    one = [{key: row[key] for key in (*KEYS, "text", "labels")} for row in rows]
+    one = [{key: row[key] for key in (*KEYS, "text", "labels", "fold")} for row in rows]
     other = [{key: row[key] for key in KEYS} | {"labels": row["labels"][::-1]} for row in rows]
     for row in other[::3]:
         row["labels"] = ["uv-part"]

@@ -201,8 +201,9 @@ class Labels:
             if (labels_too or not self.columns[name].labels)
             and all(
                 name in self.rows.get(unit, {})
-                and _not_empty(values.get(name)) == _not_empty(self.rows[unit][name])
+                and _not_empty(values[name]) == _not_empty(self.rows[unit][name])
                 for unit, values in given
+                if name in values
             )
         ]
         if equal and (labels_too or len(equal) < len(self.columns)):
