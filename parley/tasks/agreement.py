@@ -2,8 +2,9 @@
 
 Krippendorff's alpha is that of Computing Krippendorff's Alpha-Reliability (2011), of nominal and
 ordinal values, and of sets of labels with the MASI distance (Passonneau, 2006). Cohen's kappa is
-not weighted. All are computed from pairs of values, so that an interval, which leaves out the
-pairs of some clusters, needs no unit twice. A value that is undefined is NaN.
+not weighted. Both are computed from counted pairs of values, so that an interval, which leaves out
+the pairs of some clusters, needs no unit twice. The package `krippendorff`, which the tests compare
+with, needs units times values squared: gigabytes for sets of labels. An undefined value is NaN.
 """
 
 import math
@@ -100,15 +101,13 @@ class Pairs:
 
     def kappa(self) -> Metric:
         """Cohen's kappa of two people, with its spread over clusters."""
+        from sklearn.metrics import cohen_kappa_score
 
         def value(kept: Array) -> float:
-            first, second, weight = self.first[kept], self.second[kept], self.weight[kept]
-            one, other = (np.bincount(each, weight, self.values) for each in (first, second))
-            if np.count_nonzero(one + other) < 2:
+            first, second = self.first[kept], self.second[kept]
+            if len(np.union1d(first, second)) < 2:
                 return math.nan
-            total, chance = weight.sum(), one @ other
-            alike = weight[first == second].sum()
-            return float((alike * total - chance) / (total**2 - chance))
+            return float(cohen_kappa_score(first, second, sample_weight=self.weight[kept]))
 
         return self._spread(value)
 

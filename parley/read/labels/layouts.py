@@ -28,7 +28,8 @@ UNNAMED = ""
 """The field of a record with the labels of a tool that asks one question and gives it no name."""
 
 Values = dict[str, Any]
-_LARGEST = 256_000_000  # bytes of a file, decompressed, and values of a Parquet file
+_LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
+_MOST = 2_000_000  # rows of a file
 _SEPARATORS = ",;\t"
 
 
@@ -64,6 +65,8 @@ def records(file: Path, keys: set[str]) -> list[Record]:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             words = str(error) if isinstance(error, ValueError) else "is no answer as the tool's"
             causes.add(place, Problem("", what=words.lstrip(".: ")))
+        if len(found) > _MOST:
+            raise UsageError(f"has more than {_MOST:,} rows")
     if causes:
         raise RecordError("cannot be read", *causes.told())
     if not found:
@@ -172,8 +175,8 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
 
     try:
         file = ParquetFile(io.BytesIO(content))
-        if file.metadata.num_rows * file.metadata.num_columns > _LARGEST:
-            raise UsageError(f"has more than {_LARGEST:,} values")
+        if (rows := file.metadata.num_rows) > _MOST:
+            raise UsageError(f"expected at most {_MOST:,} rows, found {rows:,}")
         _named(file.schema_arrow.names)
         rows = file.read().to_pylist()
     except (ArrowException, OSError, ValueError, OverflowError, LookupError) as error:

@@ -37,6 +37,8 @@ _WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
 _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 _INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
 _NUMBERS = ("int", "float", "double")
+_FROM_0 = "; turns are counted from 0"
+_ONCE = "keep one row, or name the annotators in a column"
 
 
 @dataclass(frozen=True)
@@ -359,13 +361,13 @@ def _add(
         ours = labels.texts.get(known) if has_text else None
         what = ""
         if known not in labels.texts:
-            what = f"no such {' and '.join(labels.keys)}"
+            what = f"no such {' and '.join(labels.keys)}{_FROM_0 * (labels.keys[-1] == 'turn')}"
         elif ours and said not in (ours, cell(ours)):  # as our CSV has it
-            what = "its text differs from the dataset's"
+            what = "its text differs from the dataset's; join rows by the key, not by their order"
         elif (by, key) in first:
-            what = f"repeated, first in {first[by, key]}"
+            what = f"repeated, first in {first[by, key]}; {_ONCE}"
         elif key in labels.annotators.get(by, ()):
-            what = f"repeated, as in {', '.join(labels.files[by])}"
+            what = f"repeated, as in {', '.join(labels.files[by])}; {_ONCE}"
         problems += [Problem("", what=what)] if what and not is_wrong else []
         first.setdefault((by, key), place)
         added[by][key] = read

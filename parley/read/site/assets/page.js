@@ -344,7 +344,7 @@ class Page {
     this.beside = new Map(); // config without dialogues -> number of rows
     this.chosen = this.filters.filter((filter) => filter.choice);
     for (const filter of this.filters) filter.reset();
-    const isWhole = !this.chosen.length && !this.words.length;
+    const isWhole = !this.chosen.length && !this.words.length && !this.unknown.length;
     if (isWhole) for (const filter of this.filters) filter.counts.set(filter.whole);
     if (!this.unknown.length)
       for (let number = 0; number < this.size; number++)
