@@ -114,7 +114,10 @@ class Pairs:
     def _spread(self, value: Callable[[Array], float]) -> Metric:
         """Return a value of all pairs, and how it moves without those of each block."""
         whole = value(np.ones(len(self.block), bool))
-        moves = [value(self.block != block) - whole for block in range(len(self.sizes))]
+        moves = [  # none without what has no pairs
+            value(self.block != block) - whole if size else 0.0
+            for block, size in enumerate(self.sizes)
+        ]
         shifts = np.array(moves)
         spread = Spread(shifts, self.sizes * (shifts != 0))
         return Metric(whole, (spread,), largest=1.0, least=-1.0)
