@@ -17,6 +17,7 @@ from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.declaration.measured import measured
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
+from parley.read.labels import layouts
 from parley.read.labels.reader import read_labels
 from parley.rows.sources import open_source
 from parley.tasks import agreement
@@ -172,6 +173,14 @@ def test_an_error_counts_all_rows_and_names_the_first_and_the_labels(casino, tmp
 
 def turns_of(built):
     return [(row["dialogue_id"], row["turn"]) for row in built.rows("strategies")]
+
+
+@pytest.mark.parametrize(("name", "most"), [("_MOST", 1), ("_LARGEST", 20)])
+def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, name, most):
+    file = write_file(tmp_path / "a.csv", [{"dialogue_id": id, "x": 1} for id in (2001, 2002)])
+    monkeypatch.setattr(layouts, name, most)
+    with pytest.raises(UsageError, match=f"more than {most} "):
+        read_labels(casino, [file])
 
 
 def test_a_name_that_differences_need_is_none_of_an_annotator(casino, tmp_path):

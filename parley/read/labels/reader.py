@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
 from parley.base.values import flat, is_number
@@ -261,7 +261,8 @@ def read_labels(
             name = _config_of(keys, columns, built)
             labels = of_configs.setdefault(name, Labels(built, name, keys[name]))
             person = stem if stems.count(stem) == 1 else str(path)
-            _add(labels, found, columns, str(path), annotator, person)
+            rows = [*_rows(labels, found, columns, annotator, person)]
+            _add(labels, rows, str(path), "text" in columns)
         except ParleyError as error:
             error.message = f"{path}: {cut(error.message)}" if error.message else str(path)
             raise
@@ -311,31 +312,36 @@ def _config_of(keys: Mapping[str, Key], columns: Collection[str], built: BuiltFo
     return max(shared, key=lambda name: shared[name])
 
 
-def _add(
-    labels: Labels,
-    found: Sequence[Record],
-    columns: list[str],
-    file: str,
-    annotator: str,
-    person: str,
-) -> None:
-    """Add the rows of a file to labels; RecordError names all that are wrong."""
+class _Row(NamedTuple):
+    """A row of a file as it was read."""
+
+    place: str
+    key: Key
+    has_key: bool  # whether its key could be read
+    annotator: str
+    values: Values
+    text: Any
+    problems: list[Problem]
+
+
+def _rows(
+    labels: Labels, found: Sequence[Record], columns: list[str], annotator: str, person: str
+) -> Iterator[_Row]:
+    """Yield the rows of a file, each with what is wrong with it alone."""
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
     reserved = {GOLD, ANNOTATOR, "text", "column", *labels.keys}  # beside names in `differences`
     if annotator not in columns and person in reserved:
         remedy = f"Rename the file, or add a column {annotator}."
         raise UsageError(f"no annotator can be called {person}", remedy=remedy)
-    has_text = labels.keys[1:] == ("turn",) and "text" in columns
     answers = (record.values if record.answered is None else record.answered for record in found)
     read_by = _own_columns(labels, [*dict.fromkeys(chain.from_iterable(answers))], annotator)
     by_id = {}
-    if labels.keys[0] in columns:
+    if is_by_id := labels.keys[0] not in columns:
+        by_id = {row["id"]: key for key, row in labels.each_row()}
+    else:
         keys = {name: Column.of(labels.built, labels.config, name) for name in labels.keys}
         read_by |= {name: (name, column) for name, column in keys.items()}
-    else:
-        by_id = {row["id"]: key for key, row in labels.each_row()}
-    rows = []
     for place, values, answered in found:
         problems, read = list[Problem](), Values()
         for name, (given, column) in read_by.items():
@@ -346,38 +352,43 @@ def _add(
                 problems += [problem.at(": ") for problem in error.problems]
         by = _name_of(values.get(annotator) if annotator in values else person)
         if by in (None, "", *reserved):
-            found_name = show(values.get(annotator, person))
-            problems.append(Problem(f": {annotator}", "another name", found_name))
-        is_wrong = labels.keys[0] in columns and not read.keys() >= {*labels.keys}
+            name = show(values.get(annotator, person))
+            problems.append(Problem(f": {annotator}", "another name", name))
+        has_key = is_by_id or read.keys() >= {*labels.keys}
         key = tuple(str(read.pop(name, None)) for name in labels.keys)
-        if labels.keys[0] not in columns:
+        if is_by_id:
             key = by_id.get(str(values.get("id")), (show(values.get("id")),))
-        rows.append((place, key, str(by), read, problems, is_wrong, values.get("text")))
-    labels.add_units({key[0] for _, key, *_ in rows})
+        yield _Row(place, key, has_key, str(by), read, values.get("text"), problems)
+
+
+def _add(labels: Labels, rows: Sequence[_Row], file: str, has_text: bool) -> None:
+    """Add the rows of a file to labels; RecordError names all that are wrong."""
+    labels.add_units({row.key[0] for row in rows})
     causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
     added: dict[str, Units] = defaultdict(dict)
-    for place, key, by, read, problems, is_wrong, said in rows:
+    for row in rows:
+        by, key, problems = row.annotator, row.key, row.problems
         known = key if key in labels.texts else key[:1]
-        ours = labels.texts.get(known) if has_text else None
+        ours = labels.texts.get(known) if has_text and labels.keys[1:] == ("turn",) else None
         what = ""
         if known not in labels.texts:
             what = f"no such {' and '.join(labels.keys)}{_FROM_0 * (labels.keys[-1] == 'turn')}"
-        elif ours and said not in (ours, cell(ours)):  # as our CSV has it
+        elif ours and row.text not in (ours, cell(ours)):  # as our CSV has it
             what = "its text differs from the dataset's; join rows by the key, not by their order"
         elif (by, key) in first:
             what = f"repeated, first in {first[by, key]}; {_ONCE}"
         elif key in labels.annotators.get(by, ()):
             what = f"repeated, as in {', '.join(labels.files[by])}; {_ONCE}"
-        problems += [Problem("", what=what)] if what and not is_wrong else []
-        first.setdefault((by, key), place)
-        added[by][key] = read
+        problems += [Problem("", what=what)] if what and row.has_key else []
+        first.setdefault((by, key), row.place)
+        added[by][key] = row.values
         wrong += bool(problems)
         for problem in problems:
-            causes.add(f"{place} ({', '.join(key)})", problem)
+            causes.add(f"{row.place} ({', '.join(key)})", problem)
     if causes:
-        is_other = not {unit[0] for unit in labels.texts} & {key[0] for _, key, *_ in rows}
+        is_other = not {unit[0] for unit in labels.texts} & {row.key[0] for row in rows}
         remedy = f"No row has an id of {labels.built.dataset.name}: name the file's own dataset."
-        what = f"{wrong:,} of {len(found):,} rows are wrong"
+        what = f"{wrong:,} of {len(rows):,} rows are wrong"
         raise RecordError(what, *causes.told(), remedy=remedy if is_other else "")
     for by, units in added.items():
         labels.annotators[by] |= units
