@@ -432,6 +432,8 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     same = write_file(tmp_path / "same.jsonl", rows)
     alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
     assert (alone["labels"]["with_gold"]["alpha"]["value"], [*alone]) == (1, ["labels", "x"])
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    assert [*user_labels.UserLabels(casino, [same]).order] == ["differs", "same: x"]
     done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
     to = tmp_path / "differ.csv"
@@ -479,6 +481,17 @@ def test_a_table_of_the_dataset_comes_back_as_it_went_out(casino, tmp_path, conf
     assert labels.config == config
     assert (len(labels.notes), labels.columns) == (1, {})
     assert not [*parley.labels(casino, config, file).differences()]
+
+
+def test_zero_is_not_nothing(sample_build, tmp_path):
+    built = parley.open(sample_build / "craigslist_bargains")
+    rows = built.named("utterances")
+    lines = [{k: row[k] for k in (*KEYS, "intent", "intent_price")} | {"x": "a"} for row in rows]
+    next(line for line in lines if line["intent_price"] is None)["intent_price"] = 0
+    (labels,) = read_labels(built, [write_file(tmp_path / "a.jsonl", lines)], "utterances")
+    assert not labels.columns["intent"].is_ordered
+    labels.leave_out_equal(labels_too=True)
+    assert {*labels.columns} == {"intent_price", "x"}
 
 
 def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
