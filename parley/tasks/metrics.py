@@ -23,6 +23,7 @@ from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
+from parley.tasks.probabilities import merged
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
 
 BLOCKS = 100
@@ -124,6 +125,8 @@ class TaskRows:
                 is_share = all(np.asarray(of_rows).dtype == bool for of_rows in values)
                 mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
                 metrics[names] = replace(mean, value=number)
+                if {*names} & {*scores[0].fractions}:
+                    metrics[names] = replace(metrics[names], largest=1.0, least=0.0)
             else:
                 others[names] = number
         if others:
@@ -220,7 +223,7 @@ class TaskRows:
             counts.update(score.counts)
         if self._has_folds:
             counts["folds"] += len(scores)
-        return Score(tree(metrics), counts)
+        return Score(tree(metrics), counts, bins=merged(score.bins for score in scores))
 
     def _number(self, value: Any) -> Any:
         """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
@@ -259,7 +262,8 @@ class Evaluation:
             self.metrics = {n: mean_of([metrics.get(n) for metrics in by_epoch]) for n in names}
             why = Undefined("it is undefined in an epoch")
             numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
-            self.score = Score(tree(numbers), self.score.counts)
+            bins = merged(score.bins for score, _ in self.scores)
+            self.score = Score(tree(numbers), self.score.counts, bins=bins)
 
     def name_models(self, models: Mapping[str, str]) -> None:
         """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""

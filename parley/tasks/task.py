@@ -40,6 +40,7 @@ from parley.schema.shapes import parse, problems
 from parley.tasks.asking import Asking
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
+from parley.tasks.probabilities import Bin
 
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
@@ -69,11 +70,15 @@ class Score:
             1, or 100 if the unit is percent. Or group -> metrics; groups may be nested.
         counts: The numbers of scored items: {"utterances": 4615}.
         without_interval: The metrics or groups that can have no interval, such as medians.
+        fractions: The metrics that are between 0 and 1 though the task's unit has no bounds.
+        bins: The calibration of probabilities, as `calibration` gives it.
     """
 
     metrics: Mapping[str, Any]
     counts: Mapping[str, int] = field(default_factory=dict)
     without_interval: tuple[str, ...] = ()
+    fractions: tuple[str, ...] = ()
+    bins: tuple[Bin, ...] = ()
 
     def __post_init__(self) -> None:
         metrics = {p: v if is_values(v) else plain(v) for p, v in flat(self.metrics).items()}
