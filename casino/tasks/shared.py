@@ -1,7 +1,7 @@
 """What several tasks of CaSiNo share: talks for prompts, allocations, a regression on words."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +10,7 @@ from parley.tasks import Key, Prediction, spoken
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
+from ..views import spoken as said
 
 # Talks as the prompts show them: without deal actions -----------------------------------------
 
@@ -20,18 +21,29 @@ SETTING = (
 )
 
 
+def is_utterance(row: dict[str, Any]) -> bool:
+    """Tell whether an entry is no deal action."""
+    return row["data"] is None and row["issue2youget"] is None
+
+
 def dialogues(data: Data) -> dict[int, list[dict[str, Any]]]:
     """Return the utterances of each dialogue, without deal actions."""
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in data.rows("utterances", "train"):
-        if row["data"] is None and row["issue2youget"] is None:
+        if is_utterance(row):
             found[row["dialogue_id"]].append(row)
     return found
 
 
-def heard(rows: list[dict[str, Any]], side: str) -> str:
-    """Return a dialogue as lines, as one side hears it."""
-    return spoken(("You" if row["speaker"] == side else "Partner", row["text"]) for row in rows)
+def heard(rows: Iterable[dict[str, Any]], side: str) -> str:
+    """Return entries as lines, as one side hears them; deal actions in words."""
+    return spoken(("You" if row["speaker"] == side else "Partner", in_words(row)) for row in rows)
+
+
+def in_words(row: dict[str, Any]) -> str:
+    """Return the text of an entry; of a deal action, that of the config `messages`."""
+    names = ("data", "issue2youget", "issue2theyget")
+    return said({**row, "task_data": {n: row[n] for n in names if row[n] is not None}})
 
 
 def seen(rows: list[dict[str, Any]]) -> str:
@@ -94,21 +106,32 @@ def word_pairs() -> Any:
     return TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
 
 
-def regressed(
+def chances(
     vectors: Any, texts: list[str], truth: Any, unseen: list[str], **settings: Any
-) -> Any:
-    """Return what logistic regression predicts, a model for each column of `truth`."""
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the classes of each column of `truth`, and their probabilities for unseen texts.
+
+    Each column has a logistic regression; probabilities are texts by classes.
+    """
     import numpy as np
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     known, new = vectors.fit_transform(texts), vectors.transform(unseen)
-    predicted = np.empty((len(unseen), truth.shape[1]), dtype=truth.dtype)
     with threadpool_limits(1):  # more threads take longer on matrices of this size
-        for number, column in enumerate(truth.T):
+        for column in truth.T:
             if len(set(column)) == 1:  # as in a sample
-                predicted[:, number] = column[0]
+                yield column[:1], np.ones((len(unseen), 1))
             else:
                 model = LogisticRegression(max_iter=1000, **settings).fit(known, column)
-                predicted[:, number] = model.predict(new)
-    return predicted
+                yield model.classes_, model.predict_proba(new)
+
+
+def regressed(
+    vectors: Any, texts: list[str], truth: Any, unseen: list[str], **settings: Any
+) -> Any:
+    """Return the most probable class of each unseen text, for each column of `truth`."""
+    import numpy as np
+
+    columns = chances(vectors, texts, truth, unseen, **settings)
+    return np.array([classes[found.argmax(axis=1)] for classes, found in columns]).T

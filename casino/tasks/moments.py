@@ -1,0 +1,114 @@
+"""The moments of a dialogue at which a side is asked, and what it knows by then."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from parley import Data
+from parley.tasks import Key, Reference
+
+from ..scenarios import SIDES
+from ..subsets import SUBSETS
+from .shared import heard, is_utterance
+
+TURNS, END = "turns", "end"
+AFTER = {f"after-{count}": count for count in range(1, 6)}
+AT = {"at": (TURNS, *AFTER, END)}
+"""Before each own turn, after so many of the partner's utterances, or after the dialogue."""
+
+KEY = ("dialogue_id", "speaker", "turn")
+SHAPE = {"dialogue_id": int, "speaker": set(SIDES), "turn": int}
+FIELDS = {
+    "dialogue_id": "the dialogue, an integer",
+    "speaker": "the side that is asked, mturk_agent_1 or mturk_agent_2",
+    "turn": "the turn, from 0, before which it is asked: that of its next entry; at the end, the "
+    "number of entries",
+}
+KNOWN = "the side's own priorities, and the dialogue before the turn, deal actions included"
+COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "utterances.data")
+
+# What Cui and Lin report: they ask one side alone
+_OF_AGENT_1 = "bond2026-agent-1"
+ASKED = SUBSETS | {_OF_AGENT_1: replace(SUBSETS["bond2026"], arguments={"side": SIDES[0]})}
+BOND = "arXiv 2605.04507 by PAPER_NUMBER_AUDIT.md of its repository"
+_SYSTEMS = {
+    "BOND teacher": "learnt from upstream's train, which has 134 of the 150 dialogues; the answers "
+    "of this run are not published",
+    "BOND student": "its published answers give the same here",
+    "Llama 70B": "its answers are not published",
+}
+
+
+def reported(
+    *metrics: Mapping[str, str], notes: Sequence[str] = ("", "", ""), **options: str
+) -> list[Reference]:
+    """Return the references of Cui and Lin: metrics of each of the three systems."""
+    return [
+        Reference(name, of_system, BOND, f"{_OF_AGENT_1}{more}; {_SYSTEMS[name]}", options)
+        for name, of_system, more in zip(_SYSTEMS, metrics, notes, strict=True)
+    ]
+
+
+class Moment(NamedTuple):
+    """A moment of a side: of `chat` it knows the entries before `turn`, and no other."""
+
+    dialogue_id: int
+    speaker: str
+    turn: int
+    chat: list[dict[str, Any]]
+
+    @property
+    def key(self) -> Key:
+        """Dialogue, side and turn."""
+        return self[:3]
+
+    @property
+    def of(self) -> Key:
+        """Dialogue and side."""
+        return self[:2]
+
+    @property
+    def known(self) -> list[dict[str, Any]]:
+        """The entries before it."""
+        return self.chat[: self.turn]
+
+    @property
+    def next(self) -> dict[str, Any]:
+        """The side's entry at this turn, which may be the right answer."""
+        return self.chat[self.turn]
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the entry before it is a deal that the partner submits."""
+        return bool(self.known and self.known[-1]["issue2youget"])
+
+    def of_partner(self) -> list[dict[str, Any]]:
+        """Return the partner's entries before it."""
+        return [row for row in self.known if row["speaker"] != self.speaker]
+
+    def question(self, own: list[str]) -> str:
+        """Return what the side knows: its own order, and the talk."""
+        talk = heard(self.known, self.speaker) or "(nothing yet)"
+        return f"Your own order, from high to low: {', '.join(own)}\n\nThe talk so far:\n{talk}"
+
+    def place(self, key: Sequence[str] = KEY) -> dict[str, Any]:
+        """Return the fields of the key of a prediction."""
+        return dict(zip(key, self.key, strict=False))
+
+
+def moments(data: Data, at: str = TURNS, side: str = "") -> Iterator[Moment]:
+    """Yield the moments of each dialogue, of one side or of both.
+
+    A side whose partner writes fewer utterances than `at` says has no moment.
+    """
+    for number, rows in groupby(data.rows("utterances", "train"), lambda row: row["dialogue_id"]):
+        chat = [*rows]
+        for own in [side] if side else SIDES:
+            turns = [row["turn"] for row in chat if row["speaker"] == own]
+            if at in AFTER:
+                said = [row for row in chat if row["speaker"] != own and is_utterance(row)]
+                turns = [row["turn"] + 1 for row in said[AFTER[at] - 1 : AFTER[at]]]
+            elif at == END:
+                turns = [len(chat)]
+            yield from (Moment(number, own, turn, chat) for turn in turns)
