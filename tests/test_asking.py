@@ -29,6 +29,7 @@ from parley.tasks.asking import (
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.questions import Questions
 
+ORDERS = [" > ".join(order) for order in itertools.permutations(("Food", "Water", "Firewood"))]
 ONE_TASK = {name: each for name, (*_, each) in TASKS.items() if isinstance(each.asking, Asking)}
 
 
@@ -160,6 +161,7 @@ SIDES = ("mturk_agent_1", "mturk_agent_2")
 BY_SIDE = {side: {i: both[n] for i, both in BY_ITEM.items()} for n, side in enumerate(SIDES)}
 DEAL = json.dumps({item: dict(zip(SIDES, both, strict=True)) for item, both in BY_ITEM.items()})
 LINES = "mturk_agent_1: 3 Food, 0 Water, 1 Firewood\nAgent 2 - Food 0, Water 3, Firewood 2"
+BELIEFS = dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True))
 GROUPS_OF_TASKS = [
     ("casino strategies", {"labels": ["self-need"]}, [json.dumps({"labels": ["self-need"]})]),
     ("casino strategies", {"labels": ["small-talk"]}, ["small-talk"]),
@@ -199,6 +201,24 @@ GROUPS_OF_TASKS = [
         "Slightly satisfied, Undecided",
         '{"partner_answer": {"satisfaction": "Undecided", "likeness": "Undecided"}}',
         "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)",
+    ]),
+    ("casino beliefs", {"probabilities": BELIEFS}, [
+        json.dumps(BELIEFS), json.dumps({"probabilities": BELIEFS}),
+        "\n".join(f"- {order}: {p:.0%}" for order, p in BELIEFS.items()),
+    ]),
+    ("casino beliefs", WRONG, [
+        json.dumps(BELIEFS | {"Food > Water > Firewood": 0.3}),
+        json.dumps(BELIEFS | {"Food > Water > Firewood": -0.05, "Food > Firewood > Water": 0.2}),
+        json.dumps(BELIEFS | {"Wood > Food > Water": 0}),
+        json.dumps({order: 100 * p for order, p in BELIEFS.items()}),
+    ]),
+    ("casino beliefs", NONE, [json.dumps(dict([*BELIEFS.items()][1:])), "Water > Food > Firewood"]),
+    ("casino decisions", {"decision": "walk_away"}, ['{"decision": "walk away"}', "Walk-Away"]),
+    ("casino bids", {"Food": 2, "Water": 0, "Firewood": 3}, [
+        '{"Food": 2, "Water": "0", "Firewood": 3.0}', "Food: 2\nWater: 0\nFirewood: 3",
+    ]),
+    ("casino bids", WRONG, [
+        '{"Food": 2.5, "Water": 0, "Firewood": 3}', '{"Food": 4, "Water": 0, "Firewood": 3}',
     ]),
     ("craigslist_bargains deal", {"probability": 0.8}, [
         '{"probability": .8}', '{"deal_probability": 80%}', "Deal probability: 0.8",
@@ -348,15 +368,18 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 6ff9a84b7c9f58d8",
-    "casino partner-priorities": "4 525cba5481aaaabc 456f2cdab6c0b449",
-    "casino final-deal": "4 080c8ace48a4ed54 c69956623f212a09",
-    "casino outcomes": "4 3a7cdf69e8681ef5 a76a505b134669ca",
+    "casino strategies": "4 be56c01b04c68632 70e334f71f3b9198",
+    "casino partner-priorities": "4 525cba5481aaaabc a9a309c75066cbd8",
+    "casino beliefs": "1 20b312335d5e62cd 88d73aced26478a6",
+    "casino decisions": "1 5a17eec826bda60a a51fd81cc9432cb3",
+    "casino bids": "1 207e0dc22dc31937 f223db255f45a194",
+    "casino final-deal": "4 080c8ace48a4ed54 a8854eac8aae7a05",
+    "casino outcomes": "4 3a7cdf69e8681ef5 78904259dd6bd7b6",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 a3fc0158dc5c6661",
-    "craigslist_bargains deal": "4 5eab481703a0c255 4516f42da228c9ae",
+    "cosrec intents": "4 49634547435196a7 a9b5e9e6c245b9fd",
+    "craigslist_bargains deal": "4 5eab481703a0c255 b913d45f3684ef9a",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 6b4cf5f5bceeef85",
+    "duo agreement": "4 35363277566e3cae 2bee5e0d37d8d2f3",
 }
 
 
@@ -386,7 +409,8 @@ def allowed(schema):
             yield dict(zip(fields, values, strict=True))
 
 
-@pytest.mark.parametrize("name", ONE_TASK)
+# no schema says that six numbers are 1 together
+@pytest.mark.parametrize("name", [name for name in ONE_TASK if name != "casino beliefs"])
 def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(name, sample_build):
     """That the right answers are among them, test_build shows."""
     dataset, _, task = TASKS[name]

@@ -1,7 +1,8 @@
 """CaSiNo's tasks against plain loops: what a score must be, on the sample and on the real data."""
 
 import random
-from itertools import product
+import re
+from itertools import groupby, permutations, product
 from statistics import mean, median
 
 import numpy as np
@@ -11,8 +12,11 @@ from build_changes import in_memory
 from parley.base.errors import RecordError
 from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
+from parley.tasks.probabilities import calibration
+from parley.tasks.task import Part
 
 metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
+calibration_curve = pytest.importorskip("sklearn.calibration").calibration_curve
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]
@@ -21,6 +25,7 @@ _SCALE = "Extremely dis{0}|Slightly dis{0}|Undecided|Slightly {0}|Extremely {0}"
 SCALES = {"satisfaction": "satisfied", "likeness": "like"}
 SCALES = {name: _SCALE.format(word).split("|") for name, word in SCALES.items()}
 WORTH = {"High": 5, "Medium": 4, "Low": 3}
+ORDERS = [" > ".join(order) for order in permutations(ITEMS)]
 
 
 @pytest.fixture(params=["sample", "real"])
@@ -36,10 +41,10 @@ def built(request):
 def scored(built):
     """Score predictions of a task: a mapping of keys to fields."""
 
-    def scored(task, fields):
+    def scored(task, fields, **options):
         names = built.dataset.tasks[task].key
         found = [dict(zip(names, key, strict=True)) | each for key, each in fields.items()]
-        return score(built, task, {}, predictions=found).score
+        return score(built, task, options, predictions=found).score
 
     return scored
 
@@ -49,6 +54,36 @@ def same(found, due):
     for name in found.keys() | due.keys() if isinstance(due, dict) else ():
         same(found[name], due[name])
     assert isinstance(due, dict) or found == pytest.approx(due, abs=1e-9)
+
+
+def test_a_question_shows_the_turns_before_its_moment_and_no_other(built):
+    """Each text is the number of its turn here."""
+    rows = [row | {"text": f"turn {row['turn']}."} for row in built.rows("utterances", "train")]
+    chats = {n: [*chat] for n, chat in groupby(rows, lambda row: row["dialogue_id"])}
+    built = built.holding({("utterances", "train"): rows})
+    for name in ("beliefs", "decisions", "bids", "partner-priorities"):
+        task = built.dataset.tasks[name]
+        for options in task.ids(name).values():
+            at = options.get("at", "turns")
+            for question in task.asking.questions(built, **options):
+                number, side, *turn = question.key
+                chat = chats[number]
+                theirs = [r["turn"] for r in chat if r["speaker"] != side and not acts(r)]
+                end = theirs[int(at[-1]) - 1] + 1 if "after" in at else len(chat)
+                assert turn in ([], [end]) or at == "turns"
+                before = chat[: turn[0] if turn else end]
+                talk = question.messages[-1]["content"].split("The talk")[1]
+                shown = re.findall(r"(?m)^(You|Partner): (?:turn (\d+)\.|\[I )", talk)
+                if name == "partner-priorities":
+                    before = [r for r in before if not acts(r)]
+                names = ["You" if r["speaker"] == side else "Partner" for r in before]
+                turns = ["" if acts(r) else str(r["turn"]) for r in before]
+                assert shown == [*zip(names, turns, strict=True)]
+
+
+def acts(row):
+    """Tell whether a row is a deal action."""
+    return row["data"] is not None or row["issue2youget"] is not None
 
 
 @pytest.mark.parametrize("much", [0.0, 0.1, 0.9])  # of the labels are others
@@ -101,6 +136,98 @@ def test_partner_priorities(built, scored):
         exact.append(100 * mean(guess == truth for guess, truth in pairs))
         first.append(100 * mean(guess[0] == truth[0] for guess, truth in pairs))
     same(found.metrics, {"exact_order": mean(exact), "top_1": mean(first)})
+
+
+@pytest.mark.parametrize("at", ["turns", "after-3", "end"])
+def test_beliefs(built, scored, at):
+    """Probabilities that are sure, tied, rounded, wrong or unreadable."""
+    gold = built.dataset.tasks["beliefs"].gold(built, at)
+    draw, said = np.random.default_rng(0), {}
+    for number, key in enumerate(gold):
+        chances = draw.dirichlet([0.5] * 6).round(2)
+        sure, tied = np.eye(6)[draw.integers(6)], np.array([0.5, 0, 0, 0, 0.5, 0])
+        said[key] = (chances, sure, tied, np.full(6, 1 / 6))[number % 4]
+    lost = {key: {"unreadable": "?"} for key in [*gold][2::9]}
+    answers = {key: believed(map(float, each)) for key, each in said.items()}
+    found = scored("beliefs", answers | lost, at=at)
+    read = {key: each / each.sum() for key, each in said.items() if key not in lost}
+    truth, chances = [gold[key][1] for key in read], np.array([*read.values()])
+    share, lacking = len(read) / len(gold), len(lost) / len(gold)
+    brier = metrics.brier_score_loss(truth, chances, labels=range(6)) * share + 2 * lacking
+    same(found.metrics["brier"], brier)
+    same(found.metrics["brier_mean"], brier / 6)
+    log_loss = metrics.log_loss(truth, chances, labels=range(6))
+    same(found.metrics["log_loss"], log_loss * share - np.log(np.finfo(float).eps) * lacking)
+    exact, top, bins, by_k = {}, [], {}, {}
+    for key, each in read.items():
+        due = gold[key][1]
+        most = [n for n in range(6) if each[n] > max(each) - 1e-9]
+        exact[key] = (due in most) / len(most)
+        firsts = [sum(each[n] for n in range(6) if ORDERS[n].startswith(item)) for item in ITEMS]
+        best = [item for item, p in zip(ITEMS, firsts, strict=True) if p > max(firsts) - 1e-9]
+        top.append((ORDERS[due].split(" > ")[0] in best) / len(best))
+        bins.setdefault(int(np.ceil(max(each) * 10 - 1e-9)), []).append((max(each), exact[key]))
+    same(found.metrics["exact_order"], sum(exact.values()) / len(gold))
+    same(found.metrics["top_1"], sum(top) / len(gold))
+    away = [abs(sum(p for p, _ in each) - sum(r for _, r in each)) for each in bins.values()]
+    same(found.metrics["calibration_error"], sum(away) / len(read))
+    for key, (k, _) in gold.items():
+        by_k.setdefault(str(k) if k < 6 else "6+", []).append(exact.get(key, 0))
+    for k, each in by_k.items() if at == "turns" else ():
+        same(found.metrics["exact_order_by_k"][k], mean(each))
+
+
+def test_bins_of_a_calibration_are_those_of_scikit_learn():
+    draw = np.random.default_rng(0)
+    said = draw.random(300).round(1)  # on the bounds of bins
+    right = draw.random(300) < said
+    shares, means = calibration_curve(right, said, n_bins=10)
+    found = [each.means() for each in calibration(np.append(said, np.nan), np.append(right, True))]
+    assert [each["right"] for each in found] == pytest.approx(shares)
+    assert [each["probability"] for each in found] == pytest.approx(means)
+    assert sum(each["count"] for each in found) == 300
+
+
+def test_decisions(built, scored):
+    draw, gold = random.Random(0), built.dataset.tasks["decisions"].gold(built)
+    said = {key: draw.choice([due, "accept", "reject", "walk_away"]) for key, due in gold.items()}
+    lost = {key: {"unreadable": "?"} for key in [*gold][::9]}
+    found = scored("decisions", {key: {"decision": each} for key, each in said.items()} | lost)
+    pair = [*gold.values()], ["" if key in lost else each for key, each in said.items()]
+    accepts = [[each == "accept" for each in of] for of in pair]
+    same(found.metrics["f1_accept"], metrics.f1_score(*accepts))
+    same(found.metrics["accuracy"], metrics.accuracy_score(*pair))
+    recall = metrics.recall_score(*pair, labels=sorted({*pair[0]}), average="macro")
+    same(found.metrics["balanced_accuracy"], recall)
+
+
+def test_bids(built, scored):
+    draw, gold = random.Random(0), built.dataset.tasks["bids"].gold(built)
+    said = {key: {item: draw.randrange(4) for item in ITEMS} for key in gold}
+    lost = {key: {"unreadable": "?"} for key in [*gold][::9]}
+    found, cosines, exact, away = scored("bids", said | lost), [], [], []
+    for key in gold.keys() - lost.keys():
+        due, *orders = gold[key]
+        mine, theirs = (np.array([each[item] for item in ITEMS]) for each in (said[key], due))
+        one, other = (np.append(own, 3 - own) for own in (mine, theirs))
+        cosines.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+        exact.append(said[key] == due)
+        worth = [[WORTH[w] for item in ITEMS for w in WORTH if o[w] == item] for o in orders]
+        away.append([abs((one - other)[:3] @ worth[0]), abs((one - other)[3:] @ worth[1])])
+    same(found.metrics["cosine"], sum(cosines) / len(gold))
+    same(found.metrics["exact"], sum(exact) / len(gold))
+    same(found.metrics["points_mae"], dict(zip(("own", "partner"), np.mean(away, 0), strict=True)))
+
+
+def test_scores_are_those_of_the_paper_where_its_input_is_known(real_build):
+    """Equal probabilities, and a planner that accepts every deal: arXiv 2605.04507."""
+    built = open_folder(real_build / "casino")
+    part = Part("bond2026-agent-1")
+    uniform = score(built, "beliefs", {}, baseline="uniform", part=part).score
+    assert uniform.metrics["brier_mean"] == pytest.approx(5 / 36, abs=1e-12)
+    assert uniform.metrics["brier"] == pytest.approx(5 / 6, abs=1e-12)
+    accepted = score(built, "decisions", {}, baseline="accept", part=part).score
+    assert f"{accepted.metrics['f1_accept']:.4f}" == "0.9259"
 
 
 def test_outcomes(built, scored):
@@ -174,6 +301,11 @@ def waters(mine, theirs):
     return {"allocation": dict(zip(SIDES, (first, other), strict=True))}
 
 
+def believed(chances):
+    """Return probabilities of the first orders, and 0 of the others."""
+    return {"probabilities": dict.fromkeys(ORDERS, 0) | dict(zip(ORDERS, chances, strict=False))}
+
+
 NO_DEAL = {"allocation": None}
 
 
@@ -184,6 +316,16 @@ NO_DEAL = {"allocation": None}
     ("partner-priorities", {"order": [*ITEMS[:2], "Wood"]}, "order"),
     ("partner-priorities", {"order": [*ITEMS[:2], "Food"]}, "order"),
     ("partner-priorities", {"order": [{}, 1, True]}, "order"),
+    ("beliefs", believed([0.5, 0.6]), "probabilities: .*0.97"),
+    ("beliefs", believed([0.5, 0.46]), "probabilities: .*0.97"),
+    ("beliefs", believed([1.1, -0.1]), f"probabilities.{ORDERS[1]}"),
+    ("beliefs", believed([1.1, -0.1]), f"probabilities.{ORDERS[0]}"),
+    ("beliefs", believed([True]), f"probabilities.{ORDERS[0]}"),
+    ("beliefs", {"probabilities": dict.fromkeys(ORDERS[1:], 0.2)}, "probabilities"),
+    ("beliefs", {"probabilities": believed([1])["probabilities"] | {"Wood": 0}}, "Wood"),
+    ("beliefs", believed([float("nan"), 1]), f"probabilities.{ORDERS[0]}"),
+    ("decisions", {"decision": "accept_deal"}, "decision"), ("bids", {"Water": 4}, "Water"),
+    ("bids", {"Water": 1.0}, "Water"),
     ("deals", waters(1, 1), "allocation: .* Water .*1 \\+ 1"), ("deals", waters(4, -1), "Water"),
     ("deals", waters(True, 2), "Water"), ("deals", {"allocation": {}}, "allocation.mturk_agent_1"),
     ("deals", {"end": "turn_limit"}, "end"), ("deals", {"walked_away": SIDES[0]}, "walked_away"),
@@ -193,8 +335,8 @@ NO_DEAL = {"allocation": None}
     ("deals", {"malformed": {SIDES[0]: 3, SIDES[1]: -1}}, "malformed.mturk_agent_2"),
 ])  # fmt: skip
 def test_what_a_prediction_may_not_say(sample_build, task, fields, path):
-    baselines = {"strategies": "majority", "partner-priorities": "guesses", "deals": "people"}
     built = open_folder(sample_build / "casino")
-    first, *rest = built.dataset.tasks[task].baselines[baselines[task]](built)
+    declared = built.dataset.tasks[task]
+    first, *rest = next(iter(declared.baselines.values()))(built, **declared.chosen({}))
     with pytest.raises(RecordError, match=rf"prediction 1 \(dialogue_id 200\d.*\): .*{path}.*: "):
         score(built, task, {}, predictions=[{**first, **fields}, *rest])

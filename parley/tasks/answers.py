@@ -58,7 +58,7 @@ _END = re.compile(  # with what stands behind it, which is no answer; and the st
 )
 _NAMES = (
     "answer|chance|deal|estimated|evaluation|final|intents|labels?|likelihood|order|overall|p|"
-    "predict(?:ed|ion)|priorities|probability|ranking|rating|response|result|score|"
+    "predict(?:ed|ion)|priorities|probabilit(?:y|ies)|ranking|rating|response|result|score|"
     "strateg(?:ies|y)|types"
 )
 _NAME = rf"(?:(?:{_NAMES}|partner(?:'s)?) )*(?:{_NAMES})(?: used| of a deal)?"  # of an answer

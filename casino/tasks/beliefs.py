@@ -1,0 +1,189 @@
+"""How probable a side holds each order of its partner's priorities as a dialogue goes on."""
+
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Any
+
+from parley import Checked, Data, problems, tasks
+
+from ..records import PARTNER
+from ..scenarios import ISSUES, SIDES
+from .moments import ASKED, AT, COLUMNS, END, FIELDS, KEY, KNOWN, SHAPE, TURNS, moments, reported
+from .orders import ORDERS, UNIFORM, Chances, baselines, orders_of, partners_at
+from .shared import SETTING, is_utterance
+
+_OF_ORDERS = itemgetter(*ORDERS)
+TOLERANCE = 0.03  # so far from 1 can six numbers be that are rounded to two decimals
+CLIP = 2**-52  # that of scikit-learn's log_loss
+FRACTIONS = ("calibration_error", "exact_order", "top_1", "exact_order_by_k")
+MANY = 6  # utterances; moments after more are counted together
+
+# Question ----------------------------------------------------------------------------------
+
+_BELIEFS = (
+    f"{SETTING} You are one of them. Say how probable each of the six orders is in which your "
+    "partner may rank the items, the high priority first."
+)
+_FIELDS = ", ".join(f'"{order}": p' for order in ORDERS)
+_FORM = f"Answer in JSON: {{{_FIELDS}}}, with each p from 0 to 1, in steps of 0.01, together 1."
+_STEPS = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
+
+
+def beliefs(data: Data, at: str, side: str = "") -> Iterator[tasks.Question]:
+    """Ask a side for the probabilities of its partner's orders."""
+    orders, schema = orders_of(data), tasks.object_schema(**dict.fromkeys(ORDERS, _STEPS))
+    for moment in moments(data, at, side):
+        chat = tasks.chat(_BELIEFS, moment.question(orders[moment.of]), _FORM)
+        yield tasks.Question(moment.key, chat, schema)
+
+
+def a_probability(value: float) -> None:
+    """Check that a number is a probability."""
+    if not 0 <= value <= 1:
+        raise ValueError("a number from 0 to 1")
+
+
+def together_one(chances: Chances) -> None:
+    """Check the sum of probabilities."""
+    if not abs(sum(chances.values()) - 1) <= TOLERANCE + 1e-9:
+        what = f"0.97 to 1.03 as the sum of all, found {sum(chances.values()):.6g}"
+        raise ValueError(what)
+
+
+CHANCES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), together_one)
+_fields = tasks.reader(**{order: tasks.number_from(0, 1) for order in ORDERS})
+
+
+def read(text: str) -> Mapping[str, Any] | tasks.Unreadable:
+    """Return the probabilities of an answer, or why it is unreadable."""
+    fields = _fields(text)
+    if isinstance(fields, tasks.Unreadable):
+        return fields
+    return tasks.Unreadable() if any(problems(fields, CHANCES)) else {"probabilities": fields}
+
+
+# Score -------------------------------------------------------------------------------------
+
+
+def beliefs_gold(data: Data, at: str, side: str = "") -> dict[tasks.Key, tuple[int, int]]:
+    """Return moment -> the number of the partner's utterances before it, its place in `ORDERS`."""
+    orders = orders_of(data)
+    return {
+        moment.key: (
+            sum(map(is_utterance, moment.of_partner())),
+            ORDERS.index(" > ".join(orders[moment.dialogue_id, PARTNER[moment.speaker]])),
+        )
+        for moment in moments(data, at, side)
+    }
+
+
+def beliefs_score(
+    gold: Mapping[tasks.Key, tuple[int, int]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
+    at: str,
+) -> tasks.Score:
+    """Score probabilities; an unreadable prediction counts as certain of a wrong order."""
+    import numpy as np
+
+    given = [predictions[key].get("probabilities") for key in gold]
+    is_read = np.array([each is not None for each in given])
+    said = np.array([_OF_ORDERS(each or UNIFORM) for each in given], float)
+    said /= said.sum(axis=1, keepdims=True)
+    heard, right = np.array([*gold.values()]).T
+    due = np.eye(len(ORDERS), dtype=bool)[right]
+    first = np.array([[order.startswith(item) for item in ISSUES] for order in ORDERS])
+    brier = np.where(is_read, ((said - due) ** 2).sum(axis=1), 2)
+    exact = is_read * share_of_largest(said, due)
+    most = np.where(is_read, said.max(axis=1), np.nan)
+    metrics: dict[str, Any] = {
+        "brier": brier,
+        "brier_mean": brier / len(ORDERS),
+        "log_loss": -np.log(np.maximum(np.where(is_read, said[due], 0), CLIP)),
+        "calibration_error": tasks.calibration_error(most, exact),
+        "exact_order": exact,
+        "top_1": is_read * share_of_largest(said @ first, due @ first),
+    }
+    for name, values in (("brier_by_k", brier), ("exact_order_by_k", exact)):
+        of_k = {str(k): heard == k for k in range(MANY)} | {f"{MANY}+": heard >= MANY}
+        if at == TURNS:
+            metrics[name] = {k: np.where(has, values, np.nan) for k, has in of_k.items()}
+    counts = {"moments": len(gold), "dialogues": len({number for number, *_ in gold})}
+    return tasks.Score(metrics, counts, (), FRACTIONS, tasks.calibration(most, exact))
+
+
+def share_of_largest(rows: Any, due: Any) -> Any:
+    """Return 1 for a row whose largest number is where `due` has it, 0 for another.
+
+    Of n numbers that are the largest, but for rounding, each counts 1/n.
+    """
+    largest = rows >= rows.max(axis=1, keepdims=True) - 1e-9
+    return (largest & due).sum(axis=1) / largest.sum(axis=1)
+
+
+IN_TURNS = ("uniform", "own-reversed", "mentions", "lr-tfidf")
+
+# Task --------------------------------------------------------------------------------------
+
+BELIEFS = tasks.Task(
+    summary="the probability of each order of the partner's priorities, at each turn of a side",
+    category="text-classification",
+    public_since="2021",
+    evaluated_on="the moments of all sides that the option `at` names",
+    configs=("participants", "priority_folds", "utterances"),
+    fields=FIELDS
+    | {
+        "probabilities": "of its partner's six orders, from high to low priority: each 0 to 1, "
+        "together 1, to 0.03; scored after division by their sum",
+    },
+    shape={**SHAPE, "probabilities": CHANCES},
+    key=KEY,
+    example={
+        "dialogue_id": 2001,
+        "speaker": SIDES[0],
+        "turn": 3,
+        "probabilities": dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True)),
+    },
+    metrics={
+        "brier": "squared error summed over the six orders, 0 to 2, mean over moments; uniform "
+        "gives 0.8333",
+        "brier_mean": "the same divided by six, as Cui and Lin have it; uniform gives 0.1389",
+        "log_loss": "-ln of the probability of the right order, at least 2.2e-16; mean",
+        "calibration_error": "|probability - share of right ones| of the most probable order, in "
+        "ten bins of equal width, mean over moments",
+        "exact_order": "share of moments whose most probable order is right; of n equally probable "
+        "ones the right one counts 1/n",
+        "top_1": "share of moments whose item that is most probably the highest is right, likewise",
+        "brier_by_k": "brier by the number of the partner's utterances before, with at=turns",
+        "exact_order_by_k": "exact_order by the same",
+    },
+    options=AT,
+    inputs=KNOWN,
+    columns=COLUMNS,
+    leak="`partner_points_scored` and the packages of the deal give the order away",
+    asking=tasks.Asking("1", beliefs, read, answer=lambda fields: fields["probabilities"]),
+    subsets=ASKED,
+    gold=beliefs_gold,
+    clusters={"dialogues": None, "participants": partners_at},
+    score=beliefs_score,
+    target=lambda gold: {"probabilities": {o: float(o == ORDERS[gold[1]]) for o in ORDERS}},
+    per_prediction=("exact_order", "top_1"),
+    baselines=baselines(
+        KEY, lambda found: {"probabilities": {order: found.get(order, 0) for order in ORDERS}}
+    ),
+    references=(
+        *reported(
+            {"brier_mean": "0.085"},
+            {"brier_mean": "0.114", "exact_order": "0.518"},
+            {"brier_mean": "0.194"},
+            notes=("", ", with the first of equally probable orders; by shares 0.496", ""),
+            at=TURNS,
+        ),
+        *(
+            tasks.Reference(name, options={"at": at})
+            for at, names in ((TURNS, IN_TURNS), (END, ("lr-tfidf", "guesses")))
+            for name in names
+        ),
+    ),
+    unit="fraction; 0 to 2 for brier, nats for log_loss",
+    decimals=4,
+)

@@ -1,0 +1,128 @@
+"""Whether a side accepts the deal that its partner has just submitted."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from parley import Data, tasks
+
+from ..records import ANSWERS
+from ..scenarios import POINTS, SIDES, points_of
+from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
+from .orders import orders_of
+from .shared import SETTING, participants
+
+ACCEPT = "accept"
+NAMES = tuple(name.removesuffix("_deal") for name in ANSWERS)  # accept, reject, walk_away
+HALF = 18  # of the 36 points that all packages are worth to a side
+
+# Question ----------------------------------------------------------------------------------
+
+_DECISION = (
+    f"{SETTING} If one walks away, both get 5 points. You are one of them, and your partner has "
+    f"just submitted a deal. Say what you do now: {', '.join(NAMES)}."
+)
+_FORM = 'Answer in JSON: {"decision": "..."}.'
+_SCHEMA = tasks.object_schema(decision={"type": "string", "enum": [*NAMES]})
+
+
+def submitted(data: Data, side: str = "") -> Iterator[Moment]:
+    """Yield the moments before a side answers a deal that its partner submitted."""
+    return (moment for moment in moments(data, TURNS, side) if moment.is_answer)
+
+
+def decisions(data: Data, side: str = "") -> Iterator[tasks.Question]:
+    """Ask a side for its answer to a deal."""
+    orders = orders_of(data)
+    for moment in submitted(data, side):
+        chat = tasks.chat(_DECISION, moment.question(orders[moment.of]), _FORM)
+        yield tasks.Question(moment.key, chat, _SCHEMA)
+
+
+# Score -------------------------------------------------------------------------------------
+
+
+def decisions_gold(data: Data, side: str = "") -> dict[tasks.Key, str]:
+    """Return each moment -> what the side did."""
+    return {
+        moment.key: moment.next["data"].removesuffix("_deal") for moment in submitted(data, side)
+    }
+
+
+def decisions_score(
+    gold: Mapping[tasks.Key, str], predictions: Mapping[tasks.Key, tasks.Prediction]
+) -> tasks.Score:
+    """Score decisions; an unreadable one is wrong, and accepts nothing."""
+    import numpy as np
+
+    due = np.array([*gold.values()])
+    said = np.array([predictions[key].get("decision", "") for key in gold])
+    accepted, accepts = due == ACCEPT, said == ACCEPT
+    named = int(accepted.sum() + accepts.sum())
+    none = tasks.Undefined("no deal is accepted, in gold or in a prediction")
+    recalls = [(said[due == each] == each).mean() for each in dict.fromkeys(gold.values())]
+    metrics = {
+        "f1_accept": 2 * (accepted & accepts).sum() / named if named else none,
+        "accuracy": due == said,
+        "balanced_accuracy": np.mean(recalls),
+    }
+    return tasks.Score(metrics, {"deals": len(due), "accepted": accepted.sum()})
+
+
+# Baselines ---------------------------------------------------------------------------------
+
+
+def accepting_from(least: int) -> Callable[..., Iterator[tasks.Prediction]]:
+    """Return the baseline that accepts a deal of so many points for the side."""
+
+    def predict(data: Data, side: str = "") -> Iterator[tasks.Prediction]:
+        orders = orders_of(data)
+        for moment in submitted(data, side):
+            own = dict(zip(POINTS, orders[moment.of], strict=True))
+            points = points_of(own, moment.known[-1]["issue2theyget"])
+            yield {**moment.place(), "decision": ACCEPT if points >= least else "reject"}
+
+    return predict
+
+
+# Task --------------------------------------------------------------------------------------
+
+DECISIONS = tasks.Task(
+    summary="whether a side accepts the deal that its partner has just submitted",
+    category="text-classification",
+    public_since="2021",
+    evaluated_on="the moments of all sides after a deal that the partner submits",
+    configs=("participants", "utterances"),
+    fields=FIELDS | {"decision": f"one of {', '.join(NAMES)}"},
+    shape={**SHAPE, "decision": {*NAMES}},
+    key=KEY,
+    example={"dialogue_id": 2001, "speaker": SIDES[1], "turn": 10, "decision": "reject"},
+    metrics={
+        "f1_accept": "F1 of accept",
+        "accuracy": "share of right decisions",
+        "balanced_accuracy": "share of right ones of each decision, mean over those that occur",
+    },
+    inputs=KNOWN,
+    columns=COLUMNS,
+    asking=tasks.Asking(
+        "1", decisions, tasks.reader(decision=tasks.one_of([*NAMES])), max_tokens=60
+    ),
+    subsets=ASKED,
+    gold=decisions_gold,
+    clusters={"dialogues": None, "participants": participants("utterances", *KEY)},
+    score=decisions_score,
+    target=lambda gold: {"decision": gold},
+    per_prediction=("accuracy",),
+    baselines={
+        "accept": accepting_from(0),
+        "half": accepting_from(HALF),
+    },
+    references=(
+        *reported(
+            {"f1_accept": "0.897"},
+            {"f1_accept": "0.908"},
+            {"f1_accept": "0.947"},
+            notes=("", ", without three of the 87 deals that it did not answer", ""),
+        ),
+        tasks.Reference("accept"),
+        tasks.Reference("half", note=f"accepts a deal of {HALF} points or more for the side"),
+    ),
+)
