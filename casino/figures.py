@@ -4,7 +4,7 @@ paper: Chawla et al., NAACL 2021. ConvoKit: the card of casino-corpus.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain, combinations, pairwise, permutations, product
 from operator import mul
 from statistics import correlation, fmean, mean, stdev
@@ -17,6 +17,7 @@ from parley import Data, Differs, counted, documented, moses_tokenizer
 from .records import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of
 from .scenarios import ISSUES, POINTS, SIDES, most_joint_points, points_of
 from .subsets import SUBSETS
+from .tasks.moments import AFTER, BOND, Moment, moments
 from .tasks.strategies import ALPHA, COUNT, SEVEN, STRATEGY, bag_of_words, majority, matrix
 from .views import potential_of
 
@@ -327,7 +328,42 @@ def rows_that_convokit_counts(data: Data, view: str) -> int:
     return len(data.rows(view, "train"))
 
 
+@documented(BOND, {"dialogues": 150, "turns": 1054, "answers": 87, "deals": 86})
+def moments_of_agent_1(data: Data, of: str) -> int:
+    """Of mturk_agent_1 in bond2026: dialogues, turns, answers to a deal, and submitted deals."""
+    ids = SUBSETS["bond2026"].ids
+    return moments_among(m for m in moments(data, side=SIDES[0]) if m.dialogue_id in ids)[of]
+
+
+def moments_among(asked: Iterable[Moment]) -> dict[str, int]:
+    """Dialogues, turns of a side, its answers to a deal, accepted ones, and submitted deals."""
+    asked = [*asked]
+    answers = [moment for moment in asked if moment.is_answer]
+    return {
+        "dialogues": len({moment.dialogue_id for moment in asked}),
+        "turns": len(asked),
+        "answers": len(answers),
+        "accepted": sum(moment.next["data"] == "accept_deal" for moment in answers),
+        "deals": sum(moment.next["issue2youget"] is not None for moment in asked),
+    }
+
+
 # What the card counts ----------------------------------------------------------------------
+
+
+@counted()
+def moments_by(data: Data) -> dict[str, dict[str, int]]:
+    """Turns of both sides, answers to a deal, accepted ones and submitted deals; of bond2026, too.
+
+    And the sides that are asked after so many of the partner's utterances.
+    """
+    every = [*moments(data)]
+    ids = SUBSETS["bond2026"].ids
+    return {
+        "all": moments_among(every),
+        "bond2026": moments_among(moment for moment in every if moment.dialogue_id in ids),
+        "sides": {at: len([*moments(data, at)]) for at in AFTER},
+    }
 
 
 @counted()
