@@ -21,6 +21,9 @@ from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
 from parley.models.compare import Compared, Comparison, compare
 from parley.models.logs import score_file
+from parley.read.charts import Calibration
+from parley.read.site.svg import svg
+from parley.read.site.svg import table as chart_table
 from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
@@ -38,6 +41,7 @@ _KEEP = "Save the predictions of the baseline."
 _LIMIT = "Score only a pilot of N, the same for everyone."
 _SUBSET = "Score only the dialogues of a publication."
 _ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
+_CHART = "Draw the calibration of probabilities, an SVG."
 _LOGS = (
     "Logs of inspect, folders of them, or files of predictions; the first of a task is the base."
 )
@@ -72,6 +76,7 @@ def score_command(
     ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
     unreadable: _Unreadable = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
+    chart: Annotated[Path | None, Option("--chart", metavar="OUT", help=_CHART)] = None,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -83,7 +88,7 @@ def score_command(
     declared, options = dataset.task(task), options_of(set_)
     declared.chosen(options)
     if template:
-        if file or baseline or keep or entry:
+        if file or baseline or keep or entry or chart:
             raise UsageError("--template scores nothing: leave FILE and the other options out")
         (value,) = tasks_as_dicts([(name, task, declared)])
         print_result(as_json, value, _template_layout, name, task, declared)
@@ -94,8 +99,10 @@ def score_command(
         raise UsageError(what, remedy=f"Baselines: {baselines}; --template describes FILE.")
     if keep and not baseline:
         raise UsageError("--save-predictions saves the predictions of a --baseline")
-    for path in filter(None, (keep, entry)):
+    for path in filter(None, (keep, entry, chart)):
         require_free(path)
+    if chart and "calibration_error" not in declared.metrics:
+        raise UsageError(f"--chart: {name} {task} predicts no probabilities")
     built = find_folder(folder, dataset)
     part = Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
     with progress() as advance:
@@ -106,6 +113,9 @@ def score_command(
             )
         else:
             result = score_file(built, task, options, str(file), part, unreadable)
+    if chart:
+        title = f"Calibration: {result.predictions}, {name} {task}"
+        write_whole(chart, svg(Calibration(title, result.score.bins)))
     if entry:
         from parley.hub.eval_results import eval_results
 
@@ -164,7 +174,13 @@ def _score_layout(result: Result) -> RenderableType:
             source = "; ".join(part for part in (reference.place, reference.note) if part)
             place = places.setdefault(source, len(places) + 1)
             entries.append((f"{reference.name} [{place}]", "", stated))
-    boards = [part for board in leaderboard(entries) for part in (_board(board), safe())]
+    boards: list[RenderableType] = [
+        part for board in leaderboard(entries) for part in (_board(board), safe())
+    ]
+    if bins := result.score.bins:
+        heads, rows = chart_table(Calibration("", bins))
+        cells = [[text for text, _ in row] for row in rows]
+        boards += [table([heads[0], *(f">{head}" for head in heads[1:])], cells), safe()]
     notes = [*_notes(result), *(f"[{place}] {source}" for source, place in places.items())]
     return Group(*parts, *boards, *map(safe, [*notes, *_proof(result)]))
 

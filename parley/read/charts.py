@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parley.read.transcript import Value
+from parley.tasks.probabilities import Bin
 
 Range = tuple[float, float]  # the least and the greatest number, both included
 Where = Mapping[str, Value | Range]
@@ -73,6 +74,28 @@ class Heatmap:
     counted: str
     cells: Mapping[Any, int]
     rows: tuple[Value | Range, ...] = ()
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The share of right answers by their probability, beside the line where both are equal.
+
+    Args:
+        title: A heading.
+        bins: The answers by probability.
+    """
+
+    title: str
+    bins: tuple[Bin, ...]
+
+    @property
+    def about(self) -> str:
+        """The text alternative."""
+        count = sum(each.count for each in self.bins)
+        return (
+            f"{count:,} answers by their probability, with the share of right ones; a larger "
+            "circle stands for more. Above the line more are right than was said."
+        )
 
 
 Chart = Bars | Heatmap

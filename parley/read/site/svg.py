@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from parley.base.console import plain
-from parley.read.charts import Bars, Chart, Heatmap, Range, Where
+from parley.read.charts import Bars, Calibration, Chart, Heatmap, Range, Where
 from parley.read.transcript import Value
+from parley.tasks.probabilities import Bin
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
 _LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most
@@ -18,6 +20,7 @@ ABOUT = 600  # characters of the description of a chart
 _ROWS, _THIN = 30, 2  # more bars than this are thin, without a label each
 STYLE = (Path(__file__).parent / "assets" / "charts.css").read_text(encoding="utf-8")
 
+Drawn = Chart | Calibration
 Link = Callable[[Where], str]
 """The address of the dialogues of a mark, or ""."""
 Cell = tuple[str, Where]
@@ -37,16 +40,20 @@ def shown(value: object, longest: int = 200) -> str:
     return plain(cut).encode(errors="backslashreplace").decode()
 
 
-def is_broad(chart: Chart) -> bool:
+def is_broad(chart: Drawn) -> bool:
     """Tell whether a chart takes the whole width of a page."""
     return isinstance(chart, Heatmap) and len(_axes(chart)[0]) > _MANY
 
 
-def svg(chart: Chart, link: Link | None = None) -> str:
+def svg(chart: Drawn, link: Link | None = None) -> str:
     """Return a chart as SVG; with `link` for a page that states title and table beside it."""
     width = _BROAD if is_broad(chart) else _WIDTH
     address = link or (lambda where: "")
-    height, parts = _bars(chart, address) if isinstance(chart, Bars) else _heatmap(chart, address)
+    if isinstance(chart, Calibration):
+        height, parts = _calibration(chart)
+    else:
+        draw: Any = _bars if isinstance(chart, Bars) else _heatmap
+        height, parts = draw(chart, address)
     head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     if link:
         return f'{head} aria-hidden="true">{"".join(parts)}</svg>'
@@ -166,8 +173,48 @@ def _heatmap(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
     return foot + 38, parts
 
 
-def table(chart: Chart) -> tuple[list[str], list[list[Cell]]]:
+def _calibration(chart: Calibration) -> tuple[int, list[str]]:
+    """Return the height and the parts of a chart."""
+    left, top, size = 34, 24, 300
+    most = max((each.count for each in chart.bins), default=1)
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return left + size * x, top + size * (1 - y)
+
+    def line(end: tuple[float, float]) -> str:
+        (x1, y1), (x2, y2) = at(0, 0), at(*end)
+        return f'<line class="line" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
+
+    parts = [_label(0, 12, "share of right answers", "soft", longest=_WHOLE)]
+    parts += map(line, ((1, 1), (1, 0), (0, 1)))
+    for number in (0, 0.5, 1):
+        (x, foot), (_, y) = at(number, 0), at(0, number)
+        parts.append(_label(x, foot + 16, number, "soft", "middle"))
+        parts.append(_label(left - 8, y + 4, number, "soft", "end"))
+    for bin in chart.bins:
+        means = bin.means()
+        x, y = at(means["probability"], means["right"])
+        radius = 3 + 9 * (bin.count / most) ** 0.5
+        circle = f'<circle class="s0" cx="{x:.5g}" cy="{y:.5g}" r="{radius:.3g}"/>'
+        cells = zip(CALIBRATION, _cells(bin), strict=True)
+        parts.append(_mark("", ", ".join(f"{name} {cell}" for name, cell in cells), circle))
+    parts.append(_label(left + size, top + size + 34, "probability", "soft", "end"))
+    return top + size + 40, parts
+
+
+CALIBRATION = ("probability", "answers", "mean probability", "right")
+
+
+def _cells(bin: Bin) -> list[str]:
+    means = bin.means()
+    shares = [f"{means[name]:.3f}" for name in ("probability", "right")]
+    return [shown((bin.low, bin.high)), shown(bin.count), *shares]
+
+
+def table(chart: Drawn) -> tuple[list[str], list[list[Cell]]]:
     """Return the headings of the columns and the rows of the numbers of a chart."""
+    if isinstance(chart, Calibration):
+        return [*CALIBRATION], [[(cell, {}) for cell in _cells(bin)] for bin in chart.bins]
     if isinstance(chart, Bars):
         return [chart.of, *chart.series], [
             [(shown(bar.label), bar.where), *((shown(value), {}) for value in bar.values)]

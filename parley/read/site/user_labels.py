@@ -6,10 +6,9 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from parley.base.errors import ParleyError, RecordError
-from parley.base.values import flat, is_values
+from parley.base.values import is_number
+from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
@@ -26,6 +25,7 @@ from parley.tasks.task import load_gold, running
 Table = tuple[str, list[str], list[list[str]]]
 NOTHING = ("[]",)  # of a set without labels
 _RIGHT, _WRONG, _ANSWERED = "right", "wrong", "answered"
+_KINDS = {1: _RIGHT, 0: _WRONG}  # by the task's first value of one prediction
 
 
 class UserLabels:
@@ -37,12 +37,14 @@ class UserLabels:
     Attributes:
         notes: A line for each file or group of files.
         tables: The tables of their agreement: a title, headings, and rows.
+        charts: The calibration of predicted probabilities.
         paths: The files of labels.
     """
 
     def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
         self.notes: list[str] = []
         self.tables: list[Table] = []
+        self.charts: list[Calibration] = []
         self.paths: list[Path] = []
         self._order: dict[str, Sequence[str]] = {}
         self._beside: dict[str, dict[Key, list[Fact]]] = defaultdict(lambda: defaultdict(list))
@@ -70,7 +72,9 @@ class UserLabels:
         sides = [*(sides_of(dialogue.facets) or dialogue.transcript.sides)]
         for (kind, part), facts in self._beside.get(dialogue.id, {}).items():
             number = str(sides.index(part)) if kind == "sides" else part
-            found.setdefault(kind, {})[number] = facts
+            if kind == "turns" and int(number) == len(dialogue.transcript.turns):
+                kind, number = "rest", ""  # after the last turn
+            found.setdefault(kind, {}).setdefault(number, []).extend(facts)
         return found
 
     @property
@@ -117,7 +121,7 @@ class UserLabels:
     def _note(self, keys: Key, unit: Key, kind: str, values: Iterable[str]) -> None:
         """Add what stands beside a unit; a row that is of no turn or side names its key."""
         place = {"turn": "turns", "speaker": "sides"}.get(keys[-1], "rest")
-        part = "" if place == "rest" else unit[1]
+        part = "" if place == "rest" else unit[-1]
         label = ", ".join([kind, *unit[1:]]) if place == "rest" and kind != DIFFERS else kind
         self._beside[unit[0]][place, part] += [(label, value) for value in values]
 
@@ -137,27 +141,35 @@ class UserLabels:
             with running(built):
                 score = task.score(rows.gold, predictions, **options)
                 due = {key: task.target and task.target(gold) for key, gold in rows.gold.items()}
-            metrics = flat(score.metrics).values()
-            verdicts = [np.asarray(values) for values in metrics if is_values(values)]
-            verdict = next((each for each in verdicts if each.dtype == bool), [None] * len(due))
+            first = next(iter(task.per_prediction), None)
+            verdict = score.metrics[first] if first else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
                 prediction, unit, by = predictions[key], tuple(map(str, key)), f"{stem}: {name}"
-                kind = _ANSWERED if right is None else _RIGHT if right else _WRONG
+                kind = _KINDS.get(right, _ANSWERED)
                 kind = UNREADABLE if UNREADABLE in prediction else kind
                 counts[kind] += 1
                 said = f"{kind}: {_told(task.answer(prediction))}"
-                said += f"; the task's: {_told(target)}" if target and not right else ""
+                said += f"; the task's: {_told(target)}" if target and kind != _RIGHT else ""
                 self._note(task.key, unit, by, [said])
                 self._facets[unit[0]].setdefault(by, {})[kind] = None
                 self._order[by] = (_RIGHT, _WRONG, _ANSWERED, UNREADABLE)
-                if right is not None and not right:
+                if right == 0:
                     self._differs(task.key, unit, f"{by} is {_WRONG}")
+            if score.bins:
+                self.charts.append(Calibration(f"{stem}: calibration of {name}", score.bins))
             told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
             self.notes.append(f"{stem}: predictions of the task {name}: {told}")
 
 
 def _told(fields: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {cell(value)}" for name, value in fields.items())
+    return ", ".join(f"{name} {_shown(value)}" for name, value in fields.items())
+
+
+def _shown(value: Any) -> str:
+    """Return a value as text; of probabilities those above 0."""
+    if isinstance(value, Mapping) and all(map(is_number, value.values())):
+        return ", ".join(f"{name} {number:.3g}" for name, number in value.items() if number)
+    return cell(value)
 
 
 def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predictions]]:
@@ -170,8 +182,9 @@ def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predict
         return []
     columns = {name for record in found for name in record.values}
     for name, task in built.dataset.tasks.items():
-        if {*task.key} <= columns <= {*task.fields, UNREADABLE} and task.target:
-            options = task.chosen({})
+        if not ({*task.key} <= columns <= {*task.fields, UNREADABLE} and task.target):
+            continue
+        for options in task.ids(name).values():
             gold, _ = load_gold(built, name, options)
             try:
                 keys = {tuple(record.values.get(part) for part in task.key) for record in found}
