@@ -4,16 +4,15 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
-from parley import Checked, Data, problems, tasks
+from parley import Data, problems, tasks
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, SIDES
 from .moments import ASKED, AT, COLUMNS, END, FIELDS, KEY, KNOWN, SHAPE, TURNS, moments, reported
-from .orders import ORDERS, UNIFORM, Chances, baselines, orders_of, partners_at
+from .orders import ORDERS, PROBABILITIES, UNIFORM, baselines, orders_of, partners_at
 from .shared import SETTING, is_utterance
 
 _OF_ORDERS = itemgetter(*ORDERS)
-TOLERANCE = 0.03  # so far from 1 can six numbers be that are rounded to two decimals
 CLIP = 2**-52  # that of scikit-learn's log_loss
 FRACTIONS = ("calibration_error", "exact_order", "top_1", "exact_order_by_k")
 MANY = 6  # utterances; moments after more are counted together
@@ -37,20 +36,6 @@ def beliefs(data: Data, at: str, side: str = "") -> Iterator[tasks.Question]:
         yield tasks.Question(moment.key, chat, schema)
 
 
-def a_probability(value: float) -> None:
-    """Check that a number is a probability."""
-    if not 0 <= value <= 1:
-        raise ValueError("a number from 0 to 1")
-
-
-def together_one(chances: Chances) -> None:
-    """Check the sum of probabilities."""
-    if not abs(sum(chances.values()) - 1) <= TOLERANCE + 1e-9:
-        what = f"0.97 to 1.03 as the sum of all, found {sum(chances.values()):.6g}"
-        raise ValueError(what)
-
-
-CHANCES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), together_one)
 _fields = tasks.reader(**{order: tasks.number_from(0, 1) for order in ORDERS})
 
 
@@ -59,7 +44,7 @@ def read(text: str) -> Mapping[str, Any] | tasks.Unreadable:
     fields = _fields(text)
     if isinstance(fields, tasks.Unreadable):
         return fields
-    return tasks.Unreadable() if any(problems(fields, CHANCES)) else {"probabilities": fields}
+    return tasks.Unreadable() if any(problems(fields, PROBABILITIES)) else {"probabilities": fields}
 
 
 # Score -------------------------------------------------------------------------------------
@@ -112,10 +97,7 @@ def beliefs_score(
 
 
 def share_of_largest(rows: Any, due: Any) -> Any:
-    """Return 1 for a row whose largest number is where `due` has it, 0 for another.
-
-    Of n numbers that are the largest, but for rounding, each counts 1/n.
-    """
+    """Return 1/n for each row of which one of the n largest numbers is where `due` is true."""
     largest = rows >= rows.max(axis=1, keepdims=True) - 1e-9
     return (largest & due).sum(axis=1) / largest.sum(axis=1)
 
@@ -128,14 +110,15 @@ BELIEFS = tasks.Task(
     summary="the probability of each order of the partner's priorities, at each turn of a side",
     category="text-classification",
     public_since="2021",
-    evaluated_on="the moments of all sides that the option `at` names",
+    evaluated_on="both sides before each own turn, after 1 to 5 of the partner's, or at the end",
     configs=("participants", "priority_folds", "utterances"),
     fields=FIELDS
     | {
+        "turn": f"{FIELDS['turn']}; with at=end the number of turns",
         "probabilities": "of its partner's six orders, from high to low priority: each 0 to 1, "
         "together 1, to 0.03; scored after division by their sum",
     },
-    shape={**SHAPE, "probabilities": CHANCES},
+    shape={**SHAPE, "probabilities": PROBABILITIES},
     key=KEY,
     example={
         "dialogue_id": 2001,
@@ -144,17 +127,18 @@ BELIEFS = tasks.Task(
         "probabilities": dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True)),
     },
     metrics={
-        "brier": "squared error summed over the six orders, 0 to 2, mean over moments; uniform "
-        "gives 0.8333",
-        "brier_mean": "the same divided by six, as Cui and Lin have it; uniform gives 0.1389",
-        "log_loss": "-ln of the probability of the right order, at least 2.2e-16; mean",
-        "calibration_error": "|probability - share of right ones| of the most probable order, in "
-        "ten bins of equal width, mean over moments",
+        "brier": "squared error summed over the six orders, 0 to 2, mean over moments; equal "
+        "probabilities give 0.8333, and an unreadable answer 2",
+        "brier_mean": "the same divided by six, as Cui and Lin have it; equal ones give 0.1389",
+        "log_loss": "-ln of the probability of the right order, which counts as 2.2e-16 at least "
+        "and in an unreadable answer; mean",
+        "calibration_error": "distance of the mean probability of the most probable order from the "
+        "share of right ones, in ten bins of equal width, mean over readable answers",
         "exact_order": "share of moments whose most probable order is right; of n equally probable "
         "ones the right one counts 1/n",
         "top_1": "share of moments whose item that is most probably the highest is right, likewise",
-        "brier_by_k": "brier by the number of the partner's utterances before, with at=turns",
-        "exact_order_by_k": "exact_order by the same",
+        "brier_by_k": "brier by k, the number of the partner's utterances before; with at=turns",
+        "exact_order_by_k": "exact_order by k",
     },
     options=AT,
     inputs=KNOWN,
@@ -178,11 +162,8 @@ BELIEFS = tasks.Task(
             notes=("", ", with the first of equally probable orders; by shares 0.496", ""),
             at=TURNS,
         ),
-        *(
-            tasks.Reference(name, options={"at": at})
-            for at, names in ((TURNS, IN_TURNS), (END, ("lr-tfidf", "guesses")))
-            for name in names
-        ),
+        *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS),
+        *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),
     ),
     unit="fraction; 0 to 2 for brier, nats for log_loss",
     decimals=4,

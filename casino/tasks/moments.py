@@ -22,8 +22,7 @@ SHAPE = {"dialogue_id": int, "speaker": set(SIDES), "turn": int}
 FIELDS = {
     "dialogue_id": "the dialogue, an integer",
     "speaker": "the side that is asked, mturk_agent_1 or mturk_agent_2",
-    "turn": "the turn, from 0, before which it is asked: that of its next entry; at the end, the "
-    "number of entries",
+    "turn": "its turn, from 0, before which it is asked",
 }
 KNOWN = "the side's own priorities, and the dialogue before the turn, deal actions included"
 COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "utterances.data")
@@ -31,12 +30,12 @@ COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "
 # What Cui and Lin report: they ask one side alone
 _OF_AGENT_1 = "bond2026-agent-1"
 ASKED = SUBSETS | {_OF_AGENT_1: replace(SUBSETS["bond2026"], arguments={"side": SIDES[0]})}
-BOND = "arXiv 2605.04507 by PAPER_NUMBER_AUDIT.md of its repository"
+BOND = "arXiv 2605.04507, as PAPER_NUMBER_AUDIT.md of its repository states"
 _SYSTEMS = {
     "BOND teacher": "learnt from upstream's train, which has 134 of the 150 dialogues; the answers "
-    "of this run are not published",
+    "of this run were not found",
     "BOND student": "its published answers give the same here",
-    "Llama 70B": "its answers are not published",
+    "Llama 70B": "its answers were not found",
 }
 
 

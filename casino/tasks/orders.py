@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import permutations
 from typing import Any
 
-from parley import Data
+from parley import Checked, Data
 from parley.tasks import Key, Prediction
 
 from ..records import PARTNER
@@ -37,6 +37,27 @@ def partners_at(data: Data) -> dict[Key, Collection[str]]:
     """Return the partner at each moment."""
     of = partners(data)
     return {moment.key: of[moment.of] for at in (TURNS, END) for moment in moments(data, at)}
+
+
+# Probabilities of the orders, as a prediction states them ------------------------------------
+
+TOLERANCE = 0.03  # so far from 1 can six numbers be that are rounded to two decimals
+
+
+def a_probability(value: float) -> None:
+    """Check that a number is a probability."""
+    if not 0 <= value <= 1:
+        raise ValueError("a number from 0 to 1")
+
+
+def together_one(chances: Chances) -> None:
+    """Check the sum of probabilities."""
+    if not abs(sum(chances.values()) - 1) <= TOLERANCE + 1e-9:
+        what = f"0.97 to 1.03 as the sum of all, found {sum(chances.values()):.6g}"
+        raise ValueError(what)
+
+
+PROBABILITIES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), together_one)
 
 
 # Baselines: how probable each order is at moments -----------------------------------------------
