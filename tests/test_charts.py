@@ -1,6 +1,7 @@
 """Charts: their counts against the rows, links into the list, and SVG files."""
 
 import html
+import json
 import math
 import re
 import string
@@ -38,6 +39,28 @@ def test_the_files_are_the_same_each_time(sample_build, tmp_path, run):
         top = ElementTree.fromstring(content)
         assert [child.tag.rpartition("}")[2] for child in top[:2]] == ["title", "desc"]
         assert b"href" not in content
+
+
+def test_a_calibration_is_drawn_at_its_probabilities_and_shares(sample_build, run, tmp_path):
+    pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")
+    score = ("score", "casino", "beliefs", "--baseline", "mentions", "--build", sample_build)
+    out = tmp_path / "<b>.svg"
+    done = run(*score, "--chart", out, "--json")
+    bins = json.loads(done.stdout)["calibration"]
+    drawing = ElementTree.fromstring(out.read_text(encoding="utf-8"))
+    axes = [each.attrib for each in drawing.iter() if each.tag.endswith("}line")]
+    (x0, y0), (x1, y1) = ([float(axes[0][n + end]) for n in "xy"] for end in "12")
+    circles = [each.attrib for each in drawing.iter() if each.tag.endswith("}circle")]
+    found = [
+        ((float(c["cx"]) - x0) / (x1 - x0), (float(c["cy"]) - y0) / (y1 - y0)) for c in circles
+    ]
+    assert len(found) > 2
+    due = [(each["probability"], each["right"]) for each in bins]
+    assert [*sum(found, ())] == pytest.approx([*sum(due, ())], abs=0.01)
+    content = out.read_bytes()
+    for more in ((*score, "--chart", out), ("score", "casino", "bids", *score[3:], "--chart", "x")):
+        assert run(*more).returncode in (1, 2)
+    assert out.read_bytes() == content
 
 
 def test_hostile_text_is_text_in_a_chart(tmp_path, monkeypatch):

@@ -509,6 +509,26 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
     assert user_labels.UserLabels(casino, [write_file(file, lines)]).paths == [file]
 
 
+def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_path):
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    task = casino.dataset.tasks["beliefs"]
+    for at, place in (("turns", "turns"), ("end", "rest")):
+        file = tmp_path / f"{at}.jsonl"
+        predicted = [*task.baselines["uniform"](casino, at)]
+        first, *others = predicted
+        raw = json.dumps(first.pop("probabilities"))
+        write_file(file, [first | {"answer": raw}, *others])
+        found = user_labels.UserLabels(casino, [file])
+        (chart,) = found.charts
+        assert sum(each.count for each in chart.bins) == len(predicted)
+        beside = {each.id: found.beside(each)[place] for each in dialogues(casino)}
+        due = {
+            (str(each["dialogue_id"]), "" if at == "end" else str(each["turn"]))
+            for each in predicted
+        }
+        assert {(id, number) for id, facts in beside.items() for number in facts} == due
+
+
 def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, monkeypatch):
     inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
     reply = lambda _, schema: json.dumps({n: n == "small-talk" for n in schema["properties"]})  # noqa: E731

@@ -18,7 +18,7 @@ from parley.read.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.transcript import Facets, Fact
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.metrics import Predictions, TaskRows
-from parley.tasks.prediction_formats import UNREADABLE
+from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 from parley.tasks.predictions import read
 from parley.tasks.task import load_gold, running
 
@@ -182,7 +182,7 @@ def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predict
         return []
     columns = {name for record in found for name in record.values}
     for name, task in built.dataset.tasks.items():
-        if not ({*task.key} <= columns <= {*task.fields, UNREADABLE} and task.target):
+        if not ({*task.key} <= columns <= {*task.fields, UNREADABLE, ANSWER} and task.target):
             continue
         for options in task.ids(name).values():
             gold, _ = load_gold(built, name, options)
