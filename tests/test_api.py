@@ -18,7 +18,6 @@ from parley.builds.build import build
 from parley.declaration.measured import FILE
 from parley.declaration.registry import discover, get
 from parley.rows.built_folder import open_folder
-from parley.rows.digest import Digest
 from parley.rows.sources import Sources, open_source
 from parley.source.hashes import hash_file
 
@@ -198,23 +197,6 @@ def test_load_reads_no_path_of_the_card_and_no_rows_of_another_build(more, tmp_p
         card.write_text(card.read_text().replace("dialogues/train-*.parquet", path))
         datasets.load_dataset(str(other), "dialogues", cache_dir=str(tmp_path / "hf"))
         assert list(parley.load("tea", split="train")) == due
-
-
-def test_load_dataset_keeps_builds_with_other_rows_apart(more, tmp_path):
-    """`datasets` keys its cache by the card, so equal sizes must not make equal cards."""
-    one, other = built(tmp_path / "one"), built(tmp_path / "other")
-    (file,) = other.glob("dialogues/*.parquet")
-    retable(file, reversed_rows)
-    digest = Digest(pq.read_schema(file))
-    digest.update(pq.read_table(file))
-    card, provenance = other / "README.md", parley.open(one).provenance
-    stated = provenance["configs"]["dialogues"]["train"]["digest"]
-    card.write_text(card.read_text().replace(stated, digest.hexdigest()))
-    due = {place: parley.open(place).rows("dialogues", "train") for place in (one, other)}
-    assert due[one] != due[other]
-    for place in (other, one, other):
-        found = datasets.load_dataset(str(place), split="train", cache_dir=str(tmp_path / "hf"))
-        assert list(found) == due[place]
 
 
 @pytest.mark.parametrize("args", [("tee",), ("tea", "chats"), ("tea", "messages", "test")])
