@@ -19,7 +19,6 @@ from parley.read.dialogues import dialogues
 from parley.read.export.export import export
 from parley.read.labels import layouts
 from parley.read.labels.reader import read_labels
-from parley.rows.sources import open_source
 from parley.tasks import agreement
 
 KEYS = ("dialogue_id", "turn")
@@ -243,18 +242,20 @@ def test_agreement_is_that_of_the_packages(people, units, values):
             np.testing.assert_allclose(kappa.value, due, atol=1e-12)
 
 
-def due_alpha(lines, column, unit):
+def due_alpha(lines, column):
     """Alpha by krippendorff of lines with an annotator; of sets with nltk's distance."""
     krippendorff = pytest.importorskip("krippendorff")
-    values = [tuple(v) if isinstance(v := line[column], list) else v for line in lines]
+    lines = [line for line in lines if line[column] is not None]
+    values = [tuple(sorted(v)) if isinstance(v := line[column], list) else v for line in lines]
     domain = sorted({*values})
-    units = {key: place for place, key in enumerate(dict.fromkeys(map(unit, lines)))}
+    keys = [(line["dialogue_id"], line.get("turn")) for line in lines]
+    units = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     names = dict.fromkeys(line["annotator"] for line in lines)
     people = {by: place for place, by in enumerate(names)}
     data = np.full((len(people), len(units)), np.nan)
-    for line, value in zip(lines, values, strict=True):
-        data[people[line["annotator"]], units[unit(line)]] = domain.index(value)
-    level = "ordinal"
+    for line, key, value in zip(lines, keys, values, strict=True):
+        data[people[line["annotator"]], units[key]] = domain.index(value)
+    level = "nominal" if isinstance(domain[0], str) else "ordinal"
     if isinstance(domain[0], tuple):
         level = functools.partial(looked_up, masi_distances([*map(frozenset, domain)]))
     codes = range(len(domain))
@@ -291,74 +292,50 @@ def test_percent_agreement_counts_units_to_which_all_gave_one_value():
 # On the real datasets ----------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def real(source, tmp_path_factory):
-    """Open a real build by name; builds it once."""
-    from parley.builds.build import build
-
-    folder = tmp_path_factory.mktemp("real")
-
-    def opened(name):
-        if not (source / name).exists():
-            pytest.skip(f"nothing of {name} is in PARLEY_SOURCE")
-        if not (folder / name).exists():
-            build(open_source(parley.dataset(name), source, allow_missing=True), folder)
-        return parley.open(folder / name)
-
-    return opened
-
-
 @pytest.mark.parametrize(
     ("name", "config", "column"),
     [("casino", "strategies", "labels"), ("craigslist_bargains", "dialogue_acts", "intent")],
 )
-def test_two_people_and_gold_agree_as_the_packages_say(real, tmp_path, name, config, column):
-    krippendorff = pytest.importorskip("krippendorff")
+def test_two_people_and_gold_agree_as_the_packages_say(real_build, tmp_path, name, config, column):
     from sklearn.metrics import cohen_kappa_score
 
-    built, drawn = real(name), random.Random(1)
+    built, drawn = parley.open(real_build / name), random.Random(1)
     rows = built.named(config)[:3000]
-    sort = lambda value: sorted(value) if isinstance(value, list) else value  # noqa: E731
-    names = [*dict.fromkeys(str(sort(row[column])) for row in rows)]
     given = {by: [] for by in ("ann1", "ann2")}
     for by, values in given.items():
         for row in rows:
             other = drawn.choice(rows)[column] if drawn.random() < 0.3 else row[column]
             values.append(None if by == "ann2" and drawn.random() < 0.1 else other)
-        lines = [
-            {key: row[key] for key in KEYS} | {column: value}
+    given["gold"] = [row[column] for row in rows]
+    lines = {
+        by: [
+            {key: row[key] for key in KEYS} | {"annotator": by, column: value}
             for row, value in zip(rows, values, strict=True)
         ]
-        write_file(tmp_path / f"{by}.jsonl", lines)
-    found = parley.labels(built, config, *sorted(tmp_path.glob("*.jsonl"))).as_dict()
-    numbers = found["columns"][column]
-    given["gold"] = [row[column] for row in rows]
-    codes = {
-        by: np.array([np.nan if v is None else names.index(str(sort(v))) for v in values])
         for by, values in given.items()
     }
-    sets = [frozenset(json.loads(each.replace("'", '"'))) for each in names if each[0] == "["]
-    distances = masi_distances(sets) if sets else 1 - np.eye(len(names))
-    level = functools.partial(looked_up, distances)
+    files = [write_file(tmp_path / f"{by}.jsonl", lines[by]) for by in ("ann1", "ann2")]
+    numbers = parley.labels(built, config, *files).as_dict()["columns"][column]
     for kind, people in (("annotators", ("ann1", "ann2")), ("with_gold", (*given,))):
-        data = np.array([codes[by] for by in people])
-        due = krippendorff.alpha(data, value_domain=range(len(names)), level_of_measurement=level)
+        due = due_alpha([line for by in people for line in lines[by]], column)
         assert numbers[kind]["alpha"]["value"] == pytest.approx(due, abs=1e-12)
         assert numbers[kind]["alpha"]["low"] < due < numbers[kind]["alpha"]["high"]
+    sort = lambda value: sorted(value) if isinstance(value, list) else value  # noqa: E731
     for pair, (one, other) in zip(numbers["pairs"], combinations(given, 2), strict=True):
-        both = ~np.isnan(codes[one]) & ~np.isnan(codes[other])
-        due = cohen_kappa_score(codes[one][both], codes[other][both])
-        assert (pair["rows"], pair["of"]) == (both.sum(), [one, other])
+        both = [of for of in zip(given[one], given[other], strict=True) if None not in of]
+        ours, theirs = ([str(sort(value)) for value in of] for of in zip(*both, strict=True))
+        assert (pair["rows"], pair["of"]) == (len(both), [one, other])
+        due = cohen_kappa_score(ours, theirs)
         assert pair["kappa"]["value"] == pytest.approx(due, abs=1e-12)
-        alike = (codes[one] == codes[other])[both].mean()
+        alike = np.equal(ours, theirs).mean()
         assert pair["percent"]["value"] == pytest.approx(100 * alike)
     label, counts = next((n, each["counts"]) for n, each in numbers["labels"].items())
     has = [label in v if isinstance(v, list) else label == v for v in given["ann1"]]
     assert counts["ann1"] == sum(has)
 
 
-def test_three_raters_of_duo_agree_as_its_card_says(real, tmp_path):
-    built = real("duo")
+def test_three_raters_of_duo_agree_as_its_card_says(real_build, tmp_path):
+    built = parley.open(real_build / "duo")
     counted = measured(built.dataset).counted
     for aspect, language, setting in (("preference", "en", "ed"), ("empathy", "ja", "ed")):
         rows = [
@@ -374,12 +351,12 @@ def test_three_raters_of_duo_agree_as_its_card_says(real, tmp_path):
         assert found["alpha_of"] == "ordinal"
         alpha = found["annotators"]["alpha"]["value"]
         assert f"{alpha:.2f}" == due
-        assert alpha == pytest.approx(due_alpha(rows, "score", lambda row: row["dialogue_id"]))
+        assert alpha == pytest.approx(due_alpha(rows, "score"))
 
 
-def test_people_of_cosrec_without_an_intent_count(real, tmp_path):
+def test_people_of_cosrec_without_an_intent_count(real_build, tmp_path):
     """As docs/questions.md has it: 651 of 2,052 utterances have the same types by all."""
-    built = real("cosrec")
+    built = parley.open(real_build / "cosrec")
     lines = []
     for row in built.rows("crowd"):
         places = [place for place, turn in enumerate(row["turns"]) if turn["role"] == "user"]
@@ -394,8 +371,7 @@ def test_people_of_cosrec_without_an_intent_count(real, tmp_path):
     alone = sum(person["without_partner"] for person in found["annotators"].values())
     alike = round(of_two["percent"]["value"] * of_two["rows"] / 100)
     assert (alike + alone, of_two["rows"] + alone) == (651, 2052)
-    due = due_alpha(lines, "type", lambda line: tuple(line[key] for key in KEYS))
-    assert of_two["alpha"]["value"] == pytest.approx(due)
+    assert of_two["alpha"]["value"] == pytest.approx(due_alpha(lines, "type"))
 
 
 # Taken along -------------------------------------------------------------------------------------
