@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import loader_files
+from processes import python
 
 import parley
 
@@ -33,35 +34,30 @@ def main():
 
     with tempfile.TemporaryDirectory() as place, Hub() as hub:
         folder = Path(place)
-        run("-m", "parley", "build", "--sample", "--questions", "--build", folder / "sample")
+        python("-m", "parley", "build", "--sample", "--questions", "--build", folder / "sample")
         if os.environ.get("PARLEY_SOURCE"):
-            run("-m", "parley", "build", "--allow-missing", "--build", folder / "real")
+            python("-m", "parley", "build", "--allow-missing", "--build", folder / "real")
         hub.tokens["hf_compat"] = "write"
         plant(folder, hub)
         environ = hub.environ(folder / "home", "hf_compat")
         environ["PARLEY_CACHE"] = str(folder / "cache")
         program, place = publish_without_checks.__file__, ("--build", folder / "sample")
         for name in parley.list():
-            run(program, "publish", name, "--repo", f"org/{name}", *place, env=environ)
+            python(program, "publish", name, "--repo", f"org/{name}", *place, env=environ)
 
         def check_version(version):
-            python, start = environment(version), time.perf_counter()
-            require_listed(python, version, folder / "sample" / "casino")
+            own, start = environment(version), time.perf_counter()
+            require_listed(own, version, folder / "sample" / "casino")
             environ = hub.environ(folder / version) | {
                 "HF_DATASETS_TRUST_REMOTE_CODE": "1",
                 "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
                 "PYTHONPATH": str(HOME),  # scripts import parley
             }
-            subprocess.run([python, __file__, "check", folder], check=True, env=environ)
+            subprocess.run([own, __file__, "check", folder], check=True, env=environ)
             print(f"datasets {version}: {time.perf_counter() - start:.0f} s", flush=True)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # processes do the work
             list(pool.map(check_version, VERSIONS))
-
-
-def run(*command, **options):
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([sys.executable, *command], check=True, **quiet, **options)
 
 
 def plant(folder, hub):
