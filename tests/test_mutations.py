@@ -90,34 +90,26 @@ def notices(built, check):
 # Upstream's records -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "place", "change", "message"),
-    [
-        pytest.param(name, file, place, change, message, id=f"{name}-{file}{place}-{number}")
-        for name in DATASETS
-        for number, (file, place, change, message) in enumerate(DECLARED[name].RECORDS)
-    ],
-)
+RECORDS = [(name, *record) for name in DATASETS for record in DECLARED[name].RECORDS]
+
+
+@pytest.mark.parametrize(("name", "file", "place", "change", "message"), RECORDS)
 def test_a_broken_record_is_refused(tmp_path, name, file, place, change, message):
     dataset = DATASETS[name]
     folder = Path(shutil.copytree(dataset.sample, tmp_path / "source"))
     rewrite(folder / file, place, change)
     source = Sources(dataset, folder, sample=True)
-    config, split = first_with(dataset, file)
+    config, split = next(
+        (config, split)
+        for config, splits in dataset.splits.items()
+        for split, sources in splits.items()
+        if any(f"{file}/".startswith(f"{each.path}/") for each in sources)
+    )
     with pytest.raises(RecordError) as refused:
         list(generate(split_plan(source, config, split)))
     problem = str(refused.value.problems[0])
     assert re.match(rf"(records\[\d+\]: )?{re.escape(file)}", problem)
     assert re.search(message, problem), problem
-
-
-def first_with(dataset, file):
-    """Return the first config and split that is made from a file."""
-    for config, splits in dataset.splits.items():
-        for split, sources in splits.items():
-            if any(f"{file}/".startswith(f"{each.path}/") for each in sources):
-                return config, split
-    raise AssertionError(f"nothing is made from {file}")
 
 
 def rewrite(path, place, change):
@@ -144,20 +136,13 @@ def test_a_record_of_another_shape_is_none(dataset, declared):
             if not way or value is None:
                 continue
             inside, place = inner(record, way), general(way)
-
-            def fitting(*others, inside=inside, way=way, fits=fits, record=record):
-                found = False
-                for other in others:
-                    inside[way[-1]] = other
-                    found = found or fits(record)
-                return found
-
             others = ("7", int(value) if type(value) is float else 7, 7.5, True, [], {})
             others = [other for other in others if type(other) is not type(value)]
             if isinstance(value, dict):
                 others.append({**value, "note": 1})
-            loose |= {place} if fitting(*others) else set()
-            lacked |= {place} if fitting(None) else set()
+            for other, allowed in (*((other, loose) for other in others), (None, lacked)):
+                inside[way[-1]] = other
+                allowed |= {place} if fits(record) else set()
             if isinstance(inside, dict):
                 del inside[way[-1]]
                 lacked |= {place} if fits(record) else set()

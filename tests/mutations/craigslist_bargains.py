@@ -30,10 +30,7 @@ _NUMBER = "Target: expected a number"
 _SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of a float"
 RECORDS = [
     ("test.json", "[0].scenario.attributes[3].entity", 0, "attributes: expected the eight attrib"),
-    (
-        "test.json", "[1].scenario.kbs", swap(0, 1),
-        r"C_\w+: scenario.kbs: expected the roles \['buyer', 'seller'\], found"
-    ),
+    ("test.json", "[1].scenario.kbs", swap(0, 1), r"C_\w+: scenario.kbs: expected the roles"),
     *(
         ("test.json", "[0].scenario.kbs[0].personal.Target", value, _NUMBER)
         for value in (True, 2**53 + 1, 1e300, -1e39, 1e-60)
