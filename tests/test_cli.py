@@ -171,17 +171,11 @@ ERRORS = [
     ("export casino csv new --build out --ids long", 2, "9999"), ("pin pipe", 1, "pipe: "),
     ("pin /dev/zero", 1, "/dev/zero: "), ("pin pipe.jsonl", 1, "pipe.jsonl: "),
     ("tasks --update pipe", 2, "--update pipe: "),
-    *(
-        (f"{command} out/casino/new", 1, "/samples/casino, ")
-        for command in (
-            "export casino csv --build out",
-            "charts casino --build out",
-            "site --build out --output",
-            "build --sample --build",
-            "new tea",
-            "score casino strategies --build out --baseline majority --save-predictions",
-        )
-    ),
+    *((f"{command} out/casino/new", 1, "/samples/casino, ") for command in (
+        "export casino csv --build out", "charts casino --build out", "site --build out --output",
+        "build --sample --build", "new tea",
+        "score casino strategies --build out --baseline majority --save-predictions",
+    )),
     ("run casino catalogue", 2, "'catalogue'"), ("run cosrec index", 2, "catalogue"),
     ("fetch cosrec --part Books", 2, "--job"),
     ("fetch cosrec --job catalogue --part Book", 2, "'Book'")
@@ -272,9 +266,8 @@ def test_a_long_line_is_shortened_in_the_middle(length):
 
 FREE = [
     "--help", "list", "tasks casino", "show casino --sample", "build casino --sample",
-    "verify casino", "fetch --help", "run --help", "run cosrec",
-    "run cosrec catalogue --help", "score --help",
-    "score casino deals --template",
+    "verify casino", "fetch --help", "run --help", "run cosrec", "run cosrec catalogue --help",
+    "score --help", "score casino deals --template",
 ]  # fmt: skip
 BROKEN = [
     "def", "import nothing_of_this_name",

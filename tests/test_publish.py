@@ -499,29 +499,21 @@ def test_offline_it_says_so_before_it_verifies(hub, folder, run, monkeypatch):
     assert "org/tea" in run("publish", "tea", "--repo", "org/tea", *where, *more).stderr
 
 
-def odd_file(hub):
-    hub.seed("org/tea", Path(__file__).parent / "mutations")
-    hub.push("org/tea", {f"!{TOKEN}\x1b[2J.csv": b"x"})
-
-
-def odd_commit(hub):
-    hub.seed("org/tea", Path(__file__).parent / "mutations")
-    vars(hub.repos["org/tea"].commits[-1])["id"] = TOKEN
-
-
 def a_password(hub):
     hub.fail("*", "", 500, times=-1)
     hub.endpoint = hub.endpoint.replace("//", "//ana:passw0rd@")
 
 
 @pytest.mark.parametrize(("odd", "said"), [
-    (odd_file, ".csv"), (odd_commit, "commit"),
+    (lambda hub: hub.push("org/tea", {f"!{TOKEN}\x1b[2J.csv": b"x"}), ".csv"),
+    (lambda hub: vars(hub.repos["org/tea"].commits[-1]).update(id=TOKEN), "commit"),
     (lambda hub: hub.headers.update({"X-HF-Warning": f"a; warned of {TOKEN}\x1b]"}), "warned of …"),
     (a_password, "http://…127.0.0.1"),
 ])  # fmt: skip
 def test_what_the_hub_gives_back_of_a_token_is_not_printed(
     hub, folder, run, without_checks, monkeypatch, caplog, odd, said
 ):
+    hub.seed("org/tea", Path(__file__).parent / "mutations")
     odd(hub)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     publish = ("publish", "tea", "--repo", "org/tea", "--build", folder.parent)

@@ -5,11 +5,13 @@ import zipfile
 
 import pytest
 from datasets.exceptions import DatasetGenerationError
-from file_server import Page, blob, pinned
+from file_server import Page
 
 from parley.base.errors import SourceError
 from parley.rows.built_folder import open_folder
-from parley.source.hashes import git_tree
+from parley.source.hashes import git_tree, hash_file
+
+KINDS = {"sha256", "git_blob", "git_tree"}  # of hashes in a pin
 
 
 @pytest.fixture
@@ -21,27 +23,21 @@ def upstream(dataset, server, monkeypatch, tmp_path):
     with zipfile.ZipFile(body, "w") as archive:
         archive.writestr(f"other-{'0' * 40}/README.md", "of another commit")
         for path, source in dataset.sources.items():
-            url = server.url("/archive.zip" if "git_tree" in source.pin else f"/{path}")
-            pin = hash_of(dataset.sample / path, source.pin) | {"url": url}
-            for name, value in {"pin": pin, "url": url}.items():
+            (kind,) = KINDS & source.pin.keys()
+            place, pin = dataset.sample / path, {"url": server.url(f"/{path}")}
+            if kind != "git_tree":
+                server.pages[f"/{path}"] = Page(place.read_bytes())
+                pin[kind] = hash_file(place, kind)
+            else:
+                files = sorted(place.iterdir(), reverse=True)
+                pin = {"url": server.url("/archive.zip"), "member": source.pin["member"]}
+                pin[kind] = git_tree(files)
+                for file in files:
+                    archive.write(file, f"{pin['member']}/{file.name}")
+            for name, value in {"pin": pin, "url": pin["url"]}.items():
                 monkeypatch.setitem(vars(source), name, value)
-            if "git_tree" not in pin:
-                server.pages[f"/{path}"] = Page((dataset.sample / path).read_bytes())
-                continue
-            for file in sorted((dataset.sample / path).iterdir(), reverse=True):
-                archive.write(file, f"{pin['member']}/{file.name}")
     server.pages["/archive.zip"] = Page(body.getvalue(), ranges=False)
     return server
-
-
-def hash_of(path, pin):
-    """Return what pins a file or folder in the way that a pin does."""
-    if "git_tree" in pin:
-        return {"member": pin["member"], "git_tree": git_tree(list(path.iterdir()))}
-    content = path.read_bytes()
-    if "sha256" in pin:
-        return pinned(pin["url"], content)
-    return {"size": len(content), "git_blob": blob(content)}
 
 
 def test_builders_read_from_urls(dataset, upstream, sample_build, tmp_path):
@@ -60,7 +56,7 @@ def test_builders_refuse_what_is_not_as_pinned(dataset, upstream, tmp_path, monk
     config, splits = list(dataset.splits.items())[-1]
     *_, split = splits
     source = splits[split][-1]
-    (kind,) = {"sha256", "git_blob", "git_tree"} & source.pin.keys()
+    (kind,) = KINDS & source.pin.keys()
     pin = source.pin | {kind: "0" * len(source.pin[kind]), "mirrors": []}
     monkeypatch.setitem(vars(source), "pin", pin)
     builder = dataset.builder(config_name=config, cache_dir=str(tmp_path))
