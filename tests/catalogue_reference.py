@@ -100,18 +100,11 @@ def to_product(r):
     if share(title) < 0.5 or share(text) < 0.8:
         return "not_english"
     return {
-        "parent_asin": asin,
-        "title": cleaned(title),
-        "description": [cleaned(part) for part in description + features],
-        "details": details,
-        "categories": categories,
-        "store": store,
-        "price": price,
-        "num_ratings": number,
-        "avg_ratings": average,
-        "valid_reviews": [],
-        "valid_ratings": {"1": 0, "2": 0, "3": 0, "4": 0, "5": 0},
-    }
+        "parent_asin": asin, "title": cleaned(title),
+        "description": [cleaned(part) for part in description + features], "details": details,
+        "categories": categories, "store": store, "price": price, "num_ratings": number,
+        "avg_ratings": average, "valid_reviews": [], "valid_ratings": dict.fromkeys("12345", 0),
+    }  # fmt: skip
 
 
 def add_review(catalogue, r):
@@ -143,15 +136,7 @@ def add_review(catalogue, r):
         return "short"
     if share(title) < 0.5 or share(text) < 0.8:
         return "not_english"
-    catalogue[asin]["valid_reviews"].append(
-        {
-            "user": user,
-            "timestamp": time,
-            "verified purchase": verified,
-            "title": cleaned(title),
-            "text": cleaned(text),
-            "rating": stars,
-            "helpful": helpful,
-        }
-    )
+    review = {"user": user, "timestamp": time, "verified purchase": verified}
+    review |= {"title": cleaned(title), "text": cleaned(text), "rating": stars, "helpful": helpful}
+    catalogue[asin]["valid_reviews"].append(review)
     return None

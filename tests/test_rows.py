@@ -17,31 +17,20 @@ from parley.rows.splits import write_batches
 from parley.schema.features import arrow_schema
 
 V = datasets.Value
-FEATURES = datasets.Features(
-    {
-        "id": V("string"),
-        "count": V("int32"),
-        "price": V("float32"),
-        "score": V("float64"),
-        "flag": V("bool"),
-        "turns": [{"text": V("string"), "labels": [V("string")], "deal": {"n": V("int64")}}],
-        "pairs": [[V("string")]],
-    }
-)
-SCHEMA = arrow_schema(FEATURES)
+FEATURES = {
+    "id": V("string"), "count": V("int32"), "price": V("float32"), "score": V("float64"),
+    "flag": V("bool"), "pairs": [[V("string")]],
+    "turns": [{"text": V("string"), "labels": [V("string")], "deal": {"n": V("int64")}}],
+}  # fmt: skip
+SCHEMA = arrow_schema(datasets.Features(FEATURES))
 ROW = {
-    "id": "1",
-    "count": 3,
-    "price": 0.5,
-    "score": 0.1,
-    "flag": True,
+    "id": "1", "count": 3, "price": 0.5, "score": 0.1, "flag": True, "pairs": [["a", "b"], []],
     "turns": [
         {"text": "a", "labels": ["x", "y"], "deal": {"n": 1}},
         {"text": "", "labels": [], "deal": None},
         {"text": None, "labels": None, "deal": {"n": None}},
     ],
-    "pairs": [["a", "b"], []],
-}
+}  # fmt: skip
 NULLS = dict.fromkeys(ROW)
 TURN = ROW["turns"][0]
 

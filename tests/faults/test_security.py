@@ -432,25 +432,19 @@ def state(*folders):
     return {p: os.readlink(p) if p.is_symlink() else p.lstat().st_mtime_ns for p in paths}
 
 
-def commands_on(folder, sound, out):
-    """Return commands that read a build of CaSiNo; `verify` comes first."""
-    build = ("--build", folder.parent)
-    return [
-        ("verify", "casino", *build), ("diff", sound, folder), ("show", "casino", *build),
-        ("export", "casino", "csv", out / "csv", *build),
-        ("charts", "casino", out / "charts", *build),
-        ("site", "casino", *build, "--output", out / "site")
-    ]  # fmt: skip
-
-
 def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build, outside, tmp_path):
     hub.tokens["hf_writes"] = "write"
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
     for folder, (name, place) in zip(folders, PLACED, strict=True):
         shutil.copytree(sample_build / "casino", folder / "casino")
         place(folder / "casino" / name, outside / Path(name).name)
-        out = tmp_path / "out" / folder.name
-        commands += commands_on(folder / "casino", sample_build / "casino", out)
+        build, out = ("--build", folder), tmp_path / "out" / folder.name
+        commands += [
+            ("verify", "casino", *build), ("diff", sample_build / "casino", folder / "casino"),
+            ("show", "casino", *build), ("export", "casino", "csv", out / "csv", *build),
+            ("charts", "casino", out / "charts", *build),
+            ("site", "casino", *build, "--output", out / "site"),
+        ]  # fmt: skip
     publishing = ("publish", "casino", "--repo", "org/casino", "--build", folders[0])
     restate(folders[0] / "casino", "sample", False)  # a sample would be refused unread
     before = state(outside, *folders)
