@@ -4,9 +4,9 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections import namedtuple
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
@@ -175,12 +175,8 @@ def shards(tmp_path_factory):
     return folder
 
 
-class Done(NamedTuple):
-    """What a command gave: its exit status, and what it printed to either stream."""
-
-    returncode: int
-    stdout: str
-    stderr: str
+# What a command gave: its exit status, and what it printed to either stream
+Done = namedtuple("Done", ("returncode", "stdout", "stderr"))
 
 
 def piped(data):

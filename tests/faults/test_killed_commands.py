@@ -87,14 +87,11 @@ class Workplace:
     def __init__(self, place, hub, server, forks):
         self.hub, self.server = hub, server
         self.work, self.template, self.log = (place / n for n in ("work", "template", "log"))
-        environ = {
-            **hub.environ(self.work / "hf", "hf_ana"),
-            "HOME": str(self.work / "home"),
-            "PARLEY_CACHE": str(self.work / "cache"),
-            "PARLEY_DATASETS": str(self.work / "more"),
-            "PYTHONDONTWRITEBYTECODE": "1",  # Python leaves parts of these files
-            "TMPDIR": str(self.work / "tmp"),
-        }
+        environ = hub.environ(self.work / "hf", "hf_ana")
+        places = {"HOME": "home", "PARLEY_CACHE": "cache", "PARLEY_DATASETS": "more"}
+        for name, place in (places | {"TMPDIR": "tmp"}).items():
+            environ[name] = str(self.work / place)
+        environ["PYTHONDONTWRITEBYTECODE"] = "1"  # Python leaves parts of these files
         environ.pop("PARLEY_SOURCE", None)
         prepare = PREPARE.format(environ=environ, tests=str(Path(__file__).parents[1]))
         self.forks = forks(prepare, "command(*arguments)")

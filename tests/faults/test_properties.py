@@ -8,6 +8,7 @@ import math
 import re
 from contextlib import suppress
 from itertools import product
+from unittest.mock import Mock
 
 import orjson
 import pyarrow as pa
@@ -259,24 +260,13 @@ MADE = {  # ways in which a script makes values of a shape, which become rows
 }
 
 
-class Read:
-    """A reader whose records are given."""
-
-    place = ""
-
-    def __init__(self, records):
-        self.records = records
-
-    def open(self, files):
-        return {"a.txt": self.records}
-
-    def explain(self, error):
-        return Problem("", what=str(error))
-
-    def forget(self, *files):
-        """Do nothing."""
-
-    require_ended = forget
+def reader_of(records):
+    """Return what stands for a reader, with these records."""
+    return Mock(
+        place="",
+        open=lambda files: {"a.txt": records},
+        explain=lambda error: Problem("", what=str(error)),
+    )
 
 
 def cases(shape):
@@ -294,7 +284,7 @@ def test_no_split_has_a_row_that_its_declaration_forbids(kind, case):
     except ScriptError:
         return
     given = range(len(values)) if kind == "another form" else values
-    plan = SplitPlan("tea", config, "train", (FILE,), Read(given), lambda read: given)
+    plan = SplitPlan("tea", config, "train", (FILE,), reader_of(given), lambda read: given)
     batches, error = result(lambda: list(to_batches(generate(plan), schema)))
     assert isinstance(error, RecordError | RowError | None)
     sound = all(fits(shape, value) for value in values)

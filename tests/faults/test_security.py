@@ -311,19 +311,12 @@ def spoil(value):
     return {k: spoil(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-@pytest.fixture
-def hostile(sample_build, tmp_path):
-    build = shutil.copytree(sample_build, tmp_path / "hostile")
-    for path in build.rglob("*.parquet"):
+def test_rows_with_escapes(answers, sample_build, tmp_path):
+    hostile, commands = shutil.copytree(sample_build, tmp_path / "hostile"), []
+    for path in hostile.rglob("*.parquet"):
         retable(path, of_rows(spoil))
-    for name in discover():
-        reseal(build / name)
-    return build
-
-
-def test_rows_with_escapes(answers, sample_build, hostile, tmp_path):
-    commands = []
     for name, dataset in discover().items():
+        reseal(hostile / name)
         out = tmp_path / name
         commands += [
             ("show", name, "--build", hostile),
