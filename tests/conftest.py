@@ -30,13 +30,6 @@ settings.register_profile("parley", deadline=None)
 settings.load_profile("parley")
 
 
-@pytest.fixture(autouse=True)
-def _own_path():
-    """A command run in the process of the tests sets this for those that it starts."""
-    yield
-    os.environ.pop("PYTHONSAFEPATH", None)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _own_caches(tmp_path_factory):
     folder = tmp_path_factory.mktemp("caches")
