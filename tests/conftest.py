@@ -64,6 +64,7 @@ def tea(tmp_path):
 @pytest.fixture
 def hub():
     with Hub() as hub:
+        hub.tokens["hf_writes"] = "write"
         yield hub
 
 

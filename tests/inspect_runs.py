@@ -6,7 +6,6 @@ import warnings
 
 import inspect_ai
 from inspect_ai._util import package
-from inspect_ai.log import read_eval_log  # noqa: F401 - for tests
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 # inspect reads all of them in each run, which takes longer than the run

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import datasets
 import pyarrow as pa
@@ -35,9 +36,7 @@ def more(tea, monkeypatch, tmp_path):
     monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
-    cached = tmp_path / "cache" / "tea" / "dialogues.jsonl"
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes((tea.sample / "dialogues.jsonl").read_bytes())
+    shutil.copytree(tea.sample, tmp_path / "cache" / "tea")
     return tea.folder
 
 
@@ -70,12 +69,9 @@ def built(folder, **options):
 def no_upstream(more, tmp_path, monkeypatch):
     """Return a function that leaves only builds: no upstream file, and no network."""
 
-    def fetch(name, *_):
-        raise FetchError(f"{name} could not be fetched")
-
     def leave():
         (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
-        monkeypatch.setattr("parley.builds.load.fetch", fetch)
+        monkeypatch.setattr("parley.builds.load.fetch", Mock(side_effect=FetchError("offline")))
 
     return leave
 

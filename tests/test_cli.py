@@ -43,6 +43,20 @@ for commands in sys.argv[1:]:
         except SystemExit as end: assert not end.code or command == "verify --build none", command
     print("heavy:", *sorted({HEAVY} & set(sys.modules)))
 """
+IMPORT_ALL = f"""
+import sys
+import parley
+from parley import CHAT, Config, File, Folder, list, load, open, score, view
+heavy = {{*{HEAVY}, "numpy", "typer", "rich", "yaml"}}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+sys.modules["jinja2"] = None  # as where the extra is not installed
+import typer
+from parley.cli import app
+group = typer.main.get_command(app)
+for name in group.list_commands(None):
+    group.get_command(None, name)
+print(*sorted({HEAVY} & set(sys.modules)))
+"""
 LIGHT = "--help, list, run, run cosrec catalogue --help, fetch --help, tasks, tasks casino"
 READING = "export casino jsonl a, export casino sharegpt b, export casino convokit c, "
 READING += "export casino croissant d, site casino, charts casino e, sql from(casino.dialogues)"
@@ -61,21 +75,7 @@ def test_commands_import_no_more_than_they_need(tmp_path, sample_build):
 
 def test_neither_parley_nor_the_help_of_a_command_imports_anything_heavy(tmp_path):
     """Nor does completion, which imports the command too."""
-    program = (
-        "import sys\n"
-        "import parley\n"
-        "from parley import CHAT, Config, File, Folder, list, load, open, score, view\n"
-        f"heavy = {{*{HEAVY}, 'numpy', 'typer', 'rich', 'yaml'}}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "sys.modules['jinja2'] = None  # as where the extra is not installed\n"
-        "import typer\n"
-        "from parley.cli import app\n"
-        "group = typer.main.get_command(app)\n"
-        "for name in group.list_commands(None):\n"
-        "    group.get_command(None, name)\n"
-        f"print(*sorted({HEAVY} & set(sys.modules)))"
-    )
-    assert python("-c", program, cwd=tmp_path).stdout == "\n"
+    assert python("-c", IMPORT_ALL, cwd=tmp_path).stdout == "\n"
 
 
 def test_help_lists_each_command_once_and_cuts_no_summary(run):

@@ -37,10 +37,6 @@ def by_id(rows):
     return {row["dialogue_id"]: row for row in rows}
 
 
-def lines(path):
-    return {k: v for line in path.read_text().splitlines() for k, v in json.loads(line).items()}
-
-
 def add(path, value):
     path.write_text(path.read_text() + json.dumps(value) + "\n")
 
@@ -89,9 +85,9 @@ def test_what_a_file_lacks_is_null_and_what_is_empty_is_not(copy, name):
     column = {"quality": "ratings", "keywords": "users"}.get(name, name)
     key = "CoSRec-Crowd_9002"
     path = copy / f"dataset/crowd/{name}.jsonl"
-    kept = {k: v for k, v in lines(path).items() if k != key}
+    kept = [line for line in path.read_text().splitlines(keepends=True) if key not in line]
     for empty in (False, True):
-        path.write_text("".join(json.dumps({k: v}) + "\n" for k, v in kept.items()))
+        path.write_text("".join(kept))
         if empty:
             add(path, {key: {} if name == "keywords" else []})
             if name == "keywords":

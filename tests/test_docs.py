@@ -106,8 +106,7 @@ def place(hub, sample_build, tmp_path):
     for name, dataset in discover().items():
         hub.seed(f"org/{name}", sample_build / name, tags=[f"v{dataset.version}"])
     shutil.copytree(sample_build, tmp_path / "build")
-    built = tmp_path / "cache" / "built"  # as if fetched and built
-    cached = built / get("casino").version / "casino"
+    cached = tmp_path / "cache" / "built" / get("casino").version / "casino"  # as if fetched
     shutil.copytree(sample_build / "casino", cached)
     restate(cached, "sample", False)
     return tmp_path
@@ -266,7 +265,6 @@ def test_the_commands_of_publishing_run(hub, real_build, tmp_path):
     text = PAGES[PUBLISHING]
     commands = re.findall(r"^    (parley .+?)(?: +#.*)?$", text, re.MULTILINE)
     assert len(commands) == 7
-    hub.tokens["hf_writes"] = "write"
     shutil.copytree(real_build / "casino", tmp_path / "build" / "casino")
     for command in commands:
         if command.startswith("parley verify"):

@@ -67,12 +67,9 @@ def built(sample_build):
 def agreement(built, scores, **options):
     """The score of a function of a row, of those that are rated by the aspect."""
     aspect = options.get("aspect", "preference")
-    rows = [
-        row
-        for row in built.rows("dialogues", "ja", "en")
-        if row["subjective_evaluation"][aspect] is not None
-    ]
-    found = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rows]
+    rows = built.rows("dialogues", "ja", "en")
+    rated = [row for row in rows if row["subjective_evaluation"][aspect] is not None]
+    found = [{"dialogue_id": row["dialogue_id"], "score": scores(row)} for row in rated]
     return score(built, "agreement", options, predictions=found).score
 
 

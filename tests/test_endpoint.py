@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_models import ASKED
+from test_models import ASKED, read_log
 
 import parley
 from parley.tasks.games import WARNINGS, Playing
@@ -51,7 +51,7 @@ def test_a_small_model_is_asked_by_default(name, url, inspect_runs, builds, tmp_
     COUNTS[name] = found.total, sum(found.unreadable.values())
     if not is_game:
         return
-    for sample in inspect_runs.read_eval_log(log).samples:
+    for sample in read_log(log).samples:
         turns = sample.metadata["turns"]
         played = sample.scores["parley_answers"].metadata["prediction"]
         assert (

@@ -161,17 +161,13 @@ def test_a_damaged_file_is_one_clear_error(casino, tmp_path, names, file):
 
 
 def test_an_error_counts_all_rows_and_names_the_first_and_the_labels(casino, tmp_path):
-    rows = [{**dict(zip(KEYS, key, strict=True)), "labels": "no"} for key in turns_of(casino)]
+    rows = [{k: row[k] for k in KEYS} | {"labels": "no"} for row in casino.rows("strategies")]
     with pytest.raises(RecordError) as error:
         read_labels(casino, [write_file(tmp_path / "a.csv", rows)])
     (problem,) = error.value.problems
     assert f"{len(rows)} of {len(rows)}" in error.value.message
     assert f"{len(rows) - 3} more" in problem.place
     assert "uv-part" in problem.expected
-
-
-def turns_of(built):
-    return [(row["dialogue_id"], row["turn"]) for row in built.rows("strategies")]
 
 
 @pytest.mark.parametrize(("name", "most"), [("_MOST", 1), ("_LARGEST", 20)])
@@ -199,12 +195,10 @@ def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
 
 # Agreement ---------------------------------------------------------------------------------------
 
-UGLY = [
-    (people, units, values) for people in (2, 3, 5) for units in (1, 7, 40) for values in (2, 5)
-]
 
-
-@pytest.mark.parametrize(("people", "units", "values"), UGLY)
+@pytest.mark.parametrize("people", [2, 3, 5])
+@pytest.mark.parametrize("units", [1, 7, 40])
+@pytest.mark.parametrize("values", [2, 5])
 def test_agreement_is_that_of_the_packages(people, units, values):
     """Unequal numbers of values, few and tied ones, and values of nobody or of all."""
     krippendorff = pytest.importorskip("krippendorff")
@@ -338,12 +332,8 @@ def test_three_raters_of_duo_agree_as_its_card_says(real_build, tmp_path):
     built = parley.open(real_build / "duo")
     counted = measured(built.dataset).counted
     for aspect, language, setting in (("preference", "en", "ed"), ("empathy", "ja", "ed")):
-        rows = [
-            row
-            for row in built.named("ratings")
-            if (row["aspect"], row["language"], row["setting"]) == (aspect, language, setting)
-            and row["source"] == "objective"
-        ]
+        kind = {"aspect": aspect, "language": language, "setting": setting, "source": "objective"}
+        rows = [row for row in built.named("ratings") if row.items() >= kind.items()]
         kept = ("dialogue_id", "source", "aspect", "annotator", "score")
         file = write_file(tmp_path / "r.csv", [{key: row[key] for key in kept} for row in rows])
         found = parley.labels(built, "ratings", file).as_dict()["columns"]["score"]
@@ -401,11 +391,9 @@ def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
 
 
 def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
-    rows = [
-        {key: row[key] for key in (*KEYS, "labels")} | {"x": 1}
-        for row in casino.named("strategies")
-    ]
-    same = write_file(tmp_path / "same.jsonl", rows)
+    rows = casino.named("strategies")
+    kept = [{key: row[key] for key in (*KEYS, "labels")} | {"x": 1} for row in rows]
+    same = write_file(tmp_path / "same.jsonl", kept)
     alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
     assert (alone["labels"]["with_gold"]["alpha"]["value"], [*alone]) == (1, ["labels", "x"])
     user_labels = pytest.importorskip("parley.read.site.user_labels")
@@ -416,7 +404,7 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     call = ("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--to", to)
     assert (run(*call).returncode, run(*call).returncode) == (0, 1)  # it does not replace
     due = [*parley.labels(casino, "strategies", *two).differences()]
-    changed = [row for row in casino.named("strategies")[::3] if row["labels"] != ["uv-part"]]
+    changed = [row for row in rows[::3] if row["labels"] != ["uv-part"]]
     assert len(due) == len(changed) > 0
     with to.open(encoding="utf-8-sig", newline="") as file:
         head, *lines = csv.reader(file)

@@ -5,6 +5,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 from urllib.parse import quote, unquote
 
 import huggingface_hub
@@ -43,7 +44,6 @@ NOW, NEXT = "v1.0.0", "v2.0.0"
 
 @pytest.fixture
 def hub(hub, monkeypatch):
-    hub.tokens[TOKEN] = "write"
     hub.tokens[READ_ONLY] = "read"
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
@@ -379,11 +379,8 @@ def test_a_dry_run_needs_no_token(hub, folder, monkeypatch):
 
 def test_the_proof_of_a_trusted_publisher_is_not_told(monkeypatch):
     """huggingface_hub makes a token of it."""
-
-    def get_token():
-        raise OSError(f"{proof} is invalid")
-
     proof = "pr00f-0f-1t5e1f"
+    get_token = Mock(side_effect=OSError(f"{proof} is invalid"))
     monkeypatch.setattr(huggingface_hub, "get_token", get_token)
     monkeypatch.setenv("HF_OIDC_ID_TOKEN", proof)
     with pytest.raises(PublishError) as raised:

@@ -32,18 +32,15 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_contains_all_datasets(wheel):
     inside = set(zipfile.ZipFile(wheel).namelist())
-    for name, dataset in discover().items():
-        for path in dataset.folder.rglob("*"):
+    homes = {"parley/authoring/skeleton": HOME / "parley/authoring/skeleton"}
+    homes |= {f"parley/collection_data/{name}": each.folder for name, each in discover().items()}
+    for home, folder in homes.items():
+        for path in folder.rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
-                relative = path.relative_to(dataset.folder).as_posix()
-                assert f"parley/collection_data/{name}/{relative}" in inside
+                assert f"{home}/{path.relative_to(folder).as_posix()}" in inside
     skill = "parley/.agents/skills/parley/SKILL.md"
     _, front, _ = zipfile.ZipFile(wheel).read(skill).decode().split("---\n", 2)
     assert yaml.safe_load(front)["name"] == Path(skill).parent.name
-    skeleton = [path for path in (HOME / "parley/authoring/skeleton").rglob("*") if path.is_file()]
-    for path in skeleton:
-        if "__pycache__" not in path.parts:
-            assert path.relative_to(HOME).as_posix() in inside
     assert not [name for name in inside if "__pycache__" in name or name.startswith("tests/")]
 
 

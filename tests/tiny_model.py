@@ -1,14 +1,7 @@
 """A tiny model to train in tests: tokenizer from the cards, random weights."""
 
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedTokenizerFast,
-    set_seed,
-)
 
 from parley.declaration.registry import discover
 
@@ -44,26 +37,29 @@ def tokenizer():
     """Return a tokenizer of chats."""
     tokens = byte_tokens([PAD, START, END])
     named = {"pad_token": PAD, "eos_token": END, "chat_template": TEMPLATE}
-    return PreTrainedTokenizerFast(tokenizer_object=tokens, **named)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokens, **named)
 
 
 def save(folder):
     """Write a Llama of two layers, and its tokenizer."""
     made = tokenizer()
-    set_seed(1)
+    transformers.set_seed(1)
     size = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4}
     size |= {"max_position_embeddings": 4096, "num_hidden_layers": 2, "vocab_size": len(made)}
     ends = {"pad_token_id": made.pad_token_id, "eos_token_id": made.eos_token_id}
-    LlamaForCausalLM(LlamaConfig(**size, **ends, bos_token_id=None)).save_pretrained(folder)
+    config = transformers.LlamaConfig(**size, **ends, bos_token_id=None)
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
     made.save_pretrained(folder)
 
 
 def save_encoder(folder):
     """Write a BERT of two layers, and its tokenizer."""
     special = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "mask")}
-    made = PreTrainedTokenizerFast(tokenizer_object=byte_tokens([*special.values()]), **special)
-    set_seed(1)
+    tokens = byte_tokens([*special.values()])
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=tokens, **special)
+    transformers.set_seed(1)
     size = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
     size |= {"num_hidden_layers": 2, "vocab_size": len(made)}
-    BertForMaskedLM(BertConfig(**size, pad_token_id=made.pad_token_id)).save_pretrained(folder)
+    config = transformers.BertConfig(**size, pad_token_id=made.pad_token_id)
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
     made.save_pretrained(folder)

@@ -141,7 +141,6 @@ note("listening")
 
 def test_a_command_starts_no_program(hub, server, tea, sample_build, tmp_path, monkeypatch):
     monkeypatch.delenv("PARLEY_SOURCE", raising=False)  # the sources are in the cache
-    hub.tokens["hf_writes"] = "write"
     data = (tea.sample / "dialogues.jsonl").read_bytes()
     data = data.replace(b"kettle", b"teapot").replace(b"you", b"you two")  # not the sample's
     build = ("--build", tmp_path / "build")
@@ -426,7 +425,6 @@ def state(*folders):
 
 
 def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build, outside, tmp_path):
-    hub.tokens["hf_writes"] = "write"
     folders, commands = [tmp_path / str(number) for number in range(len(PLACED))], []
     for folder, (name, place) in zip(folders, PLACED, strict=True):
         shutil.copytree(sample_build / "casino", folder / "casino")
