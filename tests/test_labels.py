@@ -32,23 +32,14 @@ OF_ONE = ["anna.jsonl", "ben.jsonl"]  # of doccano, a file for each person
 
 
 def write_file(path, rows, separator=",", encoding="utf-8"):
-    """Write rows in the format of a name."""
-    if path.suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    elif path.suffix in (".csv", ".tsv"):
-        separator = "\t" if path.suffix == ".tsv" else separator
+    """Write rows as CSV or as JSON Lines, by the name."""
+    if path.suffix == ".csv":
         with path.open("w", encoding=encoding, newline="") as file:
             writer = csv.DictWriter(file, [*rows[0]], delimiter=separator)
             writer.writeheader()
-            cells = lambda v: json.dumps(v) if isinstance(v, dict | list) else v  # noqa: E731
-            writer.writerows({name: cells(value) for name, value in row.items()} for row in rows)
+            writer.writerows(rows)
     else:
-        is_list = path.suffix == ".json"
-        text = json.dumps(rows) if is_list else "\n".join(map(json.dumps, rows))
-        path.write_text(text, encoding=encoding)
+        path.write_text("\n".join(map(json.dumps, rows)), encoding=encoding)
     return path
 
 
