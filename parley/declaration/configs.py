@@ -12,7 +12,8 @@ from typing import Any
 
 from parley.base.errors import Problem, ScriptError
 from parley.schema.composites import Alternatives
-from parley.schema.nodes import Conversion, Node
+from parley.schema.convert import Conversion
+from parley.schema.nodes import Node
 from parley.schema.shapes import parse, problems
 from parley.source.files import File, Folder, Opened, Source, require
 

@@ -6,26 +6,9 @@ from itertools import chain, islice, permutations
 from typing import Any
 
 from parley.base.errors import MOST_PROBLEMS, Problem
-from parley.schema.features import Value
-from parley.schema.nodes import (
-    FLOAT,
-    Choice,
-    Column,
-    Conversion,
-    Node,
-    Null,
-    Part,
-    each,
-    fitter,
-    held,
-    or_null,
-    refusal,
-    same,
-    show,
-    to_float,
-    type_of,
-    union,
-)
+from parley.schema.convert import Conversion, each, fitter, or_null, refusal, same, to_float, union
+from parley.schema.features import FLOAT, Value, type_of
+from parley.schema.nodes import Choice, Column, Node, Null, Part, held, show
 
 KEY = "upstream's key"  # the meaning of the keys of an object with any keys
 

@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
 
+DTYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
+
 
 @dataclass(frozen=True)
 class Value:
     """A feature of one type, as of Arrow: "string", "int32", "float64" and so on."""
 
     dtype: str
+
+
+FLOAT = Value("float64")
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,13 @@ def item_of(feature: Any) -> Any:
 def labels_of(feature: Any) -> list[str] | None:
     """Return the names of a ClassLabel, or None for other features."""
     return list(names) if (names := getattr(feature, "names", None)) else None
+
+
+def type_of(feature: Any) -> str:
+    """Return the name of a feature's type for readers."""
+    if isinstance(feature, list):
+        return f"list of {type_of(feature[0])}"
+    return "struct" if isinstance(feature, dict) else str(getattr(feature, "dtype", feature))
 
 
 def _footer(feature: Any) -> Any:

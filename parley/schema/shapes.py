@@ -16,22 +16,9 @@ from typing import Any
 
 from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
 from parley.schema.composites import Alternatives, List, Mapping, Object
-from parley.schema.features import ClassLabel, Value, labels_of
-from parley.schema.nodes import (
-    DTYPES,
-    SCALARS,
-    Choice,
-    Column,
-    Conversion,
-    Function,
-    Node,
-    Null,
-    Part,
-    Scalar,
-    chain,
-    held,
-    type_of,
-)
+from parley.schema.convert import Conversion, chain
+from parley.schema.features import DTYPES, ClassLabel, Value, labels_of, type_of
+from parley.schema.nodes import SCALARS, Choice, Column, Function, Node, Null, Part, Scalar, held
 
 
 def parse(shape: Any, path: str = "") -> Node:

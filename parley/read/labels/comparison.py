@@ -18,15 +18,7 @@ from parley.read.export.export import cell
 from parley.read.labels.layouts import ANNOTATOR
 from parley.read.labels.reader import GOLD, Column, Key, Labels, Units, read_labels
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.agreement import (
-    NONE,
-    Distance,
-    Pairs,
-    masi,
-    nominal,
-    ordinal,
-    percent_alike,
-)
+from parley.tasks.agreement import NONE, Distance, Pairs, masi, nominal, ordinal, percent_alike
 from parley.tasks.intervals import Array, Metric
 from parley.tasks.predictions import require_free
 
