@@ -57,10 +57,7 @@ def parquet(schema: Any) -> Iterator[Any]:
     with (
         tempfile.TemporaryDirectory() as folder,
         pq.ParquetWriter(
-            f"{folder}/limit.parquet",
-            schema,
-            write_page_index=True,
-            use_content_defined_chunking=True,
+            f"{folder}/limit", schema, write_page_index=True, use_content_defined_chunking=True
         ) as writer,
     ):
         yield writer
@@ -125,15 +122,12 @@ def generated(name: str, source: Path) -> "Sources":
     found = dataset(name)
     dialogues = found.configs["dialogues"]
     missing = [path for path in found.sources if not (source / path).exists()]
-    splits = {
-        split: files
-        for split, files in dialogues.splits.items()
-        if not any(file.path in missing for file in files)
-    }
+    here = Sources(found, source, missing=missing)
+    splits = {split: dialogues.splits[split] for split in here.splits("dialogues")}
     found.builder.CONFIGS[:] = [replace(dialogues, splits=splits)]
     with tempfile.TemporaryDirectory() as folder:
         found.builder(config_name="dialogues", cache_dir=folder, hash="benchmark")
-    return Sources(found, source, missing=missing)
+    return here
 
 
 def parley(name: str, source: str) -> int:

@@ -31,7 +31,7 @@ from .rows import to_annotated_record, to_annotated_row
 from .views import intent_labels, messages, queries
 
 
-def _annotated(part: str, description: str, use: str, listed: str) -> Config:
+def _annotated(part: str, about: str, use: str, listed: str) -> Config:
     """Return the config of a part's conversations with all annotation."""
     values = {f"{name}?": VALUES[name] for name in ("quality", listed, "keywords", "profiles")}
     users = Field([USER], "the users considered for the conversation; null without any")
@@ -52,14 +52,7 @@ def _annotated(part: str, description: str, use: str, listed: str) -> Config:
                 yield paths[name], {record["dialogue_id"]: record[name]}
 
     return Config(
-        part,
-        description,
-        files,
-        records=joined,
-        unjoin=unjoined,
-        shape=shape,
-        key="dialogue_id",
-        use=use,
+        part, about, files, records=joined, unjoin=unjoined, shape=shape, key="dialogue_id", use=use
     )
 
 

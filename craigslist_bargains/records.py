@@ -156,9 +156,8 @@ def require_sides(record: Record) -> None:
     """Raise ValueError unless the buyer stands first: an event's `agent` is an index into these."""
     roles = [kb["personal"]["Role"] for kb in record["scenario"]["kbs"]]
     if roles != [*SIDES]:
-        raise ValueError(
-            f"{record['uuid']}: scenario.kbs: expected the roles {[*SIDES]}, found {roles}"
-        )
+        where = f"{record['uuid']}: scenario.kbs"
+        raise ValueError(f"{where}: expected the roles {[*SIDES]}, found {roles}")
 
 
 def word_counts(content: bytes) -> None:

@@ -11,19 +11,9 @@ from typing import Any
 
 from parley import CHAT, ClassLabel, Field, Value, chat_of, view
 
+from . import records as shapes
 from .dialogue_acts import acts, is_parsed
-from .records import (
-    ACTIONS,
-    CATEGORIES,
-    DOLLARS,
-    IMAGES,
-    INTENTS,
-    SIDES,
-    SPLITS,
-    TRACKER,
-    Record,
-    with_word_lists,
-)
+from .records import DOLLARS, SIDES, SPLITS, Record
 from .subsets import SUBSETS
 from .word_counts import Contexts
 
@@ -33,7 +23,7 @@ Rows = Iterator[dict[str, Any]]
 
 _int32, _float32 = Value("int32"), Value("float32")
 _number = (float, None)
-_intent = ClassLabel(names=INTENTS)
+_intent = ClassLabel(names=shapes.INTENTS)
 SECONDS = "seconds"
 
 _dialogue = {"dialogue_id": Field(str, "upstream's id of the dialogue, `uuid` of `negotiations`")}
@@ -43,7 +33,7 @@ _turn = {
     "speaker": Field({*SIDES}, "the side that acts"),
 }
 _message = Field((str, None), "the message; null for other actions")
-_action = Field(ClassLabel(names=ACTIONS), "what the side does")
+_action = Field(ClassLabel(names=shapes.ACTIONS), "what the side does")
 _scenario = {
     "scenario_id": Field(
         str,
@@ -51,7 +41,7 @@ _scenario = {
         "if you make your own splits",
     )
 }
-_category_of = {"category": Field(ClassLabel(names=CATEGORIES), "the category of the post")}
+_category_of = {"category": Field(ClassLabel(names=shapes.CATEGORIES), "the category of the post")}
 _list_price = {"list_price": Field(_number, "the listing price (null if missing)", DOLLARS)}
 _post = {**_category_of, **_list_price}
 _targets = {
@@ -186,8 +176,8 @@ def _to_float32(values: Iterable[float]) -> list[float]:
         "utterance": Field([str], "the message of each event; empty for other actions"),
         "items": Field(
             {
-                "Category": Field([{*CATEGORIES}], "the category of the post"),
-                "Images": Field([str], f"{IMAGES}, joined by commas; empty if none"),
+                "Category": Field([{*shapes.CATEGORIES}], "the category of the post"),
+                "Images": Field([str], f"{shapes.IMAGES}, joined by commas; empty if none"),
                 "Price": Field([_float32], "the listing price (-1.0 if missing)", DOLLARS),
                 "Description": Field([str], "the lines that this side sees, joined by commas"),
                 "Title": Field([str], "the title of the post"),
@@ -314,7 +304,7 @@ def outcomes(records: Iterable[Record]) -> Rows:
         **_category_of,
         "title": Field(str, "the title of the post"),
         **{f"{side}_description": Field([str], _lines.format(side)) for side in SIDES},
-        "images": Field([str], IMAGES),
+        "images": Field([str], shapes.IMAGES),
         **_list_price,
         **_targets,
         "dialogue_ids": Field([str], "the scenario's dialogues in this split, in upstream's order"),
@@ -409,8 +399,8 @@ def messages(records: Iterable[Record]) -> Rows:
     },
     of="negotiations",
     key=("dialogue_id", "turn"),
-    splits={split: [*files, TRACKER] for split, files in SPLITS.items()},
-    records=with_word_lists,
+    splits={split: [*files, shapes.TRACKER] for split, files in SPLITS.items()},
+    records=shapes.with_word_lists,
     use="study acts, in test too",
 )
 def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:

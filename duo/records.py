@@ -28,10 +28,7 @@ EMOTIONS = {
     "Nostalgic", "Prepared", "Proud", "Sad", "Sentimental", "Surprised", "Terrified", "Trusting",
 }  # fmt: skip
 
-_about: dict[str, dict[str, Any]] = {
-    "ed": {"emotion": EMOTIONS, "episode": str},
-    "wow": {"topic": str},
-}
+_about: dict[str, Record] = {"ed": {"emotion": EMOTIONS, "episode": str}, "wow": {"topic": str}}
 
 
 def three_scores(scores: list[float]) -> None:

@@ -69,10 +69,8 @@ def build(
     categories, alone = find_categories(input, only)
     output = Path(os.path.realpath(output))
     if re.search("[\\\\\ud800-\udfff]", str(output)):
-        raise UsageError(
-            f"{output}: the engines cannot read a path with a backslash or outside UTF-8",
-            remedy="Choose another --output.",
-        )
+        what = f"{output}: the engines cannot read a path with a backslash or outside UTF-8"
+        raise UsageError(what, remedy="Choose another --output.")
     if jsonl:
         upstream.require_place(jsonl)
     if alone and not only:
@@ -129,9 +127,8 @@ def _owned(output: Path) -> Iterator[Path]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise OutputError(
-                    f"{output}: another run is writing there", remedy="Wait for it to end."
-                ) from None
+                what = f"{output}: another run is writing there"
+                raise OutputError(what, remedy="Wait for it to end.") from None
             yield temporary
         finally:
             os.close(handle)
@@ -150,11 +147,8 @@ class _Catalogue:
             raise OutputError(what, remedy="Choose another --output.")
         found = self._provenance.get("given")
         if self._provenance.get("job") != JOB or found != given:
-            raise UsageError(
-                "",
-                Problem(str(output), f"a catalogue with {given}", f"one with {found}"),
-                remedy="Choose another --output, or delete it.",
-            )
+            other = Problem(str(output), f"a catalogue with {given}", f"one with {found}")
+            raise UsageError("", other, remedy="Choose another --output, or delete it.")
         self._counts: dict[str, Any] = _read_json(output / COUNTS) or {}
 
     def has(self, name: str, files: Files) -> bool:
@@ -179,11 +173,11 @@ class _Catalogue:
         with engine.querying(sifted) as query:
             counted = [row for batch in query(REVIEW_COUNTS_SQL) for row in batch.to_pylist()]
             written = {t: write(query(sql), t, target / t, name) for t, sql in SQL.items()}
+        libraries = {name: version(name) for name in (engine.package, "orjson", "pyarrow")}
         entry: dict[str, Any] = {
             "inputs": {table: _pinned(read) for table, read in reads.items()},
             "engine": engine.name,
-            "versions": {"parley": __version__}
-            | {name: version(name) for name in (engine.package, "orjson", "pyarrow")},
+            "versions": {"parley": __version__, **libraries},
             **written,
         }
         if self._provenance["categories"].pop(name, None):
@@ -202,10 +196,8 @@ class _Catalogue:
     def summary(self) -> str:
         """Return a line about the whole."""
         kept = sum(count["products"]["kept"] for count in self._counts.values())
-        return (
-            f"{self._output}: {kept:,} products of {len(self._counts)} categories; "
-            f"upstream states {PRODUCTS_IN_ALL:,} of all {len(SOURCES)}"
-        )
+        found = f"{self._output}: {kept:,} products of {len(self._counts)} categories"
+        return f"{found}; upstream states {PRODUCTS_IN_ALL:,} of all {len(SOURCES)}"
 
     def finish(self) -> None:
         """Write the card and the JSON files; provenance.json last."""
@@ -228,11 +220,9 @@ def _refuse_broken(category: str, reads: Mapping[str, Read]) -> None:
         if not read.counts["read"]:
             problems.append(Problem(path, "a record in each line", "an empty file"))
     if problems:
-        raise RecordError(
-            f"{category}: some lines are not records of Amazon Reviews 2023",
-            *problems,
-            remedy="Download the file again, or skip such lines with --skip-broken.",
-        )
+        what = f"{category}: some lines are not records of Amazon Reviews 2023"
+        remedy = "Download the file again, or skip such lines with --skip-broken."
+        raise RecordError(what, *problems, remedy=remedy)
 
 
 def _counts(
@@ -262,11 +252,8 @@ def _counts(
 def _pinned(read: Read) -> dict[str, Any]:
     """Return what is recorded of a file, and whether it is the published one."""
     name, sha256 = read.path.name, read.pin["sha256"]
-    published = {
-        (Path(file).name, each["sha256"])
-        for files in SOURCES.values()
-        for file, each in files.items()
-    }
+    pins = (item for files in SOURCES.values() for item in files.items())
+    published = {(Path(file).name, pin["sha256"]) for file, pin in pins}
     return {"name": name, **read.pin, "pinned": (name, sha256) in published}
 
 

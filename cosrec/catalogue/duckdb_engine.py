@@ -95,10 +95,8 @@ class DuckDB:
             while begun:
                 yield begun.popleft().result()
         except BrokenProcessPool:
-            raise ParleyError(
-                "a process ended, perhaps for lack of memory",
-                remedy="Run it again with fewer --workers.",
-            ) from None
+            what = "a process ended, perhaps for lack of memory"
+            raise ParleyError(what, remedy="Run it again with fewer --workers.") from None
         finally:
             wait(each for each in begun if not each.cancel())
 
@@ -122,14 +120,12 @@ class DuckDB:
                     )
                 yield lambda statement: connection.sql(statement).to_arrow_reader(10_000)
         except duckdb.OutOfMemoryException as error:
-            raise ParleyError(
-                f"DuckDB has too little memory, or no room to spill: {_first_line(error)}",
-                remedy="Give more --memory, or make room beside --output.",
-            ) from error
+            what = f"DuckDB has too little memory, or no room to spill: {_first_line(error)}"
+            remedy = "Give more --memory, or make room beside --output."
+            raise ParleyError(what, remedy=remedy) from error
         except duckdb.IOException as error:
-            raise OutputError(
-                f"DuckDB cannot spill: {_first_line(error)}", remedy="Make room beside --output."
-            ) from error
+            what = f"DuckDB cannot spill: {_first_line(error)}"
+            raise OutputError(what, remedy="Make room beside --output.") from error
 
 
 def _sift(table: str, number: int, block: bytes, folder: Path) -> Read:

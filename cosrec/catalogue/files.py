@@ -43,10 +43,8 @@ def find_categories(folder: Path, wanted: Iterable[str]) -> tuple[dict[str, File
     products, reviews = found.values()
     both = sorted(products.keys() & reviews.keys())
     if lacking := sorted(set(wanted) - set(both)):
-        raise UsageError(
-            f"{folder}: lacks a file of {', '.join(lacking)}; "
-            f"complete are: {', '.join(both) or 'none'}"
-        )
+        what = f"{folder}: lacks a file of {', '.join(lacking)}"
+        raise UsageError(f"{what}; complete are: {', '.join(both) or 'none'}")
     if not both:
         raise UsageError(f"{folder}: no category has both meta_<C>.jsonl[.gz] and <C>.jsonl[.gz]")
     chosen = [name for name in both if name in set(wanted or both)]
@@ -79,9 +77,8 @@ def opened(path: Path, inflated: bool = True) -> Iterator[Any]:
         with GzipFile(path, "rb") if is_gzip else path.open("rb") as file:
             yield file
     except (EOFError, Damaged, gzip.BadGzipFile) as error:
-        raise SourceError(
-            f"{path}: is damaged, no valid gzip: {error}", remedy="Download it again."
-        ) from error
+        what = f"{path}: is damaged, no valid gzip: {error}"
+        raise SourceError(what, remedy="Download it again.") from error
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
 

@@ -88,10 +88,8 @@ def refuse_product(record: Mapping[str, Any]) -> str | None:
     parent_asin, title, description, features, details, categories, *numbers = values
     number, average, store, price, together = numbers
     if together is not None and not isinstance(together, str | list | dict):
-        raise BrokenError(
-            "bought_together: expected null, a list, an object or a text, "
-            f"found {json.dumps(together)}"
-        )
+        expected = "bought_together: expected null, a list, an object or a text"
+        raise BrokenError(f"{expected}, found {json.dumps(together)}")
     if type(parent_asin) is not str or not parent_asin:
         return "parent_asin"
     if type(title) is not str or not title:

@@ -255,10 +255,8 @@ def _prodigy(row: Values) -> Iterator[Answer]:
     if row["answer"] == "accept":  # an id that is a text is a label
         accepted = row.get("accept") or ()
         answers[UNNAMED] = [id if isinstance(id, str) else texts[id] for id in accepted]
-    yield (
-        (row.get("meta") or {}) | _without(own, *_PRODIGY),
-        answers | ({} if by is None else {ANNOTATOR: by}),
-    )
+    answers |= {} if by is None else {ANNOTATOR: by}
+    yield (row.get("meta") or {}) | _without(own, *_PRODIGY), answers
 
 
 def _argilla(row: Values) -> Iterator[Answer]:
@@ -278,9 +276,8 @@ def _argilla_flat(row: Values) -> Iterator[Answer]:
         if len({*map(len, columns)}) > 1:
             raise ValueError(f"{question}: expected as many answers as users and statuses")
         for value, user, status in zip(*columns, strict=True):
-            answer = (
-                {question: value} if status == "submitted" else {}
-            )  # else a draft, or discarded
+            # else a draft, or discarded
+            answer = {question: value} if status == "submitted" else {}
             by_user.setdefault(user, {}).update(answer)
     parts = tuple(f"{question}.{part}" for question in questions for part in _PARTS)
     own = {name: value for name, value in row.items() if not name.startswith(parts)}
