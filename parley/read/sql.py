@@ -1,8 +1,6 @@
 """Builds as tables of DuckDB: a database for each dataset, a view for each config."""
 
-import csv
 import errno
-import io
 import os
 import re
 import unicodedata
@@ -11,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +19,7 @@ from parley.base.values import strings
 from parley.builds.card_parts import columns_of, meaning_of
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, id_columns
-from parley.read.export.export import cell
+from parley.read.export.export import write_cells
 from parley.read.filters import pairs_of, sides_of, text_of
 from parley.read.transcript import Transcript
 from parley.rows.built_folder import BuiltFolder, find_folder, open_folder
@@ -242,14 +241,8 @@ def write(connection: Any, query: str, path: Path) -> int:
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
             return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])
         result = connection.execute(with_texts(connection, statement))
-        count, lines = 0, io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-        writer = csv.writer(lines)
-        writer.writerow(cell(column[0]) for column in result.description)
-        while rows := result.fetchmany(_AT_ONCE):
-            writer.writerows([cell(value) for value in row] for row in rows)
-            count += len(rows)
-        lines.detach()
-        return count
+        rows = chain.from_iterable(iter(partial(result.fetchmany, _AT_ONCE), []))
+        return write_cells(file, [column[0] for column in result.description], rows)
 
 
 def one_line(error: Exception) -> str:

@@ -12,6 +12,7 @@ UTF-8. To read a text back, drop the first `'` of a cell.
 """
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, BinaryIO
 
 import jsonlines
 
@@ -119,10 +120,20 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         columns, path = [*flat(built.columns(config))], folder / f"{config}-{split}.csv"
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.writer(file)  # ends lines with \r\n, so quotes texts with \r or \n
-            writer.writerow(cell(".".join(column)) for column in columns)
-            writer.writerows(_cells(row, columns) for row in rows)
+        with path.open("wb") as file:
+            write_cells(file, map(".".join, columns), (_values(row, columns) for row in rows))
+
+
+def write_cells(file: BinaryIO, heads: Iterable[Any], rows: Iterable[Iterable[Any]]) -> int:
+    """Write a table as CSV, with a byte order mark, and return the number of its rows."""
+    count, lines = 0, io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    writer = csv.writer(lines)  # ends lines with \r\n, so quotes texts with \r or \n
+    writer.writerow(map(cell, heads))
+    for row in rows:
+        writer.writerow(map(cell, row))
+        count += 1
+    lines.detach()
+    return count
 
 
 def write_json_lines(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
@@ -178,7 +189,7 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
         for row in built.each_named(config, split):
-            yield str(row[column]), writer.writerow([split, *_cells(row, columns)])
+            yield str(row[column]), writer.writerow([split, *map(cell, _values(row, columns))])
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
@@ -206,24 +217,23 @@ def without_dialogues(built: BuiltFolder) -> list[str]:
     return [config for config, columns in _columns_of_ids(built).items() if not columns]
 
 
-def _cells(row: Any, columns: list[Keys]) -> Iterator[str]:
+def _values(row: Any, columns: list[Keys]) -> Iterator[Any]:
     """Yield the value of each column."""
     for column in columns:
         value = row
         for key in column:
             value = None if value is None else value[key]
-        yield cell(value)
+        yield value
 
 
 def cell(value: Any) -> str:
     """Return a value as a cell that no spreadsheet takes for a formula."""
     if value is None:
         return ""
-    if isinstance(value, str):
-        return f"'{value}" if _FORMULA.match(value) else value
     if isinstance(value, bool | int | float | list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return cell(str(value))  # such as a date
+    text = str(value)  # also of a date
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _croissant(built: BuiltFolder, folder: Path) -> None:

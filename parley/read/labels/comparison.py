@@ -1,7 +1,5 @@
 """The labels of people compared with each other, and with the dataset's own as those of `gold`."""
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +12,7 @@ import numpy as np
 
 from parley.base.errors import UsageError
 from parley.base.replace import writing
-from parley.read.export.export import cell
+from parley.read.export.export import write_cells
 from parley.read.labels.layouts import ANNOTATOR
 from parley.read.labels.reader import GOLD, Column, Key, Labels, Units, read_labels
 from parley.rows.built_folder import BuiltFolder
@@ -142,13 +140,8 @@ class Comparison:
         require_free(path)
         rows = [*self.differences()]
         heads = [*(rows[0] if rows else (*self.labels.keys, *self.labels.everyone))]
-        lines = io.StringIO(newline="")
-        writer = csv.writer(lines)
-        writer.writerow(map(cell, heads))
-        writer.writerows([cell(written(value)) for value in row.values()] for row in rows)
         with writing(path) as file:
-            file.write(lines.getvalue().encode("utf-8-sig"))
-        return len(rows)
+            return write_cells(file, heads, (map(written, row.values()) for row in rows))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers, unrounded; one that is undefined is null."""
