@@ -8,8 +8,7 @@ import pytest
 
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
-from parley.rows.splits import fitting
-from parley.schema.shapes import Checked, problems
+from parley.schema.shapes import Checked, fitting, problems
 from parley.source import reader as reader_module
 from parley.source.files import File, Folder
 from parley.source.reader import Reader

@@ -12,11 +12,11 @@ from parley.declaration.configs import Config, View
 from parley.declaration.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaration.registry import Dataset
 from parley.declaration.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
-from parley.read.dialogues import transcripts
 from parley.read.export.export import export
 from parley.rows.splits import split_plan
 from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
+from parley.verification.row_checks import transcripts
 from parley.verification.verify import lines_of, verify
 
 Choice = tuple[Alternatives, list[Any], str]  # alternatives, with their values and the path

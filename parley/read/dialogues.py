@@ -9,17 +9,8 @@ from itertools import repeat
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from parley.base.errors import (
-    OutputError,
-    ParleyError,
-    Problem,
-    ScriptError,
-    UsageError,
-    few,
-    one_line,
-    words_of,
-)
-from parley.base.values import frozen, is_number, is_unicode, plain, strings
+from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
+from parley.base.values import frozen, is_number, is_unicode, plain
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
 from parley.rows.built_folder import BuiltFolder
@@ -31,7 +22,6 @@ Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
 Id = str | int
 Place = tuple[str, str]  # a config and a split
 
-_CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 _LARGEST = 1e100  # a number of a facet: the ends of a histogram are larger, and must be finite
 
 
@@ -223,53 +213,6 @@ def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iter
     for number, row in enumerate(_rows(folder, config, split)):
         id = _as_id(next(iter(row.values()), None), folder.dataset, place, number)
         yield Dialogue(folder.dataset, config, split, row, beside[id], (place,))
-
-
-def transcripts(built: BuiltFolder) -> Iterator[str]:
-    """`transcript.py` gives facets, and each turn of a row, with its speaker and the row's text.
-
-    A text that is no action follows in the row that of the turn before. There are as many turns as
-    `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
-    turns of no earlier one, but for those that the config declares.
-    """
-    first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
-    for config, split in built.declared:
-        if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
-            continue
-        declared, too_few = built.dataset.configs[config], ""
-        holds, again = getattr(declared, "holds", None), list[str]()
-        for number, dialogue in enumerate(dialogues_of(built, config, split)):
-            where = f"transcript.py: {config}/{split}[{number}]"
-            try:
-                turns, _ = dialogue.transcript.turns, dialogue.facets
-            except ParleyError as error:
-                cause = error.__cause__ or error
-                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
-                continue
-            texts = iter(strings([dialogue.row, dialogue.beside]))
-            others = (t.text for t in turns if not t.action and t.text not in texts)
-            if (other := next(others, None)) is not None:
-                remedy = "show the texts of the row in their order, and actions with action=True"
-                yield one_line(f"{where}: {other!r:.60} is not the row's next text; {remedy}")
-            count, present = holds(dialogue.row) if holds else (len(turns) or "some", ())
-            people, expected = len({turn.speaker for turn in turns}), len(set(present))
-            problem = f"{where}: expected {count} turns of {expected or 'some'} people, found "
-            problem += f"{len(turns)} turns of {people} people"
-            if len(turns) != count or (holds and people > expected):
-                yield f"{problem}; show each turn with its speaker"
-            too_few = problem if people < expected and (too_few or not number) else ""
-            key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
-            name = f"{dialogue.id} of {split}"
-            earlier = first.setdefault(key, name)
-            if holds and earlier != name and len("".join(key)) > _CHANCE:
-                again.append(f"{dialogue.id} those of {earlier}")
-        if too_few:
-            yield f"{too_few}, in every row; show each turn with its speaker"
-        repeats = getattr(declared, "repeats", {}).get(split, 0)
-        if len(again) != repeats and not (repeats and built.is_sample):
-            problem = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
-            problem += f": {few(again)}" if again else ""
-            yield f"{config}/{split}: {problem}; declare repeats, and say it in the card"
 
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:

@@ -7,23 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from parley.base.errors import (
-    MOST_PROBLEMS,
-    Causes,
-    ParleyError,
-    Problem,
-    RecordError,
-    RowError,
-    ScriptError,
-    SourceError,
-)
+from parley.base.errors import ParleyError, Problem, RecordError, RowError, ScriptError, SourceError
 from parley.declaration.configs import Config, Records, View
 from parley.declaration.registry import line_of
 from parley.rows import parquet
@@ -31,7 +22,7 @@ from parley.rows.arrow import to_batches
 from parley.rows.digest import Digest
 from parley.rows.parquet import Batches, write_parquet
 from parley.schema.features import arrow_schema
-from parley.schema.nodes import Node
+from parley.schema.shapes import fitting
 from parley.source.files import Source
 from parley.source.reader import Reader
 
@@ -171,21 +162,6 @@ def paused_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def fitting(node: Node, values: Iterable[Any], kind: type[ParleyError], name: str) -> Iterator[Any]:
-    """Yield values of a script as long as they fit; raise an error that names all that do not."""
-    causes = Causes("")
-    for number, value in enumerate(values):
-        if not node.fits(value):
-            for problem in islice(node.problems(value), MOST_PROBLEMS):
-                causes.add(f"[{number}]", problem)
-            if len(causes) >= MOST_PROBLEMS:
-                break
-        elif not causes:
-            yield value
-    if causes:
-        raise kind("", *(problem.at(name) for problem in causes.told()))
 
 
 def _keeping(kept: list[Any], records: Iterable[Any]) -> Iterator[Any]:

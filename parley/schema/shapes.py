@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 
-from parley.base.errors import MOST_PROBLEMS, Problem, ScriptError
+from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, Problem, ScriptError
 from parley.schema.composites import Alternatives, List, Mapping, Object
 from parley.schema.convert import Conversion, chain
 from parley.schema.features import DTYPES, ClassLabel, Value, labels_of, type_of
@@ -64,6 +64,21 @@ def _object(shape: dict[Any, Any], path: str) -> Object:
 def problems(value: Any, shape: Any, path: str = "") -> Iterator[Problem]:
     """Yield each difference of a value from a shape, with its path in the value."""
     return parse(shape).problems(value, path)
+
+
+def fitting(node: Node, values: Iterable[Any], kind: type[ParleyError], name: str) -> Iterator[Any]:
+    """Yield values of a script as long as they fit; raise an error that names all that do not."""
+    causes = Causes("")
+    for number, value in enumerate(values):
+        if not node.fits(value):
+            for problem in islice(node.problems(value), MOST_PROBLEMS):
+                causes.add(f"[{number}]", problem)
+            if len(causes) >= MOST_PROBLEMS:
+                break
+        elif not causes:
+            yield value
+    if causes:
+        raise kind("", *(problem.at(name) for problem in causes.told()))
 
 
 class Around(Node):

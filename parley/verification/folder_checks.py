@@ -87,17 +87,13 @@ class Remeasured:
         """What a build writes of the rows of each split."""
         built = self._built
         versions = built_questions.versions_of(built) if built.has_questions else {}
-        return {
-            name: self._rebuilt(name)
-            or write_batches(
-                name,
-                (batch for table in built.tables(*name) for batch in table.to_batches()),
-                arrow_schema(built.columns(name[0])),
-                None,
-                versions.get(name[0], ""),
-            )
-            for name in built.with_questions
-        }
+
+        def written(name: tuple[str, str]) -> BuiltSplit:
+            batches = (batch for table in built.tables(*name) for batch in table.to_batches())
+            schema = arrow_schema(built.columns(name[0]))
+            return write_batches(name, batches, schema, None, versions.get(name[0], ""))
+
+        return {name: self._rebuilt(name) or written(name) for name in built.with_questions}
 
     def _rebuilt(self, name: tuple[str, str]) -> BuiltSplit | None:
         """Return what a build writes of the source, if these are the files of the folder."""
@@ -230,16 +226,15 @@ def _stated(footer: pq.FileMetaData) -> dict[str, Any]:
             first, then = column.dictionary_page_offset, column.data_page_offset
             is_one_chain &= place == then if first is None else place == first < then
             place += column.total_compressed_size
-            columns.append(
-                {
-                    "path": column.path_in_schema,
-                    "file_path": column.file_path,
-                    "type": column.physical_type,
-                    "values": column.num_values,
-                    "statistics": column.statistics and column.statistics.to_dict(),
-                    "bloom filter": column.bloom_filter_offset,
-                }
-            )
+            stated = {
+                "path": column.path_in_schema,
+                "file_path": column.file_path,
+                "type": column.physical_type,
+                "values": column.num_values,
+                "statistics": column.statistics and column.statistics.to_dict(),
+                "bloom filter": column.bloom_filter_offset,
+            }
+            columns.append(stated)
         sorting = list(map(str, group.sorting_columns))
         groups.append({"rows": group.num_rows, "sorting": sorting, "columns": columns})
     schema = str(footer.schema).partition("\n")[2]  # without the object's address

@@ -12,14 +12,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parley.base.errors import RowError, few, words_of
-from parley.base.values import row_differences
+from parley.base.errors import ParleyError, RowError, few, one_line, words_of
+from parley.base.values import row_differences, strings
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
+from parley.read.dialogues import dialogues_of
 from parley.rows.built_folder import BuiltFolder
-from parley.rows.splits import SplitPlan, fitting, generate
+from parley.rows.splits import SplitPlan, generate
 from parley.schema.composites import KEY
+from parley.schema.shapes import fitting
 from parley.verification.folder_checks import NotChecked, Plans, Remark, Remeasured
+
+_CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 
 
 def keys(built: BuiltFolder) -> Iterator[str]:
@@ -276,3 +280,50 @@ def _turns(value: Any) -> Iterable[Any]:
     """Return the places of the turns that a value names."""
     texts = [each for each in _several(value) if isinstance(each, str)]
     return range(len(texts)) if texts else chain.from_iterable(map(_several, _several(value)))
+
+
+def transcripts(built: BuiltFolder) -> Iterator[str]:
+    """`transcript.py` gives facets, and each turn of a row, with its speaker and the row's text.
+
+    A text that is no action follows in the row that of the turn before. There are as many turns as
+    `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
+    turns of no earlier one, but for those that the config declares.
+    """
+    first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
+    for config, split in built.declared:
+        if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
+            continue
+        declared, too_few = built.dataset.configs[config], ""
+        holds, again = getattr(declared, "holds", None), list[str]()
+        for number, dialogue in enumerate(dialogues_of(built, config, split)):
+            where = f"transcript.py: {config}/{split}[{number}]"
+            try:
+                turns, _ = dialogue.transcript.turns, dialogue.facets
+            except ParleyError as error:
+                cause = error.__cause__ or error
+                yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
+                continue
+            texts = iter(strings([dialogue.row, dialogue.beside]))
+            others = (t.text for t in turns if not t.action and t.text not in texts)
+            if (other := next(others, None)) is not None:
+                remedy = "show the texts of the row in their order, and actions with action=True"
+                yield one_line(f"{where}: {other!r:.60} is not the row's next text; {remedy}")
+            count, present = holds(dialogue.row) if holds else (len(turns) or "some", ())
+            people, expected = len({turn.speaker for turn in turns}), len(set(present))
+            problem = f"{where}: expected {count} turns of {expected or 'some'} people, found "
+            problem += f"{len(turns)} turns of {people} people"
+            if len(turns) != count or (holds and people > expected):
+                yield f"{problem}; show each turn with its speaker"
+            too_few = problem if people < expected and (too_few or not number) else ""
+            key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
+            name = f"{dialogue.id} of {split}"
+            earlier = first.setdefault(key, name)
+            if holds and earlier != name and len("".join(key)) > _CHANCE:
+                again.append(f"{dialogue.id} those of {earlier}")
+        if too_few:
+            yield f"{too_few}, in every row; show each turn with its speaker"
+        repeats = getattr(declared, "repeats", {}).get(split, 0)
+        if len(again) != repeats and not (repeats and built.is_sample):
+            problem = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
+            problem += f": {few(again)}" if again else ""
+            yield f"{config}/{split}: {problem}; declare repeats, and say it in the card"

@@ -11,7 +11,6 @@ from typing import Any
 from parley.base.errors import OutputError, ParleyError, one_line, words_of
 from parley.declaration import verdicts
 from parley.declaration.registry import Dataset
-from parley.read.dialogues import transcripts
 from parley.rows.built_folder import BuiltFolder, find_folder
 from parley.rows.sources import Sources, at_hand, open_source
 from parley.rows.splits import paused_garbage_collection, plan
@@ -135,7 +134,7 @@ def verify(
         test(row_checks.source, plans, remeasured),
         test(row_checks.joins, plans),
         test(folder_checks.counted),
-        test(transcripts),
+        test(row_checks.transcripts),
     ]
     return Verification(dataset.name, built.is_sample, checks, found)
 
