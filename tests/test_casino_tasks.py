@@ -182,10 +182,10 @@ def test_bins_of_a_calibration_are_those_of_scikit_learn():
     said = draw.random(300).round(1)  # on the bounds of bins
     right = draw.random(300) < said
     shares, means = calibration_curve(right, said, n_bins=10)
-    found = [each.means() for each in calibration(np.append(said, np.nan), np.append(right, True))]
-    assert [each["right"] for each in found] == pytest.approx(shares)
-    assert [each["probability"] for each in found] == pytest.approx(means)
-    assert sum(each["count"] for each in found) == 300
+    found = calibration(np.append(said, np.nan), np.append(right, True))
+    assert [each.right for each in found] == pytest.approx(shares)
+    assert [each.probability for each in found] == pytest.approx(means)
+    assert sum(each.count for each in found) == 300
 
 
 def test_decisions(built, scored):

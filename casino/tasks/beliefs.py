@@ -9,8 +9,8 @@ from parley import Data, problems, tasks
 from ..records import PARTNER
 from ..scenarios import ISSUES, SIDES
 from .moments import ASKED, AT, COLUMNS, END, FIELDS, KEY, KNOWN, SHAPE, TURNS, moments, reported
-from .orders import ORDERS, PROBABILITIES, UNIFORM, baselines, orders_of, partners_at
-from .shared import SETTING, is_utterance
+from .orders import ORDERS, PROBABILITIES, UNIFORM, baselines, orders_of, partners, questions
+from .shared import SETTING
 
 _OF_ORDERS = itemgetter(*ORDERS)
 CLIP = 2**-52  # that of scikit-learn's log_loss
@@ -25,15 +25,12 @@ _BELIEFS = (
 )
 _FIELDS = ", ".join(f'"{order}": p' for order in ORDERS)
 _FORM = f"Answer in JSON: {{{_FIELDS}}}, with each p from 0 to 1, in steps of 0.01, together 1."
-_STEPS = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
+_SCHEMA = tasks.object_schema(**dict.fromkeys(ORDERS, tasks.PROBABILITY_STEPS))
 
 
 def beliefs(data: Data, at: str, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for the probabilities of its partner's orders."""
-    orders, schema = orders_of(data), tasks.object_schema(**dict.fromkeys(ORDERS, _STEPS))
-    for moment in moments(data, at, side):
-        chat = tasks.chat(_BELIEFS, moment.question(orders[moment.of]), _FORM)
-        yield tasks.Question(moment.key, chat, schema)
+    return questions(data, moments(data, at, side), _BELIEFS, _FORM, _SCHEMA)
 
 
 _fields = tasks.reader(**{order: tasks.number_from(0, 1) for order in ORDERS})
@@ -55,7 +52,7 @@ def beliefs_gold(data: Data, at: str, side: str = "") -> dict[tasks.Key, tuple[i
     orders = orders_of(data)
     return {
         moment.key: (
-            sum(map(is_utterance, moment.of_partner())),
+            sum(row["speaker"] != moment.speaker for row in moment.talk),
             ORDERS.index(" > ".join(orders[moment.dialogue_id, PARTNER[moment.speaker]])),
         )
         for moment in moments(data, at, side)
@@ -93,7 +90,7 @@ def beliefs_score(
         if at == TURNS:
             metrics[name] = {k: np.where(has, values, np.nan) for k, has in of_k.items()}
     counts = {"moments": len(gold), "dialogues": len({number for number, *_ in gold})}
-    return tasks.Score(metrics, counts, (), FRACTIONS, tasks.calibration(most, exact))
+    return tasks.Score(metrics, counts, (), FRACTIONS, (most, exact))
 
 
 def share_of_largest(rows: Any, due: Any) -> Any:
@@ -147,7 +144,7 @@ BELIEFS = tasks.Task(
     asking=tasks.Asking("1", beliefs, read, answer=lambda fields: fields["probabilities"]),
     subsets=ASKED,
     gold=beliefs_gold,
-    clusters={"dialogues": None, "participants": partners_at},
+    clusters={"dialogues": None, "participants": partners},
     score=beliefs_score,
     target=lambda gold: {"probabilities": {o: float(o == ORDERS[gold[1]]) for o in ORDERS}},
     per_prediction=("exact_order", "top_1"),

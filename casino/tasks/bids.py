@@ -10,7 +10,7 @@ from parley import Data, tasks
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, POINTS, SIDES, Items, Priorities, points_of
 from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
-from .orders import orders_of
+from .orders import orders_of, questions
 from .shared import EXAMPLE, SETTING, participants
 
 Truth = tuple[Items, Priorities, Priorities]  # the side's packages; its order, the partner's
@@ -33,10 +33,7 @@ def bidding(data: Data, side: str = "") -> Iterator[Moment]:
 
 def bids(data: Data, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for its packages in the deal that it submits."""
-    orders = orders_of(data)
-    for moment in bidding(data, side):
-        chat = tasks.chat(_BID, moment.question(orders[moment.of]), _FORM)
-        yield tasks.Question(moment.key, chat, _SCHEMA)
+    return questions(data, bidding(data, side), _BID, _FORM, _SCHEMA)
 
 
 _number = tasks.number_from(0, PACKAGES)

@@ -7,7 +7,7 @@ from parley import Data, tasks
 from ..records import ANSWERS
 from ..scenarios import POINTS, SIDES, points_of
 from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
-from .orders import orders_of
+from .orders import orders_of, questions
 from .shared import SETTING, participants
 
 ACCEPT = "accept"
@@ -31,10 +31,7 @@ def submitted(data: Data, side: str = "") -> Iterator[Moment]:
 
 def decisions(data: Data, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for its answer to a deal."""
-    orders = orders_of(data)
-    for moment in submitted(data, side):
-        chat = tasks.chat(_DECISION, moment.question(orders[moment.of]), _FORM)
-        yield tasks.Question(moment.key, chat, _SCHEMA)
+    return questions(data, submitted(data, side), _DECISION, _FORM, _SCHEMA)
 
 
 # Score -------------------------------------------------------------------------------------

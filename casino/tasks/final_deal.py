@@ -10,7 +10,8 @@ from parley import Data, problems, tasks
 
 from ..scenarios import ISSUES, PACKAGES, SIDES
 from ..subsets import SUBSETS
-from .shared import ALLOCATION, EXAMPLE, SETTING, dialogues, participants, people, seen
+from .moments import END, moments
+from .shared import ALLOCATION, EXAMPLE, SETTING, participants, people, seen
 
 # Question ----------------------------------------------------------------------------------
 
@@ -37,11 +38,10 @@ _SCHEMA = {"anyOf": [tasks.object_schema(**dict.fromkeys(ISSUES, _ITEM)), {"type
 
 def final_deal(data: Data) -> Iterator[tasks.Question]:
     """Ask for the deal at the end of each talk."""
-    talks = dialogues(data)
-    for row in data.rows("scenarios", "train"):
-        user = f"The talk:\n{seen(talks[row['dialogue_id']])}"
-        schema = tasks.object_schema(allocation=_SCHEMA)
-        yield tasks.Question((row["dialogue_id"],), tasks.chat(_DEAL, user, _FORM), schema)
+    schema = tasks.object_schema(allocation=_SCHEMA)
+    for moment in moments(data, END, SIDES[0]):
+        chat = tasks.chat(_DEAL, f"The talk:\n{seen(moment.talk)}", _FORM)
+        yield tasks.Question((moment.dialogue_id,), chat, schema)
 
 
 _NO_DEAL = re.compile(r"\W*(?:(?:no[ _-]deal|null)\b\W*)+", re.IGNORECASE)

@@ -10,7 +10,7 @@ from parley.tasks import Key, Reference
 
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
-from .shared import heard, is_utterance
+from .shared import is_utterance
 
 TURNS, END = "turns", "end"
 AFTER = {f"after-{count}": count for count in range(1, 6)}
@@ -73,6 +73,11 @@ class Moment(NamedTuple):
         return self.chat[: self.turn]
 
     @property
+    def talk(self) -> list[dict[str, Any]]:
+        """The utterances before it, without deal actions."""
+        return [*filter(is_utterance, self.known)]
+
+    @property
     def next(self) -> dict[str, Any]:
         """The side's entry at this turn, which may be the right answer."""
         return self.chat[self.turn]
@@ -85,11 +90,6 @@ class Moment(NamedTuple):
     def of_partner(self) -> list[dict[str, Any]]:
         """Return the partner's entries before it."""
         return [row for row in self.known if row["speaker"] != self.speaker]
-
-    def question(self, own: list[str]) -> str:
-        """Return what the side knows: its own order, and the talk."""
-        talk = heard(self.known, self.speaker) or "(nothing yet)"
-        return f"Your own order, from high to low: {', '.join(own)}\n\nThe talk so far:\n{talk}"
 
     def place(self, key: Sequence[str] = KEY) -> dict[str, Any]:
         """Return the fields of the key of a prediction."""

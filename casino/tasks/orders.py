@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any
 
 from parley import Checked, Data
-from parley.tasks import Key, Prediction
+from parley.tasks import Key, Prediction, Question, a_probability, chat
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, POINTS, SIDES
-from .moments import END, TURNS, Moment, moments
-from .shared import chances, participants, word_pairs
+from .moments import END, Moment, moments
+from .shared import chances, heard, participants, word_pairs
 
 ORDERS = tuple(" > ".join(order) for order in permutations(ISSUES))
 Chances = Mapping[str, float]
@@ -33,21 +34,21 @@ def partners(data: Data) -> dict[Key, Collection[str]]:
     return {(number, side): of[number, PARTNER[side]] for number, side in of}
 
 
-def partners_at(data: Data) -> dict[Key, Collection[str]]:
-    """Return the partner at each moment."""
-    of = partners(data)
-    return {moment.key: of[moment.of] for at in (TURNS, END) for moment in moments(data, at)}
+def questions(
+    data: Data, asked: Iterable[Moment], system: str, form: str, schema: Mapping[str, Any]
+) -> Iterator[Question]:
+    """Ask at these moments; a side knows its own order and the talk so far."""
+    orders = orders_of(data)
+    for moment in asked:
+        own, talk = ", ".join(orders[moment.of]), heard(moment.known, moment.speaker)
+        user = f"Your own order, from high to low: {own}\n\n"
+        user += f"The talk so far:\n{talk or '(nothing yet)'}"
+        yield Question(moment.key, chat(system, user, form), schema)
 
 
 # Probabilities of the orders, as a prediction states them ------------------------------------
 
 TOLERANCE = 0.03  # so far from 1 can six numbers be that are rounded to two decimals
-
-
-def a_probability(value: float) -> None:
-    """Check that a number is a probability."""
-    if not 0 <= value <= 1:
-        raise ValueError("a number from 0 to 1")
 
 
 def together_one(chances: Chances) -> None:
@@ -70,21 +71,10 @@ def even(known: Iterable[str | None]) -> Chances:
     return dict.fromkeys(fitting, 1 / len(fitting))
 
 
-def uniform(_: Data, asked: list[Moment]) -> Iterator[Chances]:
-    """Hold all orders equally probable."""
-    return (UNIFORM for _ in asked)
-
-
-def own(data: Data, asked: list[Moment]) -> Iterator[Chances]:
-    """Be certain of the side's own order."""
+def own(data: Data, asked: list[Moment], step: int = 1) -> Iterator[Chances]:
+    """Be certain of the side's own order, or with the step -1 of its reverse."""
     orders = orders_of(data)
-    return (even(orders[moment.of]) for moment in asked)
-
-
-def own_reversed(data: Data, asked: list[Moment]) -> Iterator[Chances]:
-    """Be certain of the reverse of the side's own order."""
-    orders = orders_of(data)
-    return (even(orders[moment.of][::-1]) for moment in asked)
+    return (even(orders[moment.of][::step]) for moment in asked)
 
 
 def guessed(data: Data, asked: list[Moment]) -> Iterator[Chances]:
@@ -136,10 +126,10 @@ def by_words(data: Data, asked: list[Moment]) -> Iterator[Chances]:
     return (found[moment.key] for moment in asked)
 
 
-CHANCES = {
-    "uniform": uniform,
+CHANCES: dict[str, Callable[[Data, list[Moment]], Iterable[Chances]]] = {
+    "uniform": lambda _, asked: [UNIFORM] * len(asked),
     "own-order": own,
-    "own-reversed": own_reversed,
+    "own-reversed": partial(own, step=-1),
     "mentions": mentioned,
     "lr-tfidf": by_words,
     "guesses": guessed,

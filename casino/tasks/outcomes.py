@@ -9,7 +9,8 @@ from parley import Data, tasks
 from ..records import LIKENESS, SATISFACTION
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
-from .shared import SETTING, dialogues, heard, participants
+from .moments import END, moments
+from .shared import SETTING, heard, participants
 
 # Question ----------------------------------------------------------------------------------
 
@@ -26,13 +27,10 @@ _CHOICES = {name: {"type": "string", "enum": scale} for name, scale in SCALES.it
 
 def outcomes(data: Data) -> Iterator[tasks.Question]:
     """Ask for each side's satisfaction and its liking of the partner, given the talk."""
-    talks = dialogues(data)
-    for row in data.rows("participants", "train"):
-        key = (row["dialogue_id"], row["speaker"])
-        user = f"The talk:\n{heard(talks[row['dialogue_id']], row['speaker'])}"
-        yield tasks.Question(
-            key, tasks.chat(_OUTCOMES, user, _FORM), tasks.object_schema(**_CHOICES)
-        )
+    schema = tasks.object_schema(**_CHOICES)
+    for moment in moments(data, END):
+        user = f"The talk:\n{heard(moment.talk, moment.speaker)}"
+        yield tasks.Question(moment.of, tasks.chat(_OUTCOMES, user, _FORM), schema)
 
 
 # Score -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from ..scenarios import ISSUES, SIDES
 from ..subsets import SUBSETS
 from .moments import AFTER, END, moments
 from .orders import ORDERS, Chances, baselines, orders_of, partners
-from .shared import SETTING, heard, is_utterance
+from .shared import SETTING, heard
 
 # Question ----------------------------------------------------------------------------------
 
@@ -25,9 +25,8 @@ def priorities(data: Data, at: str) -> Iterator[tasks.Question]:
     """Ask each side for its partner's order, given its own order and the talk so far."""
     orders = orders_of(data)
     for moment in moments(data, at):
-        own, said = orders[moment.of], filter(is_utterance, moment.known)
-        user = f"Your own order, from high to low: {', '.join(own)}\n\n"
-        user += f"The talk:\n{heard(said, moment.speaker)}"
+        user = f"Your own order, from high to low: {', '.join(orders[moment.of])}\n\n"
+        user += f"The talk:\n{heard(moment.talk, moment.speaker)}"
         yield tasks.Question(
             moment.of, tasks.chat(_PRIORITIES, user, _FORM), tasks.object_schema(order=_ORDER)
         )

@@ -1,4 +1,4 @@
-"""What several tasks of CaSiNo share: talks for prompts, allocations, a regression on words."""
+"""What several tasks of CaSiNo share: talks in prompts, allocations, a regression on words."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import spoken as said
 
-# Talks as the prompts show them: without deal actions -----------------------------------------
+# Talks as the prompts show them -----------------------------------------
 
 SETTING = (
     "Two campsite neighbours negotiate over three packages each of Food, Water and Firewood. Each "
@@ -26,15 +26,6 @@ def is_utterance(row: dict[str, Any]) -> bool:
     return row["data"] is None and row["issue2youget"] is None
 
 
-def dialogues(data: Data) -> dict[int, list[dict[str, Any]]]:
-    """Return the utterances of each dialogue, without deal actions."""
-    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in data.rows("utterances", "train"):
-        if is_utterance(row):
-            found[row["dialogue_id"]].append(row)
-    return found
-
-
 def heard(rows: Iterable[dict[str, Any]], side: str) -> str:
     """Return entries as lines, as one side hears them; deal actions in words."""
     return spoken(("You" if row["speaker"] == side else "Partner", in_words(row)) for row in rows)
@@ -46,7 +37,7 @@ def in_words(row: dict[str, Any]) -> str:
     return said({**row, "task_data": {n: row[n] for n in names if row[n] is not None}})
 
 
-def seen(rows: list[dict[str, Any]]) -> str:
+def seen(rows: Iterable[dict[str, Any]]) -> str:
     """Return a dialogue as lines, from outside."""
     return spoken((row["speaker"], row["text"]) for row in rows)
 

@@ -17,8 +17,6 @@ _PROMPT = (
     "offer or answer to one, and estimate the probability that they reach a deal."
 )
 _FORM = 'Answer in JSON: {"probability": p}, with p from 0 to 1, in steps of 0.01.'
-# An enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
-_PROBABILITY = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
 
 
 def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str, Any]]]:
@@ -40,7 +38,7 @@ def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
         talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in said[row["dialogue_id"]])
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
-        schema = tasks.object_schema(probability=_PROBABILITY)
+        schema = tasks.object_schema(probability=tasks.PROBABILITY_STEPS)
         yield tasks.Question((row["dialogue_id"],), tasks.chat(_PROMPT, user, _FORM), schema)
 
 
@@ -81,12 +79,6 @@ def score_deal(
         "macro_f1": float(np.nanmean([f1_score(*pair, zero_division=np.nan) for pair in pairs])),
     }
     return tasks.Score(metrics, {"dialogues": len(reached), "deals": int(reached.sum())})
-
-
-def a_probability(value: float) -> None:
-    """Check that a number is a probability."""
-    if not 0 <= value <= 1:
-        raise ValueError("a number from 0 to 1")
 
 
 # Baselines ------------------------------------------------------------------------------
@@ -192,7 +184,7 @@ DEAL = tasks.Task(
         "dialogue_id": "a dialogue of test",
         "probability": "of a deal, from 0 to 1; from 0.5 on it counts as a yes",
     },
-    shape={"dialogue_id": str, "probability": Checked((float, int), a_probability)},
+    shape={"dialogue_id": str, "probability": Checked((float, int), tasks.a_probability)},
     key=("dialogue_id",),
     example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
     metrics={

@@ -115,7 +115,7 @@ def score_command(
             result = score_file(built, task, options, str(file), part, unreadable)
     if chart:
         title = f"Calibration: {result.predictions}, {name} {task}"
-        write_whole(chart, svg(Calibration(title, result.score.bins)))
+        write_whole(chart, svg(Calibration(title, result.score.calibration)))
     if entry:
         from parley.hub.eval_results import eval_results
 
@@ -177,7 +177,7 @@ def _score_layout(result: Result) -> RenderableType:
     boards: list[RenderableType] = [
         part for board in leaderboard(entries) for part in (_board(board), safe())
     ]
-    if bins := result.score.bins:
+    if bins := result.score.calibration:
         heads, rows = chart_table(Calibration("", bins))
         cells = [[text for text, _ in row] for row in rows]
         boards += [table([heads[0], *(f">{head}" for head in heads[1:])], cells), safe()]

@@ -86,7 +86,7 @@ class Calibration:
     """
 
     title: str
-    bins: tuple[Bin, ...]
+    bins: list[Bin]
 
     @property
     def about(self) -> str:

@@ -137,7 +137,7 @@ class Result:
             "clusters": self.clusters,
             "epochs": len(self.evaluation.epochs),
             "counts": dict(self.score.counts),
-            "calibration": [each.means() for each in self.score.bins],
+            "calibration": [vars(each) for each in self.score.calibration],
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
             "distinct_answers": len(self.answers),

@@ -23,7 +23,6 @@ from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.probabilities import merged
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
 
 BLOCKS = 100
@@ -95,7 +94,8 @@ class TaskRows:
         keys = [(key, answer) for fold in self._folds for key, answer in fold.items()]
         if clusters is None:
             return {key: [tuple(task.dialogues(key, answer))] for key, answer in keys}
-        of_gold, width = clusters(built), len(task.gold_key)
+        of_gold = clusters(built)
+        width = len(next(iter(of_gold), task.gold_key))
         ids = {key: of_gold[key[:width]] for key, _ in keys}
         for value in ids.values():
             if isinstance(value, str) or not value:
@@ -223,7 +223,7 @@ class TaskRows:
             counts.update(score.counts)
         if self._has_folds:
             counts["folds"] += len(scores)
-        return Score(tree(metrics), counts, bins=merged(score.bins for score in scores))
+        return Score(tree(metrics), counts, forecasts=_together(scores))
 
     def _number(self, value: Any) -> Any:
         """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
@@ -262,8 +262,8 @@ class Evaluation:
             self.metrics = {n: mean_of([metrics.get(n) for metrics in by_epoch]) for n in names}
             why = Undefined("it is undefined in an epoch")
             numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
-            bins = merged(score.bins for score, _ in self.scores)
-            self.score = Score(tree(numbers), self.score.counts, bins=bins)
+            together = _together([score for score, _ in self.scores])
+            self.score = Score(tree(numbers), self.score.counts, forecasts=together)
 
     def name_models(self, models: Mapping[str, str]) -> None:
         """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""
@@ -301,6 +301,12 @@ class Evaluation:
     def within(self, keys: Container[Key]) -> "Evaluation":
         """Return it for the rows of these keys alone."""
         return Evaluation([rows.within(keys, predictions) for rows, predictions in self.epochs])
+
+
+def _together(scores: Iterable[Score]) -> tuple[Array, Array]:
+    """Return the forecasts of several parts."""
+    probabilities, right = zip(*(score.forecasts for score in scores), strict=True)
+    return np.concatenate(probabilities), np.concatenate(right)
 
 
 def _answered(rows: TaskRows, predictions: Predictions) -> set[Key]:

@@ -1,10 +1,13 @@
-"""Calibration: whether what is held probable to 70% is so in 70 of 100 cases."""
+"""Probabilities in answers, and calibration: whether 70 of 100 answers held to 70% are right."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["calibration", "calibration_error"]
+__all__ = ["PROBABILITY_STEPS", "a_probability", "calibration_error"]
+
+# An enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
+PROBABILITY_STEPS = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
+"""The JSON schema of a probability in steps of 0.01."""
 
 BINS = 10  # of equal width, as those of scikit-learn's `calibration_curve`
 
@@ -13,63 +16,57 @@ BINS = 10  # of equal width, as those of scikit-learn's `calibration_curve`
 class Bin:
     """The answers with a probability above `low`, up to `high`; the first bin has 0, too.
 
-    `probability` is the sum of their probabilities, and `right` the number of right answers.
+    `probability` is the mean of their probabilities, and `right` the share of right answers.
     """
 
     low: float
     high: float
-    count: int = 0
-    probability: float = 0.0
-    right: float = 0.0
-
-    def means(self) -> dict[str, float]:
-        """Return its ends, its count, the mean probability and the share of right answers."""
-        shares = {"probability": self.probability / self.count, "right": self.right / self.count}
-        return {"low": self.low, "high": self.high, "count": self.count, **shares}
+    count: int
+    probability: float
+    right: float
 
 
-def calibration(probabilities: Any, right: Any) -> tuple[Bin, ...]:
-    """Return the bins that hold answers, of ten.
+def a_probability(value: float) -> None:
+    """Check that a number is a probability, for `Checked`."""
+    if not 0 <= value <= 1:
+        raise ValueError("a number from 0 to 1")
+
+
+def calibration(probabilities: Any, right: Any) -> list[Bin]:
+    """Return the bins that hold answers.
 
     `probabilities` has the probability of each answer, 0 to 1, or NaN for one that is left out;
     `right` has whether it is right, as true and false or as a share of 1.
     """
     import numpy as np
 
-    is_given, edges = ~np.isnan(probabilities), np.linspace(0, 1, BINS + 1).round(9)
-    given, shares = probabilities[is_given], np.asarray(right, float)[is_given]
-    sums = (np.bincount(_bin_of(given), of, BINS).tolist() for of in (None, given, shares))
-    bins = [Bin(*of) for of in zip(edges.tolist(), edges[1:].tolist(), *sums, strict=False)]
-    return tuple(each for each in bins if each.count)
+    probabilities, right = np.asarray(probabilities, float), np.asarray(right, float)
+    bins, bin_of = list[Bin](), _bin_of(probabilities)
+    for number in range(BINS):
+        if (has := bin_of == number).any():
+            means = (float(np.mean(of[has])) for of in (probabilities, right))
+            bins.append(Bin(number / BINS, (number + 1) / BINS, int(has.sum()), *means))
+    return bins
 
 
 def calibration_error(probabilities: Any, right: Any) -> Any:
-    """Return an array whose mean is the expected calibration error; NaN for one left out.
+    """Return an array whose mean is the expected calibration error; NaN for an answer left out.
 
     That error is the distance of a bin's mean probability from its share of right answers, mean
-    over answers. So an answer adds its own difference, with the sign of its bin's.
+    over answers. So an answer adds its own difference, with the sign of its bin's. The arguments
+    are those of `Score.forecasts`.
     """
     import numpy as np
 
-    away = probabilities - np.asarray(right, float)
-    is_given = ~np.isnan(probabilities)
-    bin_of = _bin_of(probabilities[is_given])
-    signs = np.sign(np.bincount(bin_of, away[is_given], BINS))
-    away[is_given] *= signs[bin_of]
+    away, bin_of = probabilities - right, _bin_of(probabilities)
+    for number in range(BINS):
+        away[bin_of == number] *= np.sign(away[bin_of == number].sum())
     return away
 
 
 def _bin_of(probabilities: Any) -> Any:
+    """Return the number of the bin of each probability, or none of theirs for NaN."""
     import numpy as np
 
-    return np.searchsorted(np.linspace(0, 1, BINS + 1)[1:-1], probabilities)
-
-
-def merged(calibrations: Iterable[Sequence[Bin]]) -> tuple[Bin, ...]:
-    """Return the bins of several parts together."""
-    found: dict[float, Bin] = {}
-    for each in (each for bins in calibrations for each in bins):
-        one = found.get(each.low, Bin(each.low, each.high))
-        sums = (one.probability + each.probability, one.right + each.right)
-        found[each.low] = Bin(each.low, each.high, one.count + each.count, *sums)
-    return tuple(found[low] for low in sorted(found))
+    bin_of = np.searchsorted(np.linspace(0, 1, BINS + 1)[1:-1], probabilities)
+    return np.where(np.isnan(probabilities), BINS, bin_of)

@@ -40,7 +40,7 @@ from parley.schema.shapes import parse, problems
 from parley.tasks.asking import Asking
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
-from parley.tasks.probabilities import Bin
+from parley.tasks.probabilities import Bin, calibration
 
 MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
@@ -71,19 +71,25 @@ class Score:
         counts: The numbers of scored items: {"utterances": 4615}.
         without_interval: The metrics or groups that can have no interval, such as medians.
         fractions: The metrics that are between 0 and 1 though the task's unit has no bounds.
-        bins: The calibration of probabilities, as `calibration` gives it.
+        forecasts: The probability of each answer and whether it is right, or its share of that: two
+            arrays, with NaN as the probability of an answer left out.
     """
 
     metrics: Mapping[str, Any]
     counts: Mapping[str, int] = field(default_factory=dict)
     without_interval: tuple[str, ...] = ()
     fractions: tuple[str, ...] = ()
-    bins: tuple[Bin, ...] = ()
+    forecasts: tuple[Any, Any] = field(default=((), ()), compare=False)
 
     def __post_init__(self) -> None:
         metrics = {p: v if is_values(v) else plain(v) for p, v in flat(self.metrics).items()}
         object.__setattr__(self, "metrics", tree(metrics))
         object.__setattr__(self, "counts", plain(self.counts))
+
+    @property
+    def calibration(self) -> list[Bin]:
+        """The forecasts by their probability."""
+        return calibration(*self.forecasts)
 
     @property
     def numbers(self) -> dict[tuple[str, ...], Any]:
@@ -168,8 +174,9 @@ class Task:
         subsets: Name -> dialogues that a published evaluation used.
         dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
         clusters: What ties rows to each other, so that an interval leaves them out together: a
-            plural -> a function, build -> the ids of it for each key of gold; None for what
-            `dialogues` gives. One kind, or two: {"dialogues": None, "raters": raters}.
+            plural -> a function, build -> the ids of it for each key of gold, or the first fields
+            of it; None for what `dialogues` gives. One kind, or two: {"dialogues": None, "raters":
+            raters}.
         per_prediction: The metrics that are means over predictions, so that one prediction has a
             value of its own: ("joint_accuracy",).
         target: An answer of gold -> the fields of the right prediction beside the key. A game has

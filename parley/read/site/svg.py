@@ -192,8 +192,7 @@ def _calibration(chart: Calibration) -> tuple[int, list[str]]:
         parts.append(_label(x, foot + 16, number, "soft", "middle"))
         parts.append(_label(left - 8, y + 4, number, "soft", "end"))
     for bin in chart.bins:
-        means = bin.means()
-        x, y = at(means["probability"], means["right"])
+        x, y = at(bin.probability, bin.right)
         radius = 3 + 9 * (bin.count / most) ** 0.5
         circle = f'<circle class="s0" cx="{x:.5g}" cy="{y:.5g}" r="{radius:.3g}"/>'
         cells = zip(CALIBRATION, _cells(bin), strict=True)
@@ -206,8 +205,7 @@ CALIBRATION = ("probability", "answers", "mean probability", "right")
 
 
 def _cells(bin: Bin) -> list[str]:
-    means = bin.means()
-    shares = [f"{means[name]:.3f}" for name in ("probability", "right")]
+    shares = (f"{share:.3f}" for share in (bin.probability, bin.right))
     return [shown((bin.low, bin.high)), shown(bin.count), *shares]
 
 

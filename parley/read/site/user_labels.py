@@ -155,8 +155,8 @@ class UserLabels:
                 self._order[by] = (_RIGHT, _WRONG, _ANSWERED, UNREADABLE)
                 if right == 0:
                     self._differs(task.key, unit, f"{by} is {_WRONG}")
-            if score.bins:
-                self.charts.append(Calibration(f"{stem}: calibration of {name}", score.bins))
+            if bins := score.calibration:
+                self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
             told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
             self.notes.append(f"{stem}: predictions of the task {name}: {told}")
 
