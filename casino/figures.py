@@ -4,7 +4,7 @@ paper: Chawla et al., NAACL 2021. ConvoKit: the card of casino-corpus.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain, combinations, pairwise, permutations, product
 from operator import mul
 from statistics import correlation, fmean, mean, stdev
@@ -332,12 +332,11 @@ def rows_that_convokit_counts(data: Data, view: str) -> int:
 def moments_of_agent_1(data: Data, of: str) -> int:
     """Of mturk_agent_1 in bond2026: dialogues, turns, answers to a deal, and submitted deals."""
     ids = SUBSETS["bond2026"].ids
-    return moments_among(m for m in moments(data, side=SIDES[0]) if m.dialogue_id in ids)[of]
+    return moments_among([m for m in moments(data, side=SIDES[0]) if m.dialogue_id in ids])[of]
 
 
-def moments_among(asked: Iterable[Moment]) -> dict[str, int]:
+def moments_among(asked: list[Moment]) -> dict[str, int]:
     """Dialogues, turns of a side, its answers to a deal, accepted ones, and submitted deals."""
-    asked = [*asked]
     answers = [moment for moment in asked if moment.is_answer]
     return {
         "dialogues": len({moment.dialogue_id for moment in asked}),
@@ -361,7 +360,7 @@ def moments_by(data: Data) -> dict[str, dict[str, int]]:
     ids = SUBSETS["bond2026"].ids
     return {
         "all": moments_among(every),
-        "bond2026": moments_among(moment for moment in every if moment.dialogue_id in ids),
+        "bond2026": moments_among([moment for moment in every if moment.dialogue_id in ids]),
         "sides": {at: len([*moments(data, at)]) for at in AFTER},
     }
 

@@ -207,12 +207,16 @@ GROUPS_OF_TASKS = [
         "\n".join(f"- {order}: {p:.0%}" for order, p in BELIEFS.items()),
     ]),
     ("casino beliefs", WRONG, [
-        json.dumps(BELIEFS | {"Food > Water > Firewood": 0.3}),
         json.dumps(BELIEFS | {"Food > Water > Firewood": -0.05, "Food > Firewood > Water": 0.2}),
         json.dumps(BELIEFS | {"Wood > Food > Water": 0}),
-        json.dumps({order: 100 * p for order, p in BELIEFS.items()}),
     ]),
-    ("casino beliefs", NONE, [json.dumps(dict([*BELIEFS.items()][1:])), "Water > Food > Firewood"]),
+    ("casino beliefs", Unreadable("wrong sum"), [
+        json.dumps(BELIEFS | {"Food > Water > Firewood": 0.3}),
+    ]),
+    ("casino beliefs", NONE, [
+        json.dumps(BELIEFS).removesuffix("3}"), json.dumps(dict([*BELIEFS.items()][1:])),
+        "Water > Food > Firewood",
+    ]),
     ("casino decisions", {"decision": "walk_away"}, ['{"decision": "walk away"}', "Walk-Away"]),
     ("casino bids", {"Food": 2, "Water": 0, "Firewood": 3}, [
         '{"Food": 2, "Water": "0", "Firewood": 3.0}', "Food: 2\nWater: 0\nFirewood: 3",
@@ -370,7 +374,7 @@ TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3,
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
     "casino strategies": "4 be56c01b04c68632 70e334f71f3b9198",
     "casino partner-priorities": "4 525cba5481aaaabc a9a309c75066cbd8",
-    "casino beliefs": "1 20b312335d5e62cd 88d73aced26478a6",
+    "casino beliefs": "1 20b312335d5e62cd 75a2e30dd56f1be8",
     "casino decisions": "1 5a17eec826bda60a a51fd81cc9432cb3",
     "casino bids": "1 207e0dc22dc31937 f223db255f45a194",
     "casino final-deal": "4 080c8ace48a4ed54 a8854eac8aae7a05",

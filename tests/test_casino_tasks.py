@@ -12,11 +12,9 @@ from build_changes import in_memory
 from parley.base.errors import RecordError
 from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
-from parley.tasks.probabilities import calibration
 from parley.tasks.task import Part
 
 metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
-calibration_curve = pytest.importorskip("sklearn.calibration").calibration_curve
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]
@@ -58,7 +56,10 @@ def same(found, due):
 
 def test_a_question_shows_the_turns_before_its_moment_and_no_other(built):
     """Each text is the number of its turn here."""
-    rows = [row | {"text": f"turn {row['turn']}."} for row in built.rows("utterances", "train")]
+    rows = [
+        {**row, "text": f"turn {row['turn']}.", "act": bool(row["data"] or row["issue2youget"])}
+        for row in built.rows("utterances", "train")
+    ]
     chats = {n: [*chat] for n, chat in groupby(rows, lambda row: row["dialogue_id"])}
     built = built.holding({("utterances", "train"): rows})
     for name in ("beliefs", "decisions", "bids", "partner-priorities"):
@@ -68,22 +69,17 @@ def test_a_question_shows_the_turns_before_its_moment_and_no_other(built):
             for question in task.asking.questions(built, **options):
                 number, side, *turn = question.key
                 chat = chats[number]
-                theirs = [r["turn"] for r in chat if r["speaker"] != side and not acts(r)]
+                theirs = [r["turn"] for r in chat if r["speaker"] != side and not r["act"]]
                 end = theirs[int(at[-1]) - 1] + 1 if "after" in at else len(chat)
-                assert turn in ([], [end]) or at == "turns"
+                assert turn in ([], [end]) or (at == "turns" and chat[turn[0]]["speaker"] == side)
                 before = chat[: turn[0] if turn else end]
                 talk = question.messages[-1]["content"].split("The talk")[1]
                 shown = re.findall(r"(?m)^(You|Partner): (?:turn (\d+)\.|\[I )", talk)
                 if name == "partner-priorities":
-                    before = [r for r in before if not acts(r)]
+                    before = [r for r in before if not r["act"]]
                 names = ["You" if r["speaker"] == side else "Partner" for r in before]
-                turns = ["" if acts(r) else str(r["turn"]) for r in before]
+                turns = ["" if r["act"] else str(r["turn"]) for r in before]
                 assert shown == [*zip(names, turns, strict=True)]
-
-
-def acts(row):
-    """Tell whether a row is a deal action."""
-    return row["data"] is not None or row["issue2youget"] is not None
 
 
 @pytest.mark.parametrize("much", [0.0, 0.1, 0.9])  # of the labels are others
@@ -171,21 +167,11 @@ def test_beliefs(built, scored, at):
     same(found.metrics["top_1"], sum(top) / len(gold))
     away = [abs(sum(p for p, _ in each) - sum(r for _, r in each)) for each in bins.values()]
     same(found.metrics["calibration_error"], sum(away) / len(read))
+    assert [each.count for each in found.calibration] == [len(bins[n]) for n in sorted(bins)]
     for key, (k, _) in gold.items():
         by_k.setdefault(str(k) if k < 6 else "6+", []).append(exact.get(key, 0))
     for k, each in by_k.items() if at == "turns" else ():
         same(found.metrics["exact_order_by_k"][k], mean(each))
-
-
-def test_bins_of_a_calibration_are_those_of_scikit_learn():
-    draw = np.random.default_rng(0)
-    said = draw.random(300).round(1)  # on the bounds of bins
-    right = draw.random(300) < said
-    shares, means = calibration_curve(right, said, n_bins=10)
-    found = calibration(np.append(said, np.nan), np.append(right, True))
-    assert [each.right for each in found] == pytest.approx(shares)
-    assert [each.probability for each in found] == pytest.approx(means)
-    assert sum(each.count for each in found) == 300
 
 
 def test_decisions(built, scored):
@@ -223,11 +209,13 @@ def test_scores_are_those_of_the_paper_where_its_input_is_known(real_build):
     """Equal probabilities, and a planner that accepts every deal: arXiv 2605.04507."""
     built = open_folder(real_build / "casino")
     part = Part("bond2026-agent-1")
-    uniform = score(built, "beliefs", {}, baseline="uniform", part=part).score
-    assert uniform.metrics["brier_mean"] == pytest.approx(5 / 36, abs=1e-12)
-    assert uniform.metrics["brier"] == pytest.approx(5 / 6, abs=1e-12)
+    uniform = score(built, "beliefs", {}, baseline="uniform", part=part).score.metrics
+    found = uniform["brier"], uniform["brier_mean"]
+    assert found == pytest.approx((5 / 6, 5 / 36), abs=1e-12)
     accepted = score(built, "decisions", {}, baseline="accept", part=part).score
     assert f"{accepted.metrics['f1_accept']:.4f}" == "0.9259"
+    of_both_sides = built.dataset.tasks["decisions"].baselines["accept"](built)
+    assert score(built, "decisions", {}, predictions=of_both_sides, part=part).score == accepted
 
 
 def test_outcomes(built, scored):

@@ -91,8 +91,8 @@ TIES = {  # of tasks, but for those that dialogues and participants tie
 
 def test_what_ties_the_rows_of_a_task_is_named(sample_build, run):
     due = {task: [kind] for kind, tasks in TIES.items() for task in tasks.split(", ")}
-    both = "strategies", "partner-priorities", "final-deal", "outcomes"
-    due |= {f"casino {name}": ["dialogues", "participants"] for name in both}
+    both = "strategies partner-priorities beliefs decisions bids final-deal outcomes"
+    due |= {f"casino {name}": ["dialogues", "participants"] for name in both.split()}
     every = ((each, *task) for each in discover().values() for task in each.tasks.items())
     assert {f"{each.name} {name}": [*task.clusters] for each, name, task in every} == due
     given = "casino", "final-deal", "--baseline", "commonest", "--json", "--build", sample_build

@@ -466,22 +466,17 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
 
 def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_path):
     user_labels = pytest.importorskip("parley.read.site.user_labels")
-    task = casino.dataset.tasks["beliefs"]
     for at, place in (("turns", "turns"), ("end", "rest")):
-        file = tmp_path / f"{at}.jsonl"
-        predicted = [*task.baselines["uniform"](casino, at)]
-        first, *others = predicted
+        predicted = [*casino.dataset.tasks["beliefs"].baselines["uniform"](casino, at)]
+        first, *others = (row | {"epoch": epoch} for epoch in (1, 2) for row in predicted)
         raw = json.dumps(first.pop("probabilities"))
-        write_file(file, [first | {"answer": raw}, *others])
+        file = write_file(tmp_path / f"{at}.jsonl", [first | {"answer": raw}, *others])
         found = user_labels.UserLabels(casino, [file])
-        (chart,) = found.charts
-        assert sum(each.count for each in chart.bins) == len(predicted)
+        ((chart,), (_,)) = found.charts, found.notes
+        assert sum(each.count for each in chart.bins) == 2 * len(predicted)
+        due = {(str(e["dialogue_id"]), str(e["turn"]) * (at == "turns")) for e in predicted}
         beside = {each.id: found.beside(each)[place] for each in dialogues(casino)}
-        due = {
-            (str(each["dialogue_id"]), "" if at == "end" else str(each["turn"]))
-            for each in predicted
-        }
-        assert {(id, number) for id, facts in beside.items() for number in facts} == due
+        assert {(id, turn) for id, turns in beside.items() for turn in turns} == due
 
 
 def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, monkeypatch):

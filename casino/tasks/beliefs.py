@@ -14,6 +14,7 @@ from .shared import SETTING
 
 _OF_ORDERS = itemgetter(*ORDERS)
 CLIP = 2**-52  # that of scikit-learn's log_loss
+IN_TURNS = "uniform own-reversed mentions lr-tfidf"
 FRACTIONS = ("calibration_error", "exact_order", "top_1", "exact_order_by_k")
 MANY = 6  # utterances; moments after more are counted together
 
@@ -41,7 +42,8 @@ def read(text: str) -> Mapping[str, Any] | tasks.Unreadable:
     fields = _fields(text)
     if isinstance(fields, tasks.Unreadable):
         return fields
-    return tasks.Unreadable() if any(problems(fields, PROBABILITIES)) else {"probabilities": fields}
+    wrong = any(problems(fields, PROBABILITIES))
+    return tasks.Unreadable("wrong sum") if wrong else {"probabilities": fields}
 
 
 # Score -------------------------------------------------------------------------------------
@@ -99,8 +101,6 @@ def share_of_largest(rows: Any, due: Any) -> Any:
     return (largest & due).sum(axis=1) / largest.sum(axis=1)
 
 
-IN_TURNS = ("uniform", "own-reversed", "mentions", "lr-tfidf")
-
 # Task --------------------------------------------------------------------------------------
 
 BELIEFS = tasks.Task(
@@ -141,7 +141,7 @@ BELIEFS = tasks.Task(
     inputs=KNOWN,
     columns=COLUMNS,
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=tasks.Asking("1", beliefs, read, answer=lambda fields: fields["probabilities"]),
+    asking=tasks.Asking("1", beliefs, read, 400, answer=lambda fields: fields["probabilities"]),
     subsets=ASKED,
     gold=beliefs_gold,
     clusters={"dialogues": None, "participants": partners},
@@ -159,7 +159,7 @@ BELIEFS = tasks.Task(
             notes=("", ", with the first of equally probable orders; by shares 0.496", ""),
             at=TURNS,
         ),
-        *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS),
+        *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS.split()),
         *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),
     ),
     unit="fraction; 0 to 2 for brier, nats for log_loss",

@@ -1,6 +1,7 @@
 """Whether a side accepts the deal that its partner has just submitted."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 from parley import Data, tasks
 
@@ -67,17 +68,13 @@ def decisions_score(
 # Baselines ---------------------------------------------------------------------------------
 
 
-def accepting_from(least: int) -> Callable[..., Iterator[tasks.Prediction]]:
-    """Return the baseline that accepts a deal of so many points for the side."""
-
-    def predict(data: Data, side: str = "") -> Iterator[tasks.Prediction]:
-        orders = orders_of(data)
-        for moment in submitted(data, side):
-            own = dict(zip(POINTS, orders[moment.of], strict=True))
-            points = points_of(own, moment.known[-1]["issue2theyget"])
-            yield {**moment.place(), "decision": ACCEPT if points >= least else "reject"}
-
-    return predict
+def accept_from(least: int, data: Data, side: str = "") -> Iterator[tasks.Prediction]:
+    """Accept a deal of so many points for the side, and reject others."""
+    orders = orders_of(data)
+    for moment in submitted(data, side):
+        own = dict(zip(POINTS, orders[moment.of], strict=True))
+        points = points_of(own, moment.known[-1]["issue2theyget"])
+        yield {**moment.place(), "decision": ACCEPT if points >= least else "reject"}
 
 
 # Task --------------------------------------------------------------------------------------
@@ -109,8 +106,8 @@ DECISIONS = tasks.Task(
     target=lambda gold: {"decision": gold},
     per_prediction=("accuracy",),
     baselines={
-        "accept": accepting_from(0),
-        "half": accepting_from(HALF),
+        "accept": partial(accept_from, 0),
+        "half": partial(accept_from, HALF),
     },
     references=(
         *reported(

@@ -87,10 +87,6 @@ class Moment(NamedTuple):
         """Whether the entry before it is a deal that the partner submits."""
         return bool(self.known and self.known[-1]["issue2youget"])
 
-    def of_partner(self) -> list[dict[str, Any]]:
-        """Return the partner's entries before it."""
-        return [row for row in self.known if row["speaker"] != self.speaker]
-
     def place(self, key: Sequence[str] = KEY) -> dict[str, Any]:
         """Return the fields of the key of a prediction."""
         return dict(zip(key, self.key, strict=False))

@@ -48,14 +48,11 @@ def questions(
 
 # Probabilities of the orders, as a prediction states them ------------------------------------
 
-TOLERANCE = 0.03  # so far from 1 can six numbers be that are rounded to two decimals
-
 
 def together_one(chances: Chances) -> None:
-    """Check the sum of probabilities."""
-    if not abs(sum(chances.values()) - 1) <= TOLERANCE + 1e-9:
-        what = f"0.97 to 1.03 as the sum of all, found {sum(chances.values()):.6g}"
-        raise ValueError(what)
+    """Check the sum: six numbers of two decimals may be 0.03 from 1."""
+    if not abs(sum(chances.values()) - 1) <= 0.03 + 1e-9:
+        raise ValueError(f"a sum of 0.97 to 1.03, not {sum(chances.values()):.9g}")
 
 
 PROBABILITIES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), together_one)
@@ -92,10 +89,15 @@ def guessed(data: Data, asked: list[Moment]) -> Iterator[Chances]:
         yield even([highest, None, None if highest == lowest else lowest])
 
 
+def partners_text(moment: Moment) -> str:
+    """Return the partner's texts before a moment; that of a deal action is its name."""
+    return " ".join(row["text"] for row in moment.known if row["speaker"] != moment.speaker)
+
+
 def mentioned(_: Data, asked: list[Moment]) -> Iterator[Chances]:
     """Draw the items without putting back, each by 1 + the times that the partner named it."""
     for moment in asked:
-        said = " ".join(row["text"] for row in moment.of_partner()).lower()
+        said = partners_text(moment).lower()
         times = {item: 1 + said.count(item.removeprefix("Fire").lower()) for item in ISSUES}
         of_order = {order: [times[item] for item in order.split(" > ")] for order in ORDERS}
         yield {o: a / (a + b + c) * b / (b + c) for o, (a, b, c) in of_order.items()}
@@ -105,21 +107,17 @@ def by_words(data: Data, asked: list[Moment]) -> Iterator[Chances]:
     """Learn by logistic regression on tf-idf of the partner's texts so far: six classes.
 
     It learns from the whole texts of the training part of each fold, without the validation part.
-    The names of deal actions are part of the text.
     """
     import numpy as np
 
-    def text(moment: Moment) -> str:
-        return " ".join(row["text"] for row in moment.of_partner())
-
     orders, found = orders_of(data), dict[Key, Chances]()
-    whole = {(m.dialogue_id, PARTNER[m.speaker]): text(m) for m in moments(data, END)}
+    whole = {(m.dialogue_id, PARTNER[m.speaker]): partners_text(m) for m in moments(data, END)}
     for fold in data.rows("priority_folds", "train"):
         known = [(number, side) for number in fold["train"] for side in SIDES]
         if not (unseen := [moment for moment in asked if moment.dialogue_id in fold["test"]]):
             continue
         truth = np.array([[" > ".join(orders[key])] for key in known])
-        texts = [whole[key] for key in known], truth, [*map(text, unseen)]
+        texts = [whole[key] for key in known], truth, [*map(partners_text, unseen)]
         ((classes, columns),) = chances(word_pairs(), *texts, C=5)
         for moment, row in zip(unseen, columns.tolist(), strict=True):
             found[moment.key] = dict(zip(classes.tolist(), row, strict=True))
@@ -142,12 +140,9 @@ def baselines(
 ) -> dict[str, Callable[..., Any]]:
     """Return the baselines of a task, which predict from the probabilities at each moment."""
 
-    def of(name: str) -> Callable[..., Iterator[Prediction]]:
-        def baseline(data: Data, at: str, side: str = "") -> Iterator[Prediction]:
-            asked = [*moments(data, at, side)]
-            for moment, found in zip(asked, CHANCES[name](data, asked), strict=True):
-                yield {**moment.place(key), **predict(found)}
+    def baseline(name: str, data: Data, at: str, side: str = "") -> Iterator[Prediction]:
+        asked = [*moments(data, at, side)]
+        for moment, found in zip(asked, CHANCES[name](data, asked), strict=True):
+            yield {**moment.place(key), **predict(found)}
 
-        return baseline
-
-    return {name: of(name) for name in CHANCES}
+    return {name: partial(baseline, name) for name in CHANCES}

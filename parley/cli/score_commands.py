@@ -99,10 +99,13 @@ def score_command(
         raise UsageError(what, remedy=f"Baselines: {baselines}; --template describes FILE.")
     if keep and not baseline:
         raise UsageError("--save-predictions saves the predictions of a --baseline")
-    for path in filter(None, (keep, entry, chart)):
+    paths = [path for path in (keep, entry, chart) if path]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UsageError(f"{paths[0]}: named for two results; name a file for each")
+    for path in paths:
         require_free(path)
     if chart and "calibration_error" not in declared.metrics:
-        raise UsageError(f"--chart: {name} {task} predicts no probabilities")
+        raise UsageError(f"--chart: {name} {task} predicts no probabilities; leave it out")
     built = find_folder(folder, dataset)
     part = Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
     with progress() as advance:
@@ -113,13 +116,13 @@ def score_command(
             )
         else:
             result = score_file(built, task, options, str(file), part, unreadable)
-    if chart:
-        title = f"Calibration: {result.predictions}, {name} {task}"
-        write_whole(chart, svg(Calibration(title, result.score.calibration)))
     if entry:
         from parley.hub.eval_results import eval_results
 
         write_whole(entry, eval_results(result, built))
+    if chart:
+        title = f"Calibration: {result.predictions}, {_task_of(result)}"
+        write_whole(chart, svg(Calibration(title, result.score.calibration)))
     print_result(as_json, result.as_dict(), _score_layout, result)
     if result.moved:
         raise Exit(1)
@@ -223,7 +226,9 @@ def _proof(result: Result) -> Iterator[str]:
     """Yield unreadable predictions by reason, the facts of a log, and the provenance."""
     if result.unreadable:
         by_count = sorted(result.unreadable.items(), key=lambda item: -item[1])
-        reasons = ", ".join(first([f"{reason:.80} {count:,}" for reason, count in by_count]))
+        reasons = ", ".join(
+            first([f"{' '.join(reason.split()):.80} {count:,}" for reason, count in by_count])
+        )
         count = f"{sum(result.unreadable.values()):,} of {result.total:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[result.policy]} ({reasons})"
     if result.is_uniform:

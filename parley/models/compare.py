@@ -210,7 +210,7 @@ def _named_task(named: str) -> tuple[Any, ...]:
     known = {
         id: (name, *sorted(options.items()))
         for name, task in get(dataset).tasks.items()
-        for id, options in task.ids(name).items()
+        for id, options in ({name: task.chosen({})} | task.ids(name)).items()
     }
     require_known(dataset, "task", named_id, known)
     return (dataset, *known[named_id])

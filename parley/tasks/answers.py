@@ -226,7 +226,8 @@ class _AnswerReader:
     def _beside_names(self, rest: str) -> Iterator[_Place]:
         """Yield the values beside all names, if each name has one value."""
         values: dict[str, set[str]] = {}
-        pairs = [*self._pair.finditer(rest)] if self._names else []
+        is_whole = self._names and "{" not in rest  # a broken object may end within a number
+        pairs = [*self._pair.finditer(rest)] if is_whole else []
         for pair in pairs:
             values.setdefault(_plain(pair[1]), set()).add(_plain(pair[2]))
         if pairs and all(len(texts) == 1 for texts in values.values()):

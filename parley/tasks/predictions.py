@@ -251,7 +251,8 @@ class _Checker:
                 of = f"{EPOCH} {epoch}, " if epochs != [0] else ""
                 self._causes.add(of + _named(self._task.key, key), Problem("", what="missing"))
             keys = {key for _, key in self._predictions}
-            if keys == {*in_order_of_pilots(self._gold)[: len(keys)]} != set():
+            is_part = 0 < len(keys) < len(self._gold)
+            if is_part and keys == {*in_order_of_pilots(self._gold)[: len(keys)]}:
                 pilot = f"It has those of a pilot: `parley score` with --limit {len(keys)}."
                 remedy = f"{pilot} {remedy}".strip()
         problems = self._causes.told()

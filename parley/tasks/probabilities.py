@@ -68,5 +68,6 @@ def _bin_of(probabilities: Any) -> Any:
     """Return the number of the bin of each probability, or none of theirs for NaN."""
     import numpy as np
 
-    bin_of = np.searchsorted(np.linspace(0, 1, BINS + 1)[1:-1], probabilities)
+    edges = np.linspace(0, 1, BINS + 1)[1:-1].round(12)
+    bin_of = np.searchsorted(edges, np.round(probabilities, 12))  # 0.1 + 0.2 is 0.3
     return np.where(np.isnan(probabilities), BINS, bin_of)

@@ -362,7 +362,9 @@ def load_gold(
         what = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
         raise OutputError(what, remedy=f"Run {built.rebuild} again.")
     with running(built):
-        gold = whole = task.gold(built, **options, **task.subset(part.subset).arguments)
+        arguments = task.subset(part.subset).arguments
+        gold = whole = task.gold(built, **options, **arguments)
+        every = whole.keys() | (task.gold(built, **options).keys() if arguments else ())
         for key in gold:
             if not isinstance(key, tuple) or len(key) != len(fields):
                 what = f"expected tuples of {', '.join(fields)} as keys, found {key!r:.60}"
@@ -370,7 +372,7 @@ def load_gold(
         if part.subset or part.ids:
             gold = _of_dialogues(built, task, gold, part)
     gold = pilot(built, name, gold, part)
-    return gold, whole.keys() - gold.keys()
+    return gold, every - gold.keys()
 
 
 def _of_dialogues(built: BuiltFolder, task: Task, gold: Gold, part: Part) -> Gold:

@@ -36,7 +36,8 @@ def sections(text: str, fold: Collection[str] = ()) -> Iterator[tuple[str, Marku
     The parts of the sections named by `fold` are folded below their `###` headings.
     """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    markdown.validateLink = _may_lead  # type: ignore[method-assign]
+    link = re.compile(r"https?://[^/]|#", re.IGNORECASE)
+    markdown.validateLink = lambda url: bool(link.match(url))  # type: ignore[method-assign]
     tokens = markdown.parse(plain(text))
     starts = [n for n, t in enumerate(tokens) if t.type == "heading_open" and t.tag == "h2"]
     _lower_headings(tokens)
@@ -58,10 +59,6 @@ def first_paragraph(text: str) -> str:
         if before.type == "paragraph_open" and token.children:
             return "".join(" " if t.type == "softbreak" else t.content for t in token.children)
     return ""
-
-
-def _may_lead(url: str) -> bool:
-    return bool(re.match(r"https?://[^/]|#", url, re.IGNORECASE))
 
 
 def _lower_headings(tokens: Sequence[Token]) -> None:

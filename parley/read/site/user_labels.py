@@ -6,6 +6,8 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from parley.base.errors import ParleyError, RecordError
 from parley.base.values import is_number
 from parley.read.charts import Calibration
@@ -19,7 +21,8 @@ from parley.read.transcript import Facets, Fact
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.metrics import Predictions, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
-from parley.tasks.predictions import read
+from parley.tasks.predictions import EPOCH, read
+from parley.tasks.probabilities import calibration
 from parley.tasks.task import load_gold, running
 
 Table = tuple[str, list[str], list[list[str]]]
@@ -135,7 +138,7 @@ class UserLabels:
     def add_answers(self, file: Path, epochs: Sequence[tuple[TaskRows, Predictions]]) -> None:
         """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold."""
         counts: dict[str, int] = defaultdict(int)
-        stem = file_stem(file)
+        stem, forecasts = file_stem(file), []
         for rows, predictions in epochs:
             (built, name, options), task = rows.of, rows.task
             with running(built):
@@ -155,10 +158,12 @@ class UserLabels:
                 self._order[by] = (_RIGHT, _WRONG, _ANSWERED, UNREADABLE)
                 if right == 0:
                     self._differs(task.key, unit, f"{by} is {_WRONG}")
-            if bins := score.calibration:
-                self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
-            told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-            self.notes.append(f"{stem}: predictions of the task {name}: {told}")
+            forecasts.append(score.forecasts)
+        of = " ".join([name, *options.values()])
+        if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
+            self.charts.append(Calibration(f"{stem}: calibration of {of}", bins))
+        told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+        self.notes.append(f"{stem}: predictions of the task {of}: {told}")
 
 
 def _told(fields: Mapping[str, Any]) -> str:
@@ -182,7 +187,8 @@ def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predict
         return []
     columns = {name for record in found for name in record.values}
     for name, task in built.dataset.tasks.items():
-        if not ({*task.key} <= columns <= {*task.fields, UNREADABLE, ANSWER} and task.target):
+        known = {*task.fields, UNREADABLE, ANSWER, EPOCH}
+        if not (task.target and {*task.key} <= columns <= known):
             continue
         for options in task.ids(name).values():
             gold, _ = load_gold(built, name, options)
