@@ -343,7 +343,7 @@ def moments_among(asked: list[Moment]) -> dict[str, int]:
         "turns": len(asked),
         "answers": len(answers),
         "accepted": sum(moment.next["data"] == "accept_deal" for moment in answers),
-        "deals": sum(moment.next["issue2youget"] is not None for moment in asked),
+        "deals": sum(bool(moment.next["issue2youget"]) for moment in asked),
     }
 
 

@@ -536,7 +536,7 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
     (found,) = parse_eval_result_entries(yaml.safe_load(entry.read_text()))
     built = open_folder(tmp_path / "casino")
     result = parley.score(built, "partner-priorities", saved)
-    assert found.task_id == "partner-priorities"
+    assert found.task_id == "partner-priorities-end"
     assert found.value == result.score.metrics["exact_order"]
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
     facts = {"asking": "2", "schema": False, "epochs": 3, "prompt": "abc", "shots": 2}

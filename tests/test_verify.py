@@ -497,7 +497,7 @@ def test_a_config_too_many_questions_and_another_provenance_are_named(difference
 
     found, splits = difference("casino", asked(damage))
     assert splits.pop(("scenarios-more", "train")).old_rows is None
-    assert len(splits) == 4
+    assert len(splits) == 18
     assert '"dialogue_id": ' in splits["questions-outcomes", "test"].added[0]
     assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
 

@@ -15,7 +15,7 @@ from .shared import SETTING
 _OF_ORDERS = itemgetter(*ORDERS)
 CLIP = 2**-52  # that of scikit-learn's log_loss
 IN_TURNS = "uniform own-reversed mentions lr-tfidf"
-FRACTIONS = ("calibration_error", "exact_order", "top_1", "exact_order_by_k")
+FRACTIONS = ("exact_order", "top_1", "exact_order_by_k")
 MANY = 6  # utterances; moments after more are counted together
 
 # Question ----------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def beliefs_score(
     is_read = np.array([each is not None for each in given])
     said = np.array([_OF_ORDERS(each or UNIFORM) for each in given], float)
     said /= said.sum(axis=1, keepdims=True)
-    heard, right = np.array([*gold.values()]).T
+    known, right = np.array([*gold.values()]).T  # k, and the place of the right order
     due = np.eye(len(ORDERS), dtype=bool)[right]
     first = np.array([[order.startswith(item) for item in ISSUES] for order in ORDERS])
     brier = np.where(is_read, ((said - due) ** 2).sum(axis=1), 2)
@@ -88,11 +88,11 @@ def beliefs_score(
         "top_1": is_read * share_of_largest(said @ first, due @ first),
     }
     for name, values in (("brier_by_k", brier), ("exact_order_by_k", exact)):
-        of_k = {str(k): heard == k for k in range(MANY)} | {f"{MANY}+": heard >= MANY}
+        of_k = {str(k): known == k for k in range(MANY)} | {f"{MANY}+": known >= MANY}
         if at == TURNS:
             metrics[name] = {k: np.where(has, values, np.nan) for k, has in of_k.items()}
     counts = {"moments": len(gold), "dialogues": len({number for number, *_ in gold})}
-    return tasks.Score(metrics, counts, (), FRACTIONS, (most, exact))
+    return tasks.Score(metrics, counts, ("calibration_error",), FRACTIONS, (most, exact))
 
 
 def share_of_largest(rows: Any, due: Any) -> Any:
@@ -104,10 +104,10 @@ def share_of_largest(rows: Any, due: Any) -> Any:
 # Task --------------------------------------------------------------------------------------
 
 BELIEFS = tasks.Task(
-    summary="the probability of each order of the partner's priorities, at each turn of a side",
+    summary="the probability of each order of the partner's priorities, at a moment of a dialogue",
     category="text-classification",
     public_since="2021",
-    evaluated_on="both sides before each own turn, after 1 to 5 of the partner's, or at the end",
+    evaluated_on="both sides: each own turn, after 1 to 5 of the partner's utterances, or the end",
     configs=("participants", "priority_folds", "utterances"),
     fields=FIELDS
     | {
@@ -127,10 +127,10 @@ BELIEFS = tasks.Task(
         "brier": "squared error summed over the six orders, 0 to 2, mean over moments; equal "
         "probabilities give 0.8333, and an unreadable answer 2",
         "brier_mean": "the same divided by six, as Cui and Lin have it; equal ones give 0.1389",
-        "log_loss": "-ln of the probability of the right order, which counts as 2.2e-16 at least "
-        "and in an unreadable answer; mean",
-        "calibration_error": "distance of the mean probability of the most probable order from the "
-        "share of right ones, in ten bins of equal width, mean over readable answers",
+        "log_loss": "-ln of the probability of the right order; below 2.2e-16, or unreadable, it "
+        "counts as 2.2e-16; mean",
+        "calibration_error": "in each of ten bins, the distance of the most probable orders' mean "
+        "probability from the share that is right; mean over readable answers",
         "exact_order": "share of moments whose most probable order is right; of n equally probable "
         "ones the right one counts 1/n",
         "top_1": "share of moments whose item that is most probably the highest is right, likewise",
@@ -156,7 +156,11 @@ BELIEFS = tasks.Task(
             {"brier_mean": "0.085"},
             {"brier_mean": "0.114", "exact_order": "0.518"},
             {"brier_mean": "0.194"},
-            notes=("", ", with the first of equally probable orders; by shares 0.496", ""),
+            notes=(
+                "",
+                ", exact_order by the first of equally probable orders",
+                "",
+            ),
             at=TURNS,
         ),
         *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS.split()),

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import hypot, nan
+from operator import mul
 from typing import Any
 
 from parley import Data, tasks
@@ -13,7 +14,7 @@ from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, m
 from .orders import orders_of, questions
 from .shared import EXAMPLE, SETTING, participants
 
-Truth = tuple[Items, Priorities, Priorities]  # the side's packages; its order, the partner's
+Truth = tuple[Items, Priorities, Priorities]  # the side's packages, its order, the partner's
 
 # Question ----------------------------------------------------------------------------------
 
@@ -55,7 +56,7 @@ def bids_gold(data: Data, side: str = "") -> dict[tasks.Key, Truth]:
     return {
         moment.key: (
             moment.next["issue2youget"],
-            orders[moment.of],
+            orders[moment.side_key],
             orders[moment.dialogue_id, PARTNER[moment.speaker]],
         )
         for moment in bidding(data, side)
@@ -82,11 +83,8 @@ def bids_score(
 def cosine(one: Items, other: Items) -> float:
     """Return the cosine of two deals as six numbers: the packages of both sides."""
     mine, others = ([each[i] for i in ISSUES] for each in (one, other))
-    pairs = [(a, b) for a, b in zip(mine, others, strict=True)]
-    pairs += [(PACKAGES - a, PACKAGES - b) for a, b in pairs]
-    return (
-        sum(a * b for a, b in pairs) / hypot(*(a for a, _ in pairs)) / hypot(*(b for _, b in pairs))
-    )
+    a, b = ([*own, *(PACKAGES - count for count in own)] for own in (mine, others))
+    return float(sum(map(mul, a, b))) / (hypot(*a) * hypot(*b))
 
 
 # Baseline ----------------------------------------------------------------------------------
@@ -95,11 +93,11 @@ def cosine(one: Items, other: Items) -> float:
 def commonest(data: Data, side: str = "") -> Iterator[tasks.Prediction]:
     """Submit the commonest deal of all, by the side's own order."""
     orders = orders_of(data)
-    every = [(moment.next["issue2youget"], orders[moment.of]) for moment in bidding(data)]
+    every = [(moment.next["issue2youget"], orders[moment.side_key]) for moment in bidding(data)]
     times = Counter(tuple([items[issue] for issue in order]) for items, order in every)
     counts = max(sorted(times), key=times.__getitem__)  # the first of equal ones
     for moment in bidding(data, side):
-        yield moment.place() | dict(zip(orders[moment.of], counts, strict=True))
+        yield moment.key_fields() | dict(zip(orders[moment.side_key], counts, strict=True))
 
 
 # Task --------------------------------------------------------------------------------------

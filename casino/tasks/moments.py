@@ -34,7 +34,7 @@ BOND = "arXiv 2605.04507, as PAPER_NUMBER_AUDIT.md of its repository states"
 _SYSTEMS = {
     "BOND teacher": "learnt from upstream's train, which has 134 of the 150 dialogues; the answers "
     "of this run were not found",
-    "BOND student": "its published answers give the same here",
+    "BOND student": "its published answers gave the same when they were scored here",
     "Llama 70B": "its answers were not found",
 }
 
@@ -63,7 +63,7 @@ class Moment(NamedTuple):
         return self[:3]
 
     @property
-    def of(self) -> Key:
+    def side_key(self) -> Key:
         """Dialogue and side."""
         return self[:2]
 
@@ -87,7 +87,7 @@ class Moment(NamedTuple):
         """Whether the entry before it is a deal that the partner submits."""
         return bool(self.known and self.known[-1]["issue2youget"])
 
-    def place(self, key: Sequence[str] = KEY) -> dict[str, Any]:
+    def key_fields(self, key: Sequence[str] = KEY) -> dict[str, Any]:
         """Return the fields of the key of a prediction."""
         return dict(zip(key, self.key, strict=False))
 

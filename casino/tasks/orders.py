@@ -40,19 +40,19 @@ def questions(
     """Ask at these moments; a side knows its own order and the talk so far."""
     orders = orders_of(data)
     for moment in asked:
-        own, talk = ", ".join(orders[moment.of]), heard(moment.known, moment.speaker)
-        user = f"Your own order, from high to low: {own}\n\n"
-        user += f"The talk so far:\n{talk or '(nothing yet)'}"
+        talk = heard(moment.known, moment.speaker) or "(nothing yet)"
+        user = f"Your own order, from high to low: {', '.join(orders[moment.side_key])}\n\n"
+        user += f"The talk so far:\n{talk}"
         yield Question(moment.key, chat(system, user, form), schema)
 
 
 # Probabilities of the orders, as a prediction states them ------------------------------------
 
 
-def together_one(chances: Chances) -> None:
-    """Check the sum: six numbers of two decimals may be 0.03 from 1."""
-    if not abs(sum(chances.values()) - 1) <= 0.03 + 1e-9:
-        raise ValueError(f"a sum of 0.97 to 1.03, not {sum(chances.values()):.9g}")
+def together_one(stated: Chances) -> None:
+    """Check the sum: six numbers rounded to two decimals can miss 1 by 0.03."""
+    if not abs(sum(stated.values()) - 1) <= 0.03 + 1e-9:
+        raise ValueError(f"a sum of 0.97 to 1.03, not {sum(stated.values()):.9g}")
 
 
 PROBABILITIES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), together_one)
@@ -71,7 +71,7 @@ def even(known: Iterable[str | None]) -> Chances:
 def own(data: Data, asked: list[Moment], step: int = 1) -> Iterator[Chances]:
     """Be certain of the side's own order, or with the step -1 of its reverse."""
     orders = orders_of(data)
-    return (even(orders[moment.of][::step]) for moment in asked)
+    return (even(orders[moment.side_key][::step]) for moment in asked)
 
 
 def guessed(data: Data, asked: list[Moment]) -> Iterator[Chances]:
@@ -85,7 +85,7 @@ def guessed(data: Data, asked: list[Moment]) -> Iterator[Chances]:
         for row in data.rows("participants", "train")
     }
     for moment in asked:
-        highest, lowest = guesses[moment.of]
+        highest, lowest = guesses[moment.side_key]
         yield even([highest, None, None if highest == lowest else lowest])
 
 
@@ -107,6 +107,7 @@ def by_words(data: Data, asked: list[Moment]) -> Iterator[Chances]:
     """Learn by logistic regression on tf-idf of the partner's texts so far: six classes.
 
     It learns from the whole texts of the training part of each fold, without the validation part.
+    The names of deal actions are part of the text.
     """
     import numpy as np
 
@@ -143,6 +144,6 @@ def baselines(
     def baseline(name: str, data: Data, at: str, side: str = "") -> Iterator[Prediction]:
         asked = [*moments(data, at, side)]
         for moment, found in zip(asked, CHANCES[name](data, asked), strict=True):
-            yield {**moment.place(key), **predict(found)}
+            yield {**moment.key_fields(key), **predict(found)}
 
     return {name: partial(baseline, name) for name in CHANCES}

@@ -30,7 +30,7 @@ def outcomes(data: Data) -> Iterator[tasks.Question]:
     schema = tasks.object_schema(**_CHOICES)
     for moment in moments(data, END):
         user = f"The talk:\n{heard(moment.talk, moment.speaker)}"
-        yield tasks.Question(moment.of, tasks.chat(_OUTCOMES, user, _FORM), schema)
+        yield tasks.Question(moment.side_key, tasks.chat(_OUTCOMES, user, _FORM), schema)
 
 
 # Score -------------------------------------------------------------------------------------

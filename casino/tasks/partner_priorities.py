@@ -25,10 +25,10 @@ def priorities(data: Data, at: str) -> Iterator[tasks.Question]:
     """Ask each side for its partner's order, given its own order and the talk so far."""
     orders = orders_of(data)
     for moment in moments(data, at):
-        user = f"Your own order, from high to low: {', '.join(orders[moment.of])}\n\n"
+        user = f"Your own order, from high to low: {', '.join(orders[moment.side_key])}\n\n"
         user += f"The talk:\n{heard(moment.talk, moment.speaker)}"
         yield tasks.Question(
-            moment.of, tasks.chat(_PRIORITIES, user, _FORM), tasks.object_schema(order=_ORDER)
+            moment.side_key, tasks.chat(_PRIORITIES, user, _FORM), tasks.object_schema(order=_ORDER)
         )
 
 
@@ -88,6 +88,8 @@ def most_probable(chances: Chances) -> tasks.Prediction:
     return {"order": [items.pop() if len(items) == 1 else None for items in places]}
 
 
+BASELINES = baselines(("dialogue_id", "speaker"), most_probable)
+
 # Task --------------------------------------------------------------------------------------
 
 PRIORITIES = tasks.Task(
@@ -116,7 +118,7 @@ PRIORITIES = tasks.Task(
     },
     options={"at": (END, *AFTER)},
     inputs="the side's own priorities, and the texts of the dialogue without deal actions; with "
-    "at=after-3 those up to the partner's third utterance",
+    "at=after-k, up to the partner's k-th utterance",
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away",
     asking=tasks.Asking(
@@ -133,14 +135,14 @@ PRIORITIES = tasks.Task(
     fold=lambda gold: gold[0],
     target=lambda gold: {"order": gold[1]},
     per_prediction=("exact_order", "top_1"),
-    baselines=baselines(("dialogue_id", "speaker"), most_probable),
+    baselines={n: each for n, each in BASELINES.items() if n != "uniform"},  # which has no order
     references=(
         tasks.Reference("chance", {"exact_order": "16.7", "top_1": "33.3"}, "one of six orders"),
         *(
             tasks.Reference(name, note=note, options={"at": END})
             for name, note in (
                 ("guesses", "the participants' own, after the chat"),
-                ("lr-tfidf", ""),
+                ("lr-tfidf", "also reads the names of deal actions"),
                 ("own-order", "the side's own order, without the dialogue"),
                 ("own-reversed", ""),
             )

@@ -100,12 +100,12 @@ def score_command(
     if keep and not baseline:
         raise UsageError("--save-predictions saves the predictions of a --baseline")
     paths = [path for path in (keep, entry, chart) if path]
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise UsageError(f"{paths[0]}: named for two results; name a file for each")
+    if len({path.absolute() for path in paths}) < len(paths):
+        raise UsageError(f"{', '.join(map(str, paths))}: name another file for each result")
     for path in paths:
         require_free(path)
     if chart and "calibration_error" not in declared.metrics:
-        raise UsageError(f"--chart: {name} {task} predicts no probabilities; leave it out")
+        raise UsageError(f"--chart: {name} {task} has no calibration_error to draw; leave it out")
     built = find_folder(folder, dataset)
     part = Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
     with progress() as advance:

@@ -93,8 +93,7 @@ class Calibration:
         """The text alternative."""
         count = sum(each.count for each in self.bins)
         return (
-            f"{count:,} answers by their probability, with the share of right ones; a larger "
-            "circle stands for more. Above the line more are right than was said."
+            f"{count:,} answers: the share of right ones by probability. Large circles hold more."
         )
 
 

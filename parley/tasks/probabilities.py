@@ -27,7 +27,7 @@ class Bin:
 
 
 def a_probability(value: float) -> None:
-    """Check that a number is a probability, for `Checked`."""
+    """Raise ValueError for a number that is no probability, for `Checked`."""
     if not 0 <= value <= 1:
         raise ValueError("a number from 0 to 1")
 
@@ -54,7 +54,8 @@ def calibration_error(probabilities: Any, right: Any) -> Any:
 
     That error is the distance of a bin's mean probability from its share of right answers, mean
     over answers. So an answer adds its own difference, with the sign of its bin's. The arguments
-    are those of `Score.forecasts`.
+    are the arrays of `Score.forecasts`. Name the metric in `without_interval`: by chance alone it
+    is above 0, and the signs are of the same answers.
     """
     import numpy as np
 
@@ -65,9 +66,9 @@ def calibration_error(probabilities: Any, right: Any) -> Any:
 
 
 def _bin_of(probabilities: Any) -> Any:
-    """Return the number of the bin of each probability, or none of theirs for NaN."""
+    """Return the number of the bin of each probability, BINS for NaN."""
     import numpy as np
 
     edges = np.linspace(0, 1, BINS + 1)[1:-1].round(12)
-    bin_of = np.searchsorted(edges, np.round(probabilities, 12))  # 0.1 + 0.2 is 0.3
+    bin_of = np.searchsorted(edges, np.round(probabilities, 12))  # 0.1 + 0.2 as 0.3
     return np.where(np.isnan(probabilities), BINS, bin_of)

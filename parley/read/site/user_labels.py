@@ -159,11 +159,10 @@ class UserLabels:
                 if right == 0:
                     self._differs(task.key, unit, f"{by} is {_WRONG}")
             forecasts.append(score.forecasts)
-        of = " ".join([name, *options.values()])
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
-            self.charts.append(Calibration(f"{stem}: calibration of {of}", bins))
+            self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
         told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-        self.notes.append(f"{stem}: predictions of the task {of}: {told}")
+        self.notes.append(f"{stem}: predictions of the task {name}: {told}")
 
 
 def _told(fields: Mapping[str, Any]) -> str:
