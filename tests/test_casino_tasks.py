@@ -142,7 +142,7 @@ def test_beliefs(built, scored, at):
     for number, key in enumerate(gold):
         chances = draw.dirichlet([0.5] * 6).round(2)
         sure, tied = np.eye(6)[draw.integers(6)], np.array([0.5, 0, 0, 0, 0.5, 0])
-        said[key] = (chances, sure, tied, np.full(6, 1 / 6))[number % 4]
+        said[key] = (chances, sure, tied, np.roll([0.5] + [0.1] * 5, number // 4))[number % 4]
     lost = {key: {"unreadable": "?"} for key in [*gold][2::9]}
     answers = {key: believed(map(float, each)) for key, each in said.items()}
     found = scored("beliefs", answers | lost, at=at)

@@ -54,7 +54,7 @@ def test_a_calibration_is_drawn_at_its_probabilities_and_shares(sample_build, ru
     found = [
         ((float(c["cx"]) - x0) / (x1 - x0), (float(c["cy"]) - y0) / (y1 - y0)) for c in circles
     ]
-    assert len(found) > 2
+    assert (len(found) > 2, x0 < x1, y0 > y1) == (True, True, True)
     due = [(each["probability"], each["right"]) for each in bins]
     assert [*sum(found, ())] == pytest.approx([*sum(due, ())], abs=0.01)
     content = out.read_bytes()
