@@ -177,13 +177,10 @@ def _score_layout(result: Result) -> RenderableType:
             source = "; ".join(part for part in (reference.place, reference.note) if part)
             place = places.setdefault(source, len(places) + 1)
             entries.append((f"{reference.name} [{place}]", "", stated))
-    boards: list[RenderableType] = [
-        part for board in leaderboard(entries) for part in (_board(board), safe())
-    ]
-    if bins := result.score.calibration:
-        heads, rows = chart_table(Calibration("", bins))
-        cells = [[text for text, _ in row] for row in rows]
-        boards += [table([heads[0], *(f">{head}" for head in heads[1:])], cells), safe()]
+    boards = [part for board in leaderboard(entries) for part in (_board(board), safe())]
+    (head, *heads), rows = chart_table(Calibration("", result.score.calibration))
+    if cells := [[text for text, _ in row] for row in rows]:
+        boards += [table([head, *(f">{each}" for each in heads)], cells), safe()]
     notes = [*_notes(result), *(f"[{place}] {source}" for source, place in places.items())]
     return Group(*parts, *boards, *map(safe, [*notes, *_proof(result)]))
 

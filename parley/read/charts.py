@@ -92,9 +92,7 @@ class Calibration:
     def about(self) -> str:
         """The text alternative."""
         count = sum(each.count for each in self.bins)
-        return (
-            f"{count:,} answers: the share of right ones by probability. Large circles hold more."
-        )
+        return f"{count:,} answers: share of right ones by probability. Large circles hold more."
 
 
 Chart = Bars | Heatmap

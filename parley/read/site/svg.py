@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from parley.base.console import plain
 from parley.read.charts import Bars, Calibration, Chart, Heatmap, Range, Where
@@ -51,9 +50,10 @@ def svg(chart: Drawn, link: Link | None = None) -> str:
     address = link or (lambda where: "")
     if isinstance(chart, Calibration):
         height, parts = _calibration(chart)
+    elif isinstance(chart, Bars):
+        height, parts = _bars(chart, address)
     else:
-        draw: Any = _bars if isinstance(chart, Bars) else _heatmap
-        height, parts = draw(chart, address)
+        height, parts = _heatmap(chart, address)
     head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     if link:
         return f'{head} aria-hidden="true">{"".join(parts)}</svg>'

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import ParleyError, RecordError
-from parley.base.values import is_number
+from parley.base.values import is_number, is_values
 from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
@@ -144,8 +144,8 @@ class UserLabels:
             with running(built):
                 score = task.score(rows.gold, predictions, **options)
                 due = {key: task.target and task.target(gold) for key, gold in rows.gold.items()}
-            first = next(iter(task.per_prediction), None)
-            verdict = score.metrics[first] if first else [None] * len(due)
+            verdict = score.metrics.get(next(iter(task.per_prediction), ""))
+            verdict = verdict if is_values(verdict) else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
                 prediction, unit, by = predictions[key], tuple(map(str, key)), f"{stem}: {name}"
                 kind = _KINDS.get(right, _ANSWERED)
