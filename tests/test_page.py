@@ -19,6 +19,7 @@ from urllib.parse import quote_plus, unquote_plus, urlencode
 
 import hostile_dataset
 import jsonlines
+import numbered_dataset
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -910,6 +911,27 @@ def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatc
     assert asked == [(("org/duo",), {"repo_type": "dataset", "revision": "a1"})]
     assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
     assert ast.parse(code_of(page)).body[0].names[0].name == "huggingface_hub"
+
+
+def test_a_selection_names_dialogues_of_two_splits_with_one_id(
+    served, open_page, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PARLEY_DATASETS", str(numbered_dataset.write(tmp_path)))
+    build(open_source(get("numbered"), None, sample=True), tmp_path / "build")
+    made = written(served, tmp_path / "build", "numbered")
+    page = open_page(page_of(made, "numbered", "q=why"))
+    page.locator("#window a").first.click()
+    assert page.locator("#dialogue").inner_text().count("Why plums?") == 1
+    files = saved(page, tmp_path)
+    assert files["ids.txt"] == "test/0\n"
+    for name in ("dialogues.csv", "utterances.csv", "acts.csv"):
+        rows = [*csv.DictReader(io.StringIO(files[name], newline=""))]
+        assert {(row["split"], row["id"]) for row in rows} == {("test", "0")}, name
+    (row,) = map(json.loads, files["dialogues.jsonl"].splitlines())
+    assert (row["split"], row["id"]) == ("test", 0)
+    assert answer(tmp_path / "build" / "numbered", code_of(page, "#code-sql")) == {"test/0"}
+    monkeypatch.chdir(tmp_path)
+    assert rows_of(code_of(page)) == rows_of(code_of(page, "#code-one")) == [0]
 
 
 # Hostile text ---------------------------------------------------------------------

@@ -194,6 +194,22 @@ class Dataset:
         if split is not None:
             require_known(self.name, f"split of {config}", split, self.splits[config])
 
+    def splits_share_keys(self, config: str) -> bool:
+        """Tell whether a key of a config is unique only within a split."""
+        declared = self.configs[config]
+        whole = self.configs.get(getattr(declared, "of", ""), declared)
+        return declared.splits_share_keys or whole.splits_share_keys
+
+    @cached_property
+    def splits_share_ids(self) -> bool:
+        """Whether the id of a dialogue is unique only within a split."""
+        configs = self.transcript.CONFIGS if self.transcript else self.configs
+        return any(self.splits_share_keys(name) for name in configs if name in self.configs)
+
+    def dialogue_id(self, split: str, value: Any) -> str:
+        """Return the id of a dialogue from its value in a row: SPLIT/ID where splits share ids."""
+        return f"{split}/{value}" if self.splits_share_ids else str(value)
+
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
         from parley.schema.features import datasets_features

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import repeat
+from itertools import islice, repeat
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -44,8 +44,8 @@ class Dialogue:
 
     @property
     def id(self) -> str:
-        """The value of the first column, as text."""
-        return str(next(iter(self.row.values()), None))
+        """The value of the first column, as text; SPLIT/ID where splits share ids."""
+        return self.dataset.dialogue_id(self.split, next(iter(self.row.values()), None))
 
     @cached_property
     def transcript(self) -> Transcript:
@@ -195,9 +195,10 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
     """
     # id -> its places, as a set in their order
     places_of: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
-    for place in places(folder):
-        for number, value in enumerate(folder.ids(*place)):
-            places_of[str(_as_id(value, folder.dataset, place, number))].setdefault(place)
+    for config, split in places(folder):
+        for number, value in enumerate(folder.ids(config, split)):
+            value = _as_id(value, folder.dataset, (config, split), number)
+            places_of[folder.dataset.dialogue_id(split, value)].setdefault((config, split))
     for place in dict.fromkeys(next(iter(of_id)) for of_id in places_of.values()):
         for dialogue in dialogues_of(folder, *place):
             if next(iter(places_of[dialogue.id])) == place:
@@ -217,9 +218,14 @@ def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iter
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
     """Raise UsageError, which names some, unless a build has all of these dialogues."""
-    known = {str(id) for place in places(built) for id in built.ids(*place)} if ids else set()
+    known = dict.fromkeys(
+        built.dataset.dialogue_id(split, value)
+        for config, split in places(built)
+        for value in built.ids(config, split)
+    )
     if unknown := [id for id in ids if id not in known]:
-        raise UsageError(f"{built.path} has no dialogue {few(unknown)}")
+        remedy = f"The first ids are {', '.join(islice(known, 3))}."
+        raise UsageError(f"{built.path} has no dialogue {few(unknown)}", remedy=remedy)
 
 
 def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:

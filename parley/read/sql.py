@@ -36,7 +36,7 @@ _FORMATS = {
 }
 FILTERS = "filters"  # the table of what the page filters by, beside the configs of a dataset
 _SIDES = {
-    "id": ("varchar", "the id of the dialogue, as text"),
+    "id": ("varchar", "the id of the dialogue, as text; SPLIT/ID where splits share ids"),
     "place": ("bigint", "the place of the dialogue on the page, from 0"),
     "side": ("varchar", "a side of the dialogue; null for a dialogue without sides"),
     "labels": ("map(varchar, varchar[])", "filter -> its values, of the side or the dialogue"),

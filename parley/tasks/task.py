@@ -385,7 +385,11 @@ def _of_dialogues(built: BuiltFolder, task: Task, gold: Gold, part: Part) -> Gol
         if ids.difference(*ids_of.values()) and not built.is_sample:
             # dialogues of the build may be in a subset, though not scored
             splits = [(config, split) for config in task.configs for split in built.splits(config)]
-            in_build = {str(id) for place in splits for id in built.ids(*place)}
+            in_build = {
+                built.dataset.dialogue_id(split, value)
+                for config, split in splits
+                for value in built.ids(config, split)
+            }
             if unknown := ids.difference(in_build, *ids_of.values()):
                 raise _unknown(f"subset {part.subset}", unknown, len(ids), task)
         ids_of = {key: of_key for key, of_key in ids_of.items() if not ids.isdisjoint(of_key)}

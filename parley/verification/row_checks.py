@@ -34,8 +34,7 @@ def keys(built: BuiltFolder) -> Iterator[str]:
         declared = configs[config]
         if not declared.keys:
             continue
-        whole = configs[getattr(declared, "of", "") or config]
-        shared = declared.splits_share_keys or whole.splits_share_keys
+        shared = built.dataset.splits_share_keys(config)
         found = Counter(zip(*values_of_columns(built, config, split, declared.keys), strict=True))
         for key, count in found.items():
             named = ", ".join(map(str, key))
@@ -287,9 +286,11 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
 
     A text that is no action follows in the row that of the turn before. There are as many turns as
     `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
-    turns of no earlier one, but for those that the config declares.
+    turns of no earlier one, but for those that the config declares. Rows with the id of one
+    dialogue have the same turns, as only the first of them is shown.
     """
     first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
+    of_ids: dict[str, tuple[str, tuple[str, ...]]] = {}  # id -> its first row, and what it shows
     for config, split in built.declared:
         if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
             continue
@@ -316,6 +317,10 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
                 yield f"{problem}; show each turn with its speaker"
             too_few = problem if people < expected and (too_few or not number) else ""
             key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
+            shown, texts_shown = of_ids.setdefault(dialogue.id, (f"{config}/{split}", key[1:]))
+            if texts_shown != key[1:]:
+                remedy = "declare splits_share_keys, or give each dialogue an id of its own"
+                yield f"{where}: {dialogue.id} has other turns in {shown}; {remedy}"
             name = f"{dialogue.id} of {split}"
             earlier = first.setdefault(key, name)
             if holds and earlier != name and len("".join(key)) > _CHANCE:

@@ -182,14 +182,15 @@ def sharegpt(built: BuiltFolder, folder: Path) -> None:
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
     """Yield the heading of a config, then each row as a line of CSV, with the split first.
 
-    Each comes with the value of `column`, the id of its dialogue, as text; the heading's is "".
+    Each comes with the id of its dialogue, which `column` has; the heading's is "".
     """
     columns = [*flat(built.columns(config))]
     writer: Any = csv.writer(SimpleNamespace(write=str))  # `writerow` returns what this does
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
         for row in built.each_named(config, split):
-            yield str(row[column]), writer.writerow([split, *map(cell, _values(row, columns))])
+            id = built.dataset.dialogue_id(split, row[column])
+            yield id, writer.writerow([split, *map(cell, _values(row, columns))])
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
@@ -201,8 +202,8 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
         if ids is None:
             yield config, split, rows
         elif columns:
-            kept = (row for row in rows if any(str(row[column]) in chosen for column in columns))
-            yield config, split, kept
+            named = partial(built.dataset.dialogue_id, split)
+            yield config, split, (r for r in rows if any(named(r[c]) in chosen for c in columns))
 
 
 def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:

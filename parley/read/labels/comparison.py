@@ -122,13 +122,14 @@ class Comparison:
         value of each annotator and of `gold`, null for none.
         """
         labels, everyone = self.labels, self.labels.everyone
-        keys = [Column.of(labels.built, labels.config, name) for name in labels.keys]
+        keys = [Column.of(labels.built, labels.config, name) for name in labels.named_by]
         by = self.people if len(self.people) > 1 else [*self.people, GOLD]
         for unit in self.units:
             for name in labels.columns:
                 values = {p: units.get(unit, {}).get(name) for p, units in everyone.items()}
                 if len({values[person] for person in by} - {None}) > 1:
-                    row = {key.name: key.read(v) for key, v in zip(keys, unit, strict=True)}
+                    named = zip(keys, labels.parts(unit), strict=True)
+                    row = {key.name: key.read(value) for key, value in named}
                     if labels.keys[1:] == ("turn",):
                         row["text"] = labels.texts[unit]
                     if len(labels.columns) > 1:
@@ -139,7 +140,7 @@ class Comparison:
         """Write the differences to a new file of CSV, and return their number."""
         require_free(path)
         rows = [*self.differences()]
-        heads = [*(rows[0] if rows else (*self.labels.keys, *self.labels.everyone))]
+        heads = [*(rows[0] if rows else (*self.labels.named_by, *self.labels.everyone))]
         with writing(path) as file:
             return write_cells(file, heads, (map(written, row.values()) for row in rows))
 

@@ -26,7 +26,7 @@ from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
 
 Key = tuple[str, ...]
-"""The values of the key of a unit, as text: (dialogue_id, turn)."""
+"""The values of the key of a unit, as text: (dialogue_id, turn), or (SPLIT/ID, turn)."""
 Units = dict[Key, Values]
 """What was labelled, each with the values of its columns; a set of labels is a tuple."""
 
@@ -156,6 +156,27 @@ class Labels:
     notes: list[str] = field(default_factory=list)
 
     @cached_property
+    def is_by_split(self) -> bool:
+        """Whether a unit is named by its split, too, as splits share keys."""
+        if self.keys[0] in id_columns(self.built):
+            return self.built.dataset.splits_share_ids
+        return self.built.dataset.splits_share_keys(self.config)
+
+    @property
+    def named_by(self) -> Key:
+        """The columns of a file that name a unit."""
+        return ("split", *self.keys) if self.is_by_split else self.keys
+
+    def unit(self, named: Sequence[Any]) -> Key:
+        """Return the unit of values of `named_by`; `parts` gives them back as text."""
+        parts = tuple(map(str, named))
+        return ("/".join(parts[:2]), *parts[2:]) if self.is_by_split else parts
+
+    def parts(self, unit: Key) -> Key:
+        """Return the values of `named_by` of a unit."""
+        return (*unit[0].split("/", 1), *unit[1:]) if self.is_by_split else unit
+
+    @cached_property
     def paths(self) -> dict[str, Key]:
         """The columns of the config, and the fields within its objects, as CSV has them."""
         columns = self.built.columns(self.config)
@@ -166,7 +187,8 @@ class Labels:
         """Yield each row of the config with its unit."""
         for split in self.built.splits(self.config):
             for row in self.built.each_named(self.config, split):
-                yield tuple(str(row[name]) for name in self.keys), row
+                whole = {**row, "split": split}
+                yield self.unit([whole[name] for name in self.named_by]), row
 
     @cached_property
     def rows(self) -> Units:
@@ -337,15 +359,18 @@ def _rows(
     answers = (record.values if record.answered is None else record.answered for record in found)
     read_by = _own_columns(labels, [*dict.fromkeys(chain.from_iterable(answers))], annotator)
     by_id = {}
+    if labels.is_by_split and (absent := [n for n in labels.named_by if n not in columns]):
+        share = f"as splits of {labels.config} share keys"
+        raise UsageError(f"has no column {' and '.join(absent)}, which a row needs {share}")
     if is_by_id := labels.keys[0] not in columns:
         by_id = {row["id"]: key for key, row in labels.each_row()}
     else:
-        keys = {name: Column.of(labels.built, labels.config, name) for name in labels.keys}
+        keys = {name: Column.of(labels.built, labels.config, name) for name in labels.named_by}
         read_by |= {name: (name, column) for name, column in keys.items()}
     for place, values, answered in found:
         problems, read = list[Problem](), Values()
         for name, (given, column) in read_by.items():
-            is_given = answered is None or given in (*answered, *labels.keys)
+            is_given = answered is None or given in (*answered, *labels.named_by)
             try:  # what else a tool has of its task is no answer
                 read[name] = column.read(values.get(given) if is_given else None)
             except RecordError as error:
@@ -354,8 +379,8 @@ def _rows(
         if by in (None, "", *reserved):
             name = show(values.get(annotator, person))
             problems.append(Problem(f": {annotator}", "another name", name))
-        has_key = is_by_id or read.keys() >= {*labels.keys}
-        key = tuple(str(read.pop(name, None)) for name in labels.keys)
+        has_key = is_by_id or read.keys() >= {*labels.named_by}
+        key = labels.unit([read.pop(name, None) for name in labels.named_by])
         if is_by_id:
             key = by_id.get(str(values.get("id")), (show(values.get("id")),))
         yield _Row(place, key, has_key, str(by), read, values.get("text"), problems)
@@ -372,7 +397,7 @@ def _add(labels: Labels, rows: Sequence[_Row], file: str, has_text: bool) -> Non
         ours = labels.texts.get(known) if has_text and labels.keys[1:] == ("turn",) else None
         what = ""
         if known not in labels.texts:
-            what = f"no such {' and '.join(labels.keys)}{_FROM_0 * (labels.keys[-1] == 'turn')}"
+            what = f"no such {' and '.join(labels.named_by)}{_FROM_0 * (labels.keys[-1] == 'turn')}"
         elif ours and row.text not in (ours, cell(ours)):  # as our CSV has it
             what = "its text differs from the dataset's; join rows by the key, not by their order"
         elif (by, key) in first:

@@ -33,7 +33,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         raise UsageError(f"two files would be the table {few(twice)}", remedy="Rename one.")
     for path, name in stems.items():
         (labels,) = read_labels(builds[0], [path])
-        columns = [Column.of(labels.built, labels.config, key) for key in labels.keys]
+        columns = [Column.of(labels.built, labels.config, key) for key in labels.named_by]
         columns += [Column(ANNOTATOR), *labels.columns.values()]
         folded = Counter(column.name.lower() for column in columns)
         if twice := [column.name for column in columns if folded[column.name.lower()] > 1]:
@@ -42,7 +42,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         listed = _listed(labels)
         for person, units in labels.annotators.items():
             for unit, given in units.items():
-                keys = dict(zip(labels.keys, unit, strict=True))
+                keys = dict(zip(labels.named_by, labels.parts(unit), strict=True))
                 for column, cells in values.items():
                     value = ({ANNOTATOR: person} | given | keys).get(column)
                     cells.append(listed.get((unit, column, value), value))

@@ -183,6 +183,7 @@ def _place(dialogue: Dialogue, built: BuiltFolder) -> dict[str, Any]:
         "config": config,
         "split": split,
         "rows": sum(1 for _ in built.ids(config, split)),
+        "prefix": dialogue.id.removesuffix(str(id)),  # SPLIT/ where splits share ids
         "column": column,
         "isNumber": isinstance(id, int),
         "beside": is_beside,

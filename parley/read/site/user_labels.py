@@ -147,17 +147,19 @@ class UserLabels:
             verdict = score.metrics.get(next(iter(task.per_prediction), ""))
             verdict = verdict if is_values(verdict) else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
-                prediction, unit, by = predictions[key], tuple(map(str, key)), f"{stem}: {name}"
+                prediction, by = predictions[key], f"{stem}: {name}"
                 kind = _KINDS.get(right, _ANSWERED)
                 kind = UNREADABLE if UNREADABLE in prediction else kind
                 counts[kind] += 1
                 said = f"{kind}: {_told(task.answer(prediction))}"
                 said += f"; the task's: {_told(target)}" if target and kind != _RIGHT else ""
-                self._note(task.key, unit, by, [said])
-                self._facets[unit[0]].setdefault(by, {})[kind] = None
                 self._order[by] = (_RIGHT, _WRONG, _ANSWERED, UNREADABLE)
-                if right == 0:
-                    self._differs(task.key, unit, f"{by} is {_WRONG}")
+                for id in map(str, task.dialogues(key, rows.gold[key])):
+                    unit = (id, *map(str, key[1:]))
+                    self._note(task.key, unit, by, [said])
+                    self._facets[id].setdefault(by, {})[kind] = None
+                    if right == 0:
+                        self._differs(task.key, unit, f"{by} is {_WRONG}")
             forecasts.append(score.forecasts)
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
             self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))

@@ -55,11 +55,12 @@ class Selection {
     return head + lines.filter((_, place) => chosen.has(ids[place])).join("");
   }
 
-  /** Return the column that names a dialogue, as its turns have it. */
+  /** Return the columns that name a dialogue, as its turns have them. */
   named(number) {
-    const { isNumber, key } = this.index.places[this.index.place[number]];
-    const id = this.index.ids[number];
-    return new Map([[key, isNumber ? Number(id) : id]]);
+    const { isNumber, key, prefix, split } = this.index.places[this.index.place[number]];
+    const id = this.index.ids[number].slice(prefix.length);
+    const row = new Map([[key, isNumber ? Number(id) : id]]);
+    return prefix ? row.set("split", split) : row;
   }
 
   /** Add the user's labels to a row: pairs of a label's origin and text, several as one text. */
@@ -170,10 +171,11 @@ class Selection {
     const exact = revision ? `, revision=${python(revision)}` : "";
     const isPart = ids && [...of].some(([number, count]) => count < index.places[number].rows);
     const parts = [...of].map(([number, count]) => {
-      const { config, split, column, rows } = index.places[number];
+      const { config, split, column, prefix, rows } = index.places[number];
       const named = config === index.default ? "" : `, ${python(config)}`;
       const call = `load_dataset(${python(path)}${named}, split=${python(split)}${exact})`;
-      const filter = `.filter(\n    lambda row: str(row[${python(column)}]) in ids\n)`;
+      const inSplit = prefix ? `${python(prefix)} + ` : "";
+      const filter = `.filter(\n    lambda row: ${inSplit}str(row[${python(column)}]) in ids\n)`;
       return [`${config}/${split}`, ids && count < rows ? call + filter : call];
     });
     const entries = parts.map(

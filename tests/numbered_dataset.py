@@ -1,0 +1,94 @@
+"""A dataset for `PARLEY_DATASETS` whose two splits number their dialogues from 0."""
+
+import json
+
+from parley.authoring.new import write_skeleton
+
+_SCRIPT = '''"""Numbered: a split numbers its dialogues from 0."""
+
+from parley import Builder, ClassLabel, Config, Field, File, view
+
+ID, ACTS = Field(int, "the dialogue, from 0 in each split"), ["ask", "tell"]
+TURN = {"text": Field(str, "the text"), "act": Field({*ACTS}, "the act")}
+DIALOGUE = {"id": ID, "turns": Field([TURN], "the turns")}
+COLUMNS = {"id": ID, "turn": Field(int, "its turn"), "act": Field(ClassLabel(ACTS), "its act")}
+PIN = {"url": "https://example.org/1.0/file", "sha256": "0" * 64}
+FILES = {split: [File(f"{split}.jsonl", DIALOGUE, **PIN)] for split in ("train", "test")}
+
+
+@view("an act", COLUMNS, of="dialogues", key=("id", "turn"))
+def acts(records):
+    """Yield the act of each turn."""
+    for record in records:
+        for number, turn in enumerate(record["turns"]):
+            yield {"id": record["id"], "turn": number, "act": turn["act"]}
+
+
+class Numbered(Builder):
+    """Dialogues of two splits."""
+
+    VERSION, HOMEPAGE, LICENSE = "1.0.0", "https://example.org/numbered", "cc-by-4.0"
+    CONFIGS = [Config("dialogues", "a dialogue", FILES, key="id", splits_share_keys=True), acts]
+'''
+_TRANSCRIPT = '''"""The transcript of a Numbered dialogue."""
+
+from parley.read import Transcript, Turn
+
+CONFIGS, TABLES = ("dialogues",), {"acts": "id"}
+
+
+def transcript(row):
+    """Return the transcript of a row."""
+    return Transcript(f"Dialogue {row['id']}", turns=[Turn("one", t["text"]) for t in row["turns"]])
+'''
+_TASKS = '''"""The acts of both splits."""
+
+from parley.tasks import Score, Task
+
+
+def gold(data):
+    """Return the act of each turn."""
+    rows = [(split, row) for split in ("train", "test") for row in data.named("acts", split)]
+    return {(split, row["id"], row["turn"]): row["act"] for split, row in rows}
+
+
+def score(gold, predictions):
+    """Return the share of right acts."""
+    return Score({"right": [int(predictions[key].get("act") == gold[key]) for key in gold]})
+
+
+TASKS = {"acts": Task(
+    summary="the act of a turn", evaluated_on="all turns", configs=("acts",),
+    key=("split", "id", "turn"), example={"split": "test", "id": 0, "turn": 0, "act": "ask"},
+    fields={"split": "the split", "id": "the dialogue", "turn": "its turn", "act": "its act"},
+    shape={"split": {"train", "test"}, "id": int, "turn": int, "act": {"ask", "tell"}},
+    gold=gold, score=score, metrics={"right": "share"}, per_prediction=("right",),
+    dialogues=lambda key, _: [f"{key[0]}/{key[1]}"], target=lambda act: {"act": act},
+)}
+'''
+TEXTS = {
+    ("train", 0): ["Is it raining?", "It rains."],
+    ("train", 1): ["The bus was late."],
+    ("test", 0): ["I like plums.", "Why plums?"],
+    ("test", 1): ["Where is the key?", "Under the mat.", "It is not."],
+}
+"""Split and id -> the texts, of which those with a question mark ask."""
+
+
+def act(text):
+    """Return the act of a text."""
+    return "ask" if text.endswith("?") else "tell"
+
+
+def write(place):
+    """Write the dataset, and return the folder to name in `PARLEY_DATASETS`."""
+    folder = write_skeleton("numbered", place / "more")
+    for name in ("figures.py", "pins.py", "sample/dialogues.jsonl"):
+        (folder / name).unlink()
+    for name, text in (("numbered", _SCRIPT), ("transcript", _TRANSCRIPT), ("tasks", _TASKS)):
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    for (split, id), texts in TEXTS.items():
+        turns = [{"text": text, "act": act(text)} for text in texts]
+        with (folder / "sample" / f"{split}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"id": id, "turns": turns}) + "\n")
+    return folder.parent

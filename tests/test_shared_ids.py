@@ -1,0 +1,140 @@
+"""Dialogues of two splits with the same ids stay apart in every command that names them."""
+
+import csv
+import json
+
+import jsonlines
+import numbered_dataset
+import pytest
+from numbered_dataset import TEXTS, act
+
+from parley.builds.build import build
+from parley.declaration.registry import get
+from parley.rows.sources import open_source
+
+IDS = [f"{split}/{id}" for split, id in TEXTS]
+ROWS = [
+    {"split": split, "id": id, "turn": turn, "act": act(text)}
+    for (split, id), texts in TEXTS.items()
+    for turn, text in enumerate(texts)
+]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with the dataset in `more` and its build in `build`, the current one."""
+    monkeypatch.setenv("PARLEY_DATASETS", str(numbered_dataset.write(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    build(open_source(get("numbered"), None, sample=True), tmp_path / "build")
+    return tmp_path
+
+
+def test_show_takes_the_split_with_the_id(place, run):
+    for id, texts in zip(IDS, TEXTS.values(), strict=True):
+        shown = run("show", "numbered", id).stdout
+        assert {text for each in TEXTS.values() for text in each if text in shown} == {*texts}
+    refused = run("show", "numbered", "0")
+    assert refused.returncode == 2
+    assert "test/0" in refused.stderr
+
+
+def test_exports_and_queries_take_the_split_with_the_id(place, run):
+    (place / "ids.txt").write_text("test/0\n")
+    run("export", "numbered", "jsonl", "out", "--ids", "ids.txt")
+    kept = [row for path in (place / "out").glob("*.jsonl") for row in jsonlines.open(path)]
+    texts = [turn["text"] for row in kept for turn in row.get("turns", ())]
+    assert (texts, len(kept)) == (TEXTS["test", 0], 1 + 2)
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    (place / "ids.txt").write_text("0\n")
+    assert run("export", "numbered", "jsonl", "none", "--ids", "ids.txt").returncode == 2
+    query = (
+        "select id, any_value(labels['split'])[1] as split, sum(numbers['turns'][1]) as turns "
+        "from numbered.filters group by all order by min(place)"
+    )
+    found = json.loads(run("sql", query, "--json").stdout)
+    assert [(row["id"], row["split"], row["turns"]) for row in found] == [
+        (f"{split}/{id}", split, len(texts)) for (split, id), texts in TEXTS.items()
+    ]
+
+
+def test_the_page_lists_filters_and_selects_each_dialogue(place, run, monkeypatch):
+    page_data = pytest.importorskip("parley.read.site.page_data")
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    given = []
+    monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
+    query = "select split || '/' || id as id from numbered.acts where act = 'ask'"
+    assert run("browse", "numbered", "--where", query).returncode == 0
+    assert given[1].ids == ["train/0", "test/0", "test/1"]
+    assert run("browse", "numbered", "--where", "select id from numbered.acts").returncode == 2
+    counts = page_data.write_data(given[0][0], place / "data", {})
+    split = counts.filters["split"]
+    named = [[split["labels"][place] for place in values] for values in split["values"]]
+    assert named == [[name] for name, _ in TEXTS]
+    index = (place / "data" / "index.js").read_text()
+    assert all(f'\\"{id}\\"' in index for id in IDS)
+
+
+def test_labels_are_compared_within_their_split(place, run):
+    with (place / "ann.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["split", "id", "turn", "act"])
+        writer.writeheader()
+        writer.writerows(ROWS[2:])
+    done = run("labels", "numbered", "acts", "ann.csv", "--json")
+    numbers = json.loads(done.stdout)
+    assert numbers["columns"]["act"]["pairs"][0]["percent"]["value"] == 100
+    counted = {name: numbers["annotators"]["ann"][name] for name in ("rows", "of")}
+    assert counted == {"rows": len(ROWS) - 2, "of": len(ROWS)}
+    wrong = (place / "ann.csv").read_text().replace("test,0,0,tell", "test,0,0,ask")
+    (place / "ann.csv").write_text(wrong)
+    assert run("labels", "numbered", "acts", "ann.csv", "--to", "differ.csv").returncode == 0
+    with (place / "differ.csv").open(encoding="utf-8-sig") as file:
+        (row,) = csv.DictReader(file)
+    found = {name: row[name] for name in ("split", "id", "turn", "text")}
+    assert found == {"split": "test", "id": "0", "turn": "0", "text": "I like plums."}
+    (place / "without.csv").write_text(wrong.replace("split", "part"))
+    assert run("labels", "numbered", "acts", "without.csv").returncode == 2
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    query = "select split, count(*) as n from ann join numbered.acts using (split, id, turn) "
+    found = json.loads(run("sql", query + "group by 1", "--with", "ann.csv", "--json").stdout)
+    assert {row["split"]: row["n"] for row in found} == {"train": 1, "test": 5}
+
+
+def test_labels_and_predictions_stand_beside_their_dialogue(place, run):
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    from parley.read.dialogues import dialogues
+    from parley.rows.built_folder import open_folder
+
+    with jsonlines.open(place / "ann.jsonl", "w") as file:
+        file.write_all([{**ROWS[3], "code": "plums"}, {**ROWS[0], "code": "rain"}])
+    with jsonlines.open(place / "model.jsonl", "w") as file:
+        file.write_all(row | {"act": "tell"} for row in ROWS)
+    built = open_folder(place / "build" / "numbered")
+    own = user_labels.UserLabels(built, [place / "ann.jsonl", place / "model.jsonl"])
+    beside = {dialogue.id: own.beside(dialogue) for dialogue in dialogues(built)}
+    codes = {
+        (id, turn): value
+        for id, found in beside.items()
+        for turn, facts in found["turns"].items()
+        for label, value in facts
+        if label == "ann: code"
+    }
+    assert codes == {("test/0", "0"): "plums", ("train/0", "0"): "rain"}
+    wrong = {id for id in beside if "wrong" in own.facets(id).get("model: acts", ())}
+    assert wrong == {"train/0", "test/0", "test/1"}
+
+
+def test_a_task_is_scored_on_the_ids_of_the_page(place, run):
+    with jsonlines.open(place / "model.jsonl", "w") as file:
+        file.write_all(row | {"act": "tell"} for row in ROWS)
+    (place / "ids.txt").write_text("test/1\n")
+    of = ("score", "numbered", "acts", "model.jsonl", "--ids", "ids.txt", "--json")
+    assert json.loads(run(*of).stdout)["metrics"]["right"] == pytest.approx(2 / 3)
+
+
+def test_verify_notices_a_dialogue_that_hides_another(place, run, monkeypatch):
+    assert run("verify", "numbered").returncode == 0
+    config = vars(get("numbered").configs["dialogues"])
+    monkeypatch.setitem(config, "splits_share_keys", False)
+    done = run("verify", "numbered")
+    assert done.returncode == 1
+    assert "transcript.py: dialogues/test[0]" in done.stdout
