@@ -101,7 +101,7 @@ def _priorities(side: dict[str, Any]) -> list[Fact]:
 def _turns(row: dict[str, Any]) -> list[Turn]:
     turns = []
     for _, entry, labels in labelled(row):
-        notes = (Note(label or "(empty label)", "strategy") for label in labels or ())
+        notes = (Note(label or "(empty label)", kind="strategy") for label in labels or ())
         turns.append(_action(entry) or Turn(_name(entry["id"]), entry["text"], tuple(notes)))
     return turns
 

@@ -118,7 +118,7 @@ def _notes(row: dict[str, Any]) -> dict[int, tuple[Note, ...]]:
 def _reviewed(intent: dict[str, Any]) -> Note:
     """Return an intent with its product and its canonical formulation."""
     details = intent["product"], canonical(intent["query_variants"])
-    return Note(intent["type"], "intent", " · ".join(filter(None, details)))
+    return Note(intent["type"], kind="intent", detail=" · ".join(filter(None, details)))
 
 
 def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[Note, ...]:
@@ -127,7 +127,7 @@ def _annotated(annotators: list[list[dict[str, str]]]) -> tuple[Note, ...]:
         type_ for intents in annotators for type_ in {i["type"]: None for i in intents} or ["none"]
     )
     return tuple(
-        Note(type_, "intent", by=f"{count} of {len(annotators)}")
+        Note(type_, kind="intent", by=f"{count} of {len(annotators)}")
         for type_, count in seen.most_common()
     )
 

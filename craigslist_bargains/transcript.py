@@ -108,7 +108,7 @@ def _notes(stated: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple
 
 
 def _act(intent: str, price: float | None, by: str = "") -> Note:
-    return Note(intent, "act", "" if price is None else _dollars(price), by)
+    return Note(intent, kind="act", detail="" if price is None else _dollars(price), by=by)
 
 
 def _offer(offer: dict[str, Any]) -> str:

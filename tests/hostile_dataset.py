@@ -65,7 +65,8 @@ PHRASES = {"attack": "<img src=x onerror='window.acted = 1'> {}"}
 
 def transcript(row):
     text = row["attack"]
-    facts, note, cells = [(text, text)], Note(text, text, text, text), ((text, (text,)),)
+    facts, cells = [(text, text)], ((text, (text,)),)
+    note = Note(text, kind=text, detail=text, by=text)
     turns = [Turn(text, text, (note,)), Turn("other", text, (note,))]
     turns.append(Turn(text, text, action=True, terms=tuple(facts)))
     return Transcript(

@@ -175,9 +175,9 @@ def test_intents_stand_beside_the_users_turns(copy):
     curated = lay_out(by_id(rows(copy, "curated"))["CoSRec-Curated_9001"])
     (recommendation,), (search,) = (curated.turns[n].notes for n in (0, 2))
     due = "pot for baking bread with a crisp crust"
-    assert recommendation == Note("recommendation", "intent", due)
+    assert recommendation == Note("recommendation", kind="intent", detail=due)
     due = "why does steam give a crisp crust when baking bread"
-    assert search == Note("search", "intent", due)
+    assert search == Note("search", kind="intent", detail=due)
     assert curated.turns[6].notes[1].detail.startswith("B0INVENT01 · reviews")
     assert [label for label, _ in curated.after].count("profile") == 2
 

@@ -87,8 +87,9 @@ def test_transcripts(sample):
     assert shown.before[1:] == [("list price", "$950")]
     due = {"buyer": ("target", "$665"), "seller": ("target", "$950")}
     assert {side: facts[0] for side, facts in shown.sides.items()} == due
-    assert (shown.turns[0].speaker, shown.turns[0].notes) == ("seller", (Note("intro", "act"),))
-    assert shown.turns[6].notes == (Note("counter-price", "act", "$849.99"),)
+    assert shown.turns[0].speaker == "seller"
+    assert shown.turns[0].notes == (Note("intro", kind="act"),)
+    assert shown.turns[6].notes == (Note("counter-price", kind="act", detail="$849.99"),)
     due = [("offers $700", True, (("price", "$700"),)), ("rejects", True, ())]
     assert [(t.text, t.action, t.terms) for t in shown.turns[-2:]] == due
     assert shown.after == [("deal", "no"), ("final offer", "$700")]

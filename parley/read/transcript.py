@@ -41,7 +41,7 @@ Facets = dict[str, Values | dict[str, Values]]
 
 @dataclass(frozen=True)
 class Note:
-    """A note on a turn: a label by a person or a rule.
+    """A note on a turn: a label by a person or a rule; all but the label by their names.
 
     Args:
         text: The label: "counter-price".
@@ -51,9 +51,9 @@ class Note:
     """
 
     text: str
-    kind: str = "label"
-    detail: str = ""
-    by: str = ""
+    kind: str = field(default="label", kw_only=True)
+    detail: str = field(default="", kw_only=True)
+    by: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
