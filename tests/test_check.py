@@ -118,7 +118,7 @@ SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: [][0]}\n"
 TASK = """from parley.tasks.answers import one_of, reader
 from parley.tasks.asking import Asking, Question, chat
-from parley.tasks.task import Score, Task
+from parley.tasks.task import Score, Subset, Task
 
 
 def turns(data):
@@ -129,6 +129,9 @@ def turns(data):
 
 def gold(data):
     return {key: turn["speaker"] for key, turn, _ in turns(data)}
+
+
+DRAWN = (["clerk"] * 4 + ["customer"]) * 99
 
 
 def score(gold, found):
@@ -154,6 +157,14 @@ SPEAKER = Task(
 )
 KEY, TASKS = SPEAKER.key, {"speaker": SPEAKER}
 """
+GOLD_OF_MESSAGES = """gold=lambda data: {
+        (row["id"], n): {"user": "customer", "assistant": "clerk"}[message["role"]]
+        for row in data.rows("messages", "train")
+        for message, turns in zip(row["messages"], row["source_turns"]) for n in turns
+    }"""
+OTHER_TARGET = "gold=gold, target=lambda gold: {'speaker': 'customer'}"
+OF_NUMBERS = "gold=gold, subsets={'some': Subset('a paper', frozenset({1, 2}))}"
+SHOWN = ('"Answer', 'turn["speaker"] + ". Answer')
 
 
 def task_with(*changes):
@@ -176,10 +187,12 @@ BREAKS = {
         (CHECKS, NEW, "from parley import nothing\n"),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
-        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)), (LAYOUT, "CONFIGS =", "_CONFIGS =")
+        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)), (LAYOUT, "CONFIGS =", "_CONFIGS ="),
+        (LAYOUT, "CONFIGS =", '__import__("parley").read.Note("act", "asks")\nCONFIGS =')
     ],
     "every_field_has_a_meaning": [
-        (SCRIPT, 'Field(str, "what is said")', "str"), (SCRIPT, "**CHAT", '**CHAT, "n?": int')
+        (SCRIPT, 'Field(str, "what is said")', "str"), (SCRIPT, "**CHAT", '**CHAT, "n?": int'),
+        (SCRIPT, '"what is said"', '"?"')
     ],
     "sample_builds": [
         (SCRIPT, '"clerk": "assistant"', '"clerk": "system"'), (SAMPLE, "", None),
@@ -212,18 +225,22 @@ BREAKS = {
             ('"right": hits', '"right": [1 - hit for hit in hits]'),
             ('.get("speaker")', '.get("speaker", due)'),
             ('.get("speaker")', '.get("speaker", "clerk")'),
-            ("gold=gold", "gold=lambda data: {key: [gold(data)[key]] for key in gold(data)}")
+            ("gold=gold", "gold=lambda data: {key: [gold(data)[key]] for key in gold(data)}"),
+            ("gold=gold", OTHER_TARGET), ("gold=gold", f"unit='points', {OTHER_TARGET}"),
+            ("gold=gold", OF_NUMBERS),
+            ('speaker="clerk")', 'speaker=DRAWN.pop())')
         )
     ],
     "tasks_ask_for_right_answers": [
         *task_with(
             ('["customer", "clerk"]', '["customer"]'),
             ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
-            ('"Answer', 'turn["speaker"] + ". Answer'), (": n + 1]", ":]"),
+            SHOWN, (": n + 1]", ":]"),
             (": n + 1]", ": n + 2]"), ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
             ("gold=gold", "gold=lambda data: {('s1', 0): 'customer', ('s1', 1): 'clerk'}"),
             ("talk = ", "raise KeyError(key) # ")
-        )
+        ),
+        ("tasks.py", NEW, TASK.replace("gold=gold", GOLD_OF_MESSAGES).replace(*SHOWN))
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT)],
     "transcript_lays_out_every_row": [
@@ -235,7 +252,9 @@ BREAKS = {
         (LAYOUT, 'turn["speaker"],', '"clerk",'),
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
-        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}')
+        (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
+        (LAYOUT, 'language="en"', 'language="ja"'),
+        (LAYOUT, "CONFIGS =", 'ORDER = {"ratings": (1, 2)}\nCONFIGS =')
     ],
     "card_can_be_read": [
         (CARD, "", None), (CARD, "---\nlicense", "license"),
@@ -288,8 +307,9 @@ def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new):
     assert rule != "card_is_up_to_date" or skipped == ["placeholders_are_replaced"]
 
 
-def test_a_sound_task_breaks_no_rule(tmp_path):
-    found = broken(tmp_path, "tasks.py", NEW, TASK).values()
+@pytest.mark.parametrize("gold", ["gold=gold", GOLD_OF_MESSAGES])
+def test_a_sound_task_breaks_no_rule(tmp_path, gold):
+    found = broken(tmp_path, "tasks.py", NEW, TASK.replace("gold=gold", gold)).values()
     assert [each.name for each in found if each.failed] == ["card_is_up_to_date"]
 
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from parley.authoring.dataset_folder import DatasetFolder
-from parley.base.errors import ParleyError, RowError, one_line
+from parley.base.errors import ParleyError, RowError, few, one_line
 from parley.base.values import FigureValue
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, View
 from parley.declaration.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaration.registry import Dataset
 from parley.declaration.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
+from parley.read.dialogues import dialogues
 from parley.read.export.export import export
 from parley.rows.splits import split_plan
 from parley.schema.composites import Alternatives
@@ -28,7 +29,7 @@ def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
     """Each column of a config, and each field within it, is declared with its meaning."""
     for name, config in folder.dataset.configs.items():
         for column in columns_of(config):
-            if not column.meaning:
+            if not any(map(str.isalpha, column.meaning)):  # "?" is none
                 problem = 'has no meaning; declare Field(shape, "its meaning")'
                 yield f"{folder.dataset.name}.py: {name}: {column.path} {problem}"
 
@@ -158,7 +159,7 @@ def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Choice]:
 
 
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
-    """`transcript.py` names configs and columns, and gives each row its facets and its turns."""
+    """`transcript.py` names configs, columns and facets, and lays out each row in its language."""
     dataset, declared = folder.dataset, folder.dataset.configs
     for config in getattr(dataset.transcript, "CONFIGS", ()):
         if config not in declared:
@@ -167,7 +168,19 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
         for config, column in getattr(dataset.transcript, name, {}).items():
             if config not in declared or column not in declared[config].features:
                 yield f"transcript.py: {name}: no column {config}.{column}; name one"
-    yield from transcripts(folder.built)
+    problems = list(transcripts(folder.built))
+    yield from problems
+    laid_out = [] if problems or not dataset.transcript else list(dialogues(folder.built))
+    facets = {name for dialogue in laid_out for name in dialogue.facets}
+    for name in ("ORDER", "PHRASES") if laid_out else ():
+        if unknown := [f for f in getattr(dataset.transcript, name, {}) if f not in facets]:
+            problem = f"no facet {few(unknown)} in the sample"
+            yield f"transcript.py: {name}: {problem}; name one of {', '.join(facets)}"
+    codes = {code.partition("-")[0] for code in dataset.builder.LANGUAGES}
+    languages = {dialogue.transcript.language.partition("-")[0] for dialogue in laid_out}
+    if codes and (others := languages - codes):
+        problem = f"transcripts are in {', '.join(sorted(others))}, which LANGUAGES lacks"
+        yield f"transcript.py: {problem}; name Transcript(language=...), or declare it"
 
 
 def views_are_of_dialogues(folder: DatasetFolder) -> Iterator[str]:

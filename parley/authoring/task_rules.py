@@ -19,6 +19,7 @@ from parley.builds.card_parts import columns_of
 from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogues
 from parley.rows.built_folder import BuiltFolder
+from parley.rows.splits import Name
 from parley.tasks.answers import in_any_form
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
@@ -57,6 +58,11 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if (key := tuple(task.example[field] for field in task.gold_key)) not in gold:
             problem = f"{key} is no key of gold on the sample"
             yield f"{where}: example: {problem}; take one, such as {next(iter(gold))}"
+        kinds = {type(id) for key, value in gold.items() for id in task.dialogues(key, value)}
+        for subset, of in task.subsets.items():
+            if odd := [repr(id) for id in of.ids if type(id) not in kinds]:
+                problem = f"{few(odd)} are not of the type of the dialogues' ids"
+                yield f"{where}: subset {subset}: {problem}; give ids as the rows have them"
         tries = {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
         if task.format is JSON_LINES and not isinstance(task.asking, Playing):
             rows = TaskRows(folder.built, name, task.chosen({}), gold)
@@ -93,7 +99,10 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
     """Yield what is wrong with a baseline's predictions."""
     task, built = folder.dataset.tasks[name], folder.built
     with running(built):
-        predictions = list(task.baselines[baseline](built, **task.chosen({})))
+        runs = (task.baselines[baseline](built, **task.chosen({})) for _ in range(2))
+        predictions, again = map(list, runs)
+    if again != predictions:
+        yield f"{baseline}: gives other predictions in a second run; seed what it draws"
     score(built, name, {}, predictions=predictions)
     if task.format is not JSON_LINES or isinstance(task.asking, Playing):
         return
@@ -137,10 +146,15 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
 
     changes: list[Predictions] = [{}, lost, {key: lost[key]}, wrong]
     best, unread, one_lost, all_wrong = map(numbers, changes)
+    most = MOST.get(task.unit)
     if not best or not wrong:
+        alone = [rows.within({key}, right)[0].score({key: right[key]}).numbers for key in right]
+        are_best = all(math.isclose(value, most or value) for value in best.values())
+        if not are_best or any(one != alone[0] for one in alone):
+            yield "all are the same, but gold is not; make each of its gold by `target`"
         yield NotChecked("no wrong one can be tried; add a record with another right answer")
         return
-    one_wrong, most = [numbers({key: wrong[key]}) for key in [*wrong][:_SOME]], MOST.get(task.unit)
+    one_wrong = [numbers({key: wrong[key]}) for key in [*wrong][:_SOME]]
     if task.unit == "correlation":  # a right answer need not correlate with the ratings of others
         best = {path: value for path, value in best.items() if path[0] == next(iter(best))[0]}
     for path, value in best.items():
@@ -276,13 +290,13 @@ def _of_turns(questions: Questions) -> Iterator[str]:
 
 
 def _of_gold(questions: Questions) -> Iterator[str]:
-    """Yield a column that holds a right answer, and changes the question about it."""
+    """Yield a column that makes or holds a right answer, and changes the question about it."""
     built, task, options = questions.built, questions.task, questions.options
     keys = {*task.key}.union(*(config.keys for config in built.dataset.configs.values()))
     right = right_answers(task, questions.gold)
 
-    def leaks(place: tuple[str, str], cells: Mapping[Way, Any]) -> list[Key]:
-        """Return the keys whose answer and question both change if cells have other values."""
+    def leaks(place: Name, cells: Mapping[Way, Any], held: Mapping[Way, Key]) -> list[Key]:
+        """Return the keys whose question changes with other values, as the answer or one held."""
         rows: Any = [*built.rows(*place)]
         for number in {way[0] for way in cells}:
             rows[number] = deepcopy(rows[number])
@@ -291,26 +305,56 @@ def _of_gold(questions: Questions) -> Iterator[str]:
         with suppress(Exception):  # the rows may contradict each other
             other = built.holding({place: rows})
             answers = right_answers(task, task.gold(other, **options))
-            changed = [key for key in right if answers.get(key, right[key]) != right[key]]
+            changed = {key for key in right if answers.get(key, right[key]) != right[key]}
+            changed |= {held[way] for way in cells.keys() & held.keys()}
             after = {e.key: e.messages for e in questions.asking.questions(other, **options)}
             before = {key: questions.by_key[key].messages for key in changed}
             return [key for key in changed if after.get(key, before[key]) != before[key]]
         return []
 
-    for place in ((config, split) for config in task.configs for split in built.splits(config)):
+    for place in built.declared:
         paths = dict[str, dict[Way, Any]]()
         for way, value in _leaves(built.rows(*place)):
             if way[1] not in keys:
                 path = "".join("[]" if type(step) is int else f".{step}" for step in way[1:])
                 paths.setdefault(f"{place[0]}{path}", {})[way] = value
         for path, cells in paths.items():
+            held = _held(questions, place, [*cells], right)
+            if place[0] not in task.configs and not held:
+                continue
             first, *others = sorted({*cells.values()}, key=repr)
             after = dict(zip([first, *others], [*others, first], strict=True))
             other = {way: after[value] for way, value in cells.items()}
-            one_by_one = (leaks(place, {way: other[way]}) for way in islice(other, 10 * _SOME))
-            if leaks(place, other) and (key := next(chain.from_iterable(one_by_one), None)):
-                yield f"the question of {key} shows {path}, which makes its answer; leave it out"
+            one_by_one = (leaks(place, {w: other[w]}, held) for w in islice(other, 10 * _SOME))
+            if leaks(place, other, held) and (key := next(chain.from_iterable(one_by_one), None)):
+                remedy = "leave it out, or add a record in which they differ"
+                yield f"the question of {key} shows {path}, which is or makes its answer; {remedy}"
                 return
+
+
+def _held(
+    questions: Questions, place: Name, ways: list[Way], right: Mapping[Key, Prediction]
+) -> dict[Way, Key]:
+    """Return the key of each cell of a column that holds a field of all right answers, else {}.
+
+    The cells of a key are those of its row, or of its dialogue and the turn or side in their way.
+    """
+    task, cells = questions.task, dict[Key, list[Way]]()
+    rows: Any = questions.built.named(*place)
+    names = questions.built.dataset.configs[place[0]].keys
+    for number, *way in ways if names else ():
+        row, turn = rows[number], next((step for step in way if type(step) is int), None)
+        own = tuple(row[f] for f in task.gold_key if isinstance(row.get(f), str | int))
+        steps = (step for step in way if step == turn or type(step) is str)
+        keys = (own, (row[names[0]],), *((row[names[0]], step) for step in steps))
+        if key := next((key for key in keys if key in right), None):
+            cells.setdefault(key, []).append((number, *way))
+    values = {key: [reduce(getitem, way, rows) for way in of] for key, of in cells.items()}
+    for field in task.answer(next(iter(right.values()))):
+        due = {key: [value for _, value in _leaves([right[key].get(field)])] for key in cells}
+        if values == due and len({*map(repr, due.values())}) > 1:
+            return {way: key for key, of in cells.items() for way in of}
+    return {}
 
 
 def _leaves(value: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
