@@ -1,6 +1,7 @@
 """What a build refuses, and what it leaves behind: on the samples, damaged on purpose."""
 
 import json
+import random
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
@@ -20,6 +21,7 @@ from parley.builds.built_questions import each_task
 from parley.declaration.registry import get
 from parley.rows import parquet
 from parley.rows.built_folder import COLUMNS, BuiltFolder, open_folder
+from parley.rows.digest import Digest
 from parley.rows.parquet import row_groups
 from parley.rows.provenance import CARD, EVAL, PROVENANCE, read_provenance
 from parley.rows.sources import Sources, at_hand, open_source
@@ -246,6 +248,20 @@ def test_row_groups(rows, bytes_a_row, sizes):
     values = (pa.array(["x" * (bytes_a_row - 4)] * min(500, rows - n)) for n in range(0, rows, 500))
     cut = list(row_groups(pa.record_batch({"text": array}) for array in values))
     assert [table.num_rows for table in cut] == sizes
+
+
+def test_rows_in_front_leave_the_last_page_as_it_is(tmp_path):
+    """So that the Hub stores only the changed pages of a new version."""
+    draw, columns = random.Random(0), []
+    texts = [" ".join(map(str, draw.choices(range(3000), k=400))) for _ in range(1000)]
+    for split, rows in (("old", texts), ("new", ["x", "y", "z", *texts])):
+        table = pa.table({"text": rows})
+        writing = (table.to_batches(), table.schema, tmp_path, split, Digest(table.schema))
+        (shard,) = parquet.write_parquet(*writing)
+        column = shard.footer.row_group(0).column(0)
+        end = column.dictionary_page_offset + column.total_compressed_size
+        columns.append((tmp_path / shard.name).read_bytes()[:end])
+    assert columns[1].endswith(columns[0][-400_000:])
 
 
 def test_parquet_suits_streaming(dataset, sample_build):

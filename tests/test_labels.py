@@ -438,6 +438,15 @@ def test_a_table_of_the_dataset_comes_back_as_it_went_out(casino, tmp_path, conf
     assert not [*parley.labels(casino, config, file).differences()]
 
 
+def test_gold_is_none_of_the_datasets_own_annotators(sample_build, tmp_path):
+    built, keys = parley.open(sample_build / "duo"), ("dialogue_id", "source", "aspect")
+    rows = [(tuple(row[key] for key in keys), row) for row in built.named("ratings")]
+    of_nobody = {unit: row["score"] for unit, row in rows if row["annotator"] is None}
+    lines = [dict(zip(keys, unit, strict=True)) | {"score": 1.0} for unit in dict(rows)]
+    (labels,) = read_labels(built, [write_file(tmp_path / "a.jsonl", lines)], "ratings")
+    assert {unit: row["score"] for unit, row in labels.rows.items() if row} == of_nobody
+
+
 def test_zero_is_not_nothing(sample_build, tmp_path):
     built = parley.open(sample_build / "craigslist_bargains")
     rows = built.named("utterances")
