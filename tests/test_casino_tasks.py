@@ -209,13 +209,31 @@ def test_scores_are_those_of_the_paper_where_its_input_is_known(real_build):
     """Equal probabilities, and a planner that accepts every deal: arXiv 2605.04507."""
     built = open_folder(real_build / "casino")
     part = Part("bond2026-agent-1")
-    uniform = score(built, "beliefs", {}, baseline="uniform", part=part).score.metrics
-    found = uniform["brier"], uniform["brier_mean"]
+    uniform = score(built, "beliefs", {}, baseline="uniform", part=part)
+    found = [uniform.score.metrics[name] for name in ("brier", "brier_mean")]
     assert found == pytest.approx((5 / 6, 5 / 36), abs=1e-12)
+    few = score(built, "decisions", {}, baseline="half", part=Part(limit=40))
+    each = uniform.without_interval, uniform.without_interval, few.without_interval
+    names = "brier", "calibration_error", "f1_accept"
+    assert len({of[name,] for of, name in zip(each, names, strict=True)}) == 3  # reasons
     accepted = score(built, "decisions", {}, baseline="accept", part=part).score
     assert f"{accepted.metrics['f1_accept']:.4f}" == "0.9259"
     of_both_sides = built.dataset.tasks["decisions"].baselines["accept"](built)
     assert score(built, "decisions", {}, predictions=of_both_sides, part=part).score == accepted
+
+
+def test_references_after_k_utterances_are_those_of_their_source(real_build):
+    """Of as many sides, and together its weighted means; the audit file states the latter."""
+    built, found = open_folder(real_build / "casino"), []
+    task = built.dataset.tasks["partner-priorities"]
+    for reference in task.references:
+        if "8B" in reference.name:
+            rows = len(task.gold(built, **reference.options))
+            found.append([rows, *map(float, reference.metrics.values())])
+    rows, *metrics = np.array(found).T
+    assert [*rows] == [2060, 2060, 2060, 2058, 2052]
+    means = [np.average(each, weights=range(5, 0, -1)) for each in metrics]
+    assert means == pytest.approx([53.84, 76.21], abs=0.005)
 
 
 def test_outcomes(built, scored):

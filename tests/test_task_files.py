@@ -72,6 +72,7 @@ TASKS = {
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
         references=(
             Reference("a paper's", {"right": "0.9"}, "paper, Table 1", "on other turns"),
+            Reference("a part's", {"right": "0.8"}, "paper", "", {}, "first", "its own rule"),
             Reference("ones", options={"unit": "words"}),
             Reference("letters", {"right": "0.1"}, "paper, Table 2", options={"unit": "letters"}),
         ),
@@ -150,8 +151,9 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
     for each in found:
         each.pop("predictions")
     assert found == [found[0]] * 8
-    reference, _ = found[0]["references"]
+    reference, part, _ = found[0]["references"]
     assert (reference["metrics"], reference["place"]) == ({"right": 0.9}, "paper, Table 1")
+    assert (part["rows"], part["rule"]) == ("first", "its own rule")
     text = "".join(json.dumps(e, sort_keys=True, separators=(",", ":")) + "\n" for e in GOOD)
     proof = found[0]["provenance"]
     assert proof["predictions"] == hashlib.sha256(text.encode()).hexdigest()
@@ -183,24 +185,27 @@ def test_the_table_shows_the_score_and_what_it_rests_on(run):
 UNREAD = lines([*GOOD[:2], {"id": "two", "turn": 0, "unreadable": "nonsense"}])
 
 
-@pytest.mark.parametrize(("text", "options", "right", "coverage"), [
-    (SOUND, (), 2 / 3, 1.0), (SOUND, ("--subset", "first"), 1.0, 1.0),
-    (SOUND, ("--ids", "first"), 1.0, 1.0), (UNREAD, (), 2 / 3, 2 / 3),
-    (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3),
+@pytest.mark.parametrize(("text", "options", "right", "coverage", "others"), [
+    (SOUND, (), 2 / 3, 1.0, (0, 1)), (SOUND, ("--subset", "first"), 1.0, 1.0, (3, 0)),
+    (SOUND, ("--ids", "first"), 1.0, 1.0, (3, 1)), (UNREAD, (), 2 / 3, 2 / 3, (0, 1)),
+    (UNREAD, ("--unreadable", "drop"), 1.0, 2 / 3, (3, 1)),
+    (SOUND, ("--subset", "first", "--limit", "1"), 1.0, 1.0, (3, 1)),
 ])  # fmt: skip
-def test_references_of_all_rows_stand_beside(run, tmp_path, text, options, right, coverage):
-    """Also beside a part, which says so. An unreadable prediction is wrong or left out."""
+def test_references_name_other_rows_than_those_scored(
+    run, tmp_path, text, options, right, coverage, others
+):
+    """All rows, or a subset. An unreadable prediction is wrong or left out."""
     (tmp_path / "first").write_text("one\n")
     found = json.loads(run(*WORDS, "-", *options, "--json", text=text).stdout)
     assert found["metrics"]["right"] == right
     assert found["coverage"] == coverage
     assert found["policy"] == ("drop" if "drop" in options else "wrong")
     stated = {each["name"]: each["metrics"]["right"] for each in found["references"]}
-    assert stated == {"a paper's": 0.9, "ones": 0.667}
+    assert stated == {"a paper's": 0.9, "a part's": 0.8, "ones": 0.667}
     shown = run(*WORDS, "-", *options, text=text).stdout
     assert f"{coverage:.1%}" in shown
-    assert "a paper's" in shown
-    assert ("of all rows" in shown) == bool(options)
+    assert "a part's, its own rule" in shown
+    assert tuple(map(shown.count, ("(all rows)", "(first)"))) == others
     (tmp_path / "first").write_text("one\nsix\n")  # no such dialogue
     assert run(*WORDS, "-", "--ids", "first", text=text).returncode == 2
 

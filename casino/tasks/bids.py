@@ -10,7 +10,19 @@ from parley import Data, tasks
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, POINTS, SIDES, Items, Priorities, points_of
-from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
+from .moments import (
+    ASKED,
+    COLUMNS,
+    COUNTED,
+    FIELDS,
+    KEY,
+    KNOWN,
+    SHAPE,
+    TURNS,
+    Moment,
+    moments,
+    reported,
+)
 from .orders import orders_of, questions
 from .shared import EXAMPLE, SETTING, participants
 
@@ -130,12 +142,11 @@ BIDS = tasks.Task(
     per_prediction=("exact",),
     baselines={"commonest": commonest},
     references=(
-        *reported(
-            {"cosine": "0.744"},
-            {"cosine": "0.915"},
-            {"cosine": "0.815"},
-            notes=("", *(f", on the {n} of 86 deals where it made an offer" for n in (14, 29))),
-        ),
+        reported("BOND teacher", {"cosine": "0.744"}),
+        reported("BOND student", {"cosine": "0.915"}, "of the 14 deals with an offer alone"),
+        reported("BOND student", {"cosine": "0.149"}, "of all 86 deals", COUNTED),
+        reported("Llama 70B", {"cosine": "0.815"}, "of the 29 deals with an offer alone"),
+        reported("Llama 70B", {"cosine": "0.275"}, "of all 86 deals", COUNTED),
         tasks.Reference("commonest", note="of all deals, by the side's own order"),
     ),
     unit="fraction; points for points_mae",

@@ -31,22 +31,21 @@ COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "
 _OF_AGENT_1 = "bond2026-agent-1"
 ASKED = SUBSETS | {_OF_AGENT_1: replace(SUBSETS["bond2026"], arguments={"side": SIDES[0]})}
 BOND = "arXiv 2605.04507, as PAPER_NUMBER_AUDIT.md of its repository states"
+COUNTED = "counted by the task's rule from the answers in the same repository"
 _SYSTEMS = {
     "BOND teacher": "learnt from upstream's train, which has 134 of the 150 dialogues; the answers "
     "of this run were not found",
     "BOND student": "its published answers gave the same when they were scored here",
-    "Llama 70B": "its answers were not found",
+    "Llama 70B": "",
 }
 
 
 def reported(
-    *metrics: Mapping[str, str], notes: Sequence[str] = ("", "", ""), **options: str
-) -> list[Reference]:
-    """Return the references of Cui and Lin: metrics of each of the three systems."""
-    return [
-        Reference(name, of_system, BOND, f"{_OF_AGENT_1}{more}; {_SYSTEMS[name]}", options)
-        for name, of_system, more in zip(_SYSTEMS, metrics, notes, strict=True)
-    ]
+    name: str, metrics: Mapping[str, str], rule: str = "", place: str = BOND, **options: str
+) -> Reference:
+    """Return a reference of Cui and Lin: metrics of one of their systems."""
+    note = _SYSTEMS[name] if place == BOND else ""
+    return Reference(name, metrics, place, note, options, _OF_AGENT_1, rule)
 
 
 class Moment(NamedTuple):

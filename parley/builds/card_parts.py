@@ -370,6 +370,7 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
         if who in task.baselines:
             who = f"`--baseline {who}`"
         who += "".join(f" `--set {option}={value}`" for option, value in reference.options.items())
+        who += reference.beside()
         if reference.note:
             who += f" [{notes.setdefault(reference.note, len(notes) + 1)}]"
         entries.append((who, reference.place, flat(reference.metrics)))

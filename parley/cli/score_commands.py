@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from typer import Argument, Exit, Option
 
 from parley.base.console import print_message, progress, safe
-from parley.base.errors import UsageError
+from parley.base.errors import UsageError, few
 from parley.base.replace import write_whole
 from parley.base.values import flat, tree
 from parley.builds.card_parts import Board, leaderboard
@@ -27,7 +27,6 @@ from parley.read.site.svg import table as chart_table
 from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
-from parley.tasks.intervals import FEW
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.predictions import require_free
 from parley.tasks.task import ALL, Part, Task, Undefined
@@ -176,7 +175,8 @@ def _score_layout(result: Result) -> RenderableType:
         if stated:
             source = "; ".join(part for part in (reference.place, reference.note) if part)
             place = places.setdefault(source, len(places) + 1)
-            entries.append((f"{reference.name} [{place}]", "", stated))
+            who = f"{reference.name}{reference.beside(result.rows)} [{place}]"
+            entries.append((who, "", stated))
     boards = [part for board in leaderboard(entries) for part in (_board(board), safe())]
     (head, *heads), rows = chart_table(Calibration("", result.score.calibration))
     if cells := [[text for text, _ in row] for row in rows]:
@@ -210,13 +210,10 @@ def _notes(result: Result) -> Iterator[str]:
         yield f"{problem}; the task states another result of this baseline; correct it"
     if intervals:
         yield f"95%: an interval over {counts(result.clusters)}, each with all its predictions"
-    without = metrics.keys() - intervals.keys()
-    if any(not isinstance(metrics[path], Undefined) for path in without):
-        few = f"one of fewer than {FEW} rows that is no mean over rows"
-        yield f"no interval: a median, a metric that no cluster moves, or {few}"
-    is_dropped = result.policy == DROP and result.unreadable
-    if result.references and (result.part != ALL or is_dropped):
-        yield "the scores beside it are of all rows"
+    without = result.without_interval
+    for reason in dict.fromkeys(without.values()):
+        names = [" ".join(path) for path, why in without.items() if why == reason]
+        yield f"no interval: {few(names)}: {reason}"
 
 
 def _proof(result: Result) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Score predictions on a task of a build, next to the references."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
 from parley.declaration.measured import measured
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.intervals import Interval, Metric
+from parley.tasks.intervals import FEW, Interval, Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.predictions import read, validate_predictions, write
@@ -73,6 +74,16 @@ class Result:
         return tree(intervals_of(self.evaluation.metrics))
 
     @property
+    def without_interval(self) -> dict[Names, str]:
+        """The defined metrics that have no interval, each with the reason."""
+        metrics, reasons = self.evaluation.metrics, self.score.without_interval
+        of = {path: metrics[path] for path in self.score.numbers if not metrics[path].interval}
+        declared = {path: [reasons[name] for name in path if name in reasons] for path in of}
+        return {
+            path: (*declared[path], _without_interval(metric))[0] for path, metric in of.items()
+        }
+
+    @property
     def clusters(self) -> dict[str, int]:
         """The kinds of clusters that the intervals are over, and the number of each."""
         of_kinds = self.evaluation.rows.clusters.items()
@@ -80,10 +91,16 @@ class Result:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The references, which are on all rows."""
+        """The references, each of its own rows."""
         built, name, options = self.evaluation.rows.of
         task = self.task.with_measured(measured(built.dataset).scores.get(name, {}))
         return tuple(r for r in task.references if r.options.items() <= options.items())
+
+    @property
+    def rows(self) -> str | None:
+        """The rows as references name them: a subset, "" for all, None for another part."""
+        is_dropped = self.policy == DROP and self.unreadable
+        return None if is_dropped or self.part != Part(self.part.subset) else self.part.subset
 
     @property
     def coverage(self) -> float:
@@ -134,6 +151,7 @@ class Result:
             "metrics": tree(numbers),
             "undefined": tree(reasons),
             "intervals": tree({path: vars(of) for path, of in flat(self.intervals).items()}),
+            "without_interval": tree(self.without_interval),
             "clusters": self.clusters,
             "epochs": len(self.evaluation.epochs),
             "counts": dict(self.score.counts),
@@ -149,6 +167,8 @@ class Result:
                     "unit": self.task.unit,
                     "place": reference.place,
                     "note": reference.note,
+                    "rows": reference.rows,
+                    "rule": reference.rule,
                     "metrics": tree({p: float(v) for p, v in flat(reference.metrics).items()}),
                 }
                 for reference in self.references
@@ -257,6 +277,15 @@ def result_of(
 def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
     """Return the 95% intervals of the metrics that have one."""
     return {names: of for names, metric in metrics.items() if (of := metric.interval)}
+
+
+def _without_interval(metric: Metric) -> str:
+    """Return why a metric has no interval."""
+    if any(math.isnan(shift) for spread in metric.spreads for shift in spread.shifts):
+        return "without a cluster it is undefined"
+    if metric.error > 1e-12 * max(1.0, abs(metric.value)):
+        return f"it is no mean over rows, and of fewer than {FEW}"
+    return "no two clusters move it"
 
 
 def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:

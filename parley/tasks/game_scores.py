@@ -125,7 +125,7 @@ def score_games(
         metrics |= {(name,): Undefined("no scenario has a deal") for name in of_deals}
     games = {"games": len(gold)} if is_swapped_too else {}
     counts = {"scenarios": scenarios, **games, "deals": deals}
-    return Score(tree(metrics), counts, ("median_points",))
+    return Score(tree(metrics), counts, {"median_points": "it is a median"})
 
 
 def _metrics(values: Mapping[tuple[str, ...], Sequence[float]]) -> dict[tuple[str, ...], Any]:

@@ -223,7 +223,8 @@ class TaskRows:
             counts.update(score.counts)
         if self._has_folds:
             counts["folds"] += len(scores)
-        return Score(tree(metrics), counts, forecasts=_together(scores))
+        found = replace(scores[0], metrics=tree(metrics), counts=counts)
+        return replace(found, forecasts=_together(scores))
 
     def _number(self, value: Any) -> Any:
         """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
@@ -263,7 +264,7 @@ class Evaluation:
             why = Undefined("it is undefined in an epoch")
             numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
             together = _together([score for score, _ in self.scores])
-            self.score = Score(tree(numbers), self.score.counts, forecasts=together)
+            self.score = replace(self.score, metrics=tree(numbers), forecasts=together)
 
     def name_models(self, models: Mapping[str, str]) -> None:
         """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""

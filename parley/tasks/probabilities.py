@@ -54,8 +54,8 @@ def calibration_error(probabilities: Any, right: Any) -> Any:
 
     That error is the distance of a bin's mean probability from its share of right answers, mean
     over answers. So an answer adds its own difference, with the sign of its bin's. The arguments
-    are the arrays of `Score.forecasts`. Name the metric in `without_interval`: by chance alone it
-    is above 0, and the signs are of the same answers.
+    are the arrays of `Score.forecasts`. Name the metric in `without_interval`: chance alone puts it
+    above 0, and the signs are of the same answers.
     """
     import numpy as np
 

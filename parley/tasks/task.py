@@ -69,7 +69,7 @@ class Score:
             is: numbers, NaN for a row without one, or whether each row is right, which counts as
             1, or 100 if the unit is percent. Or group -> metrics; groups may be nested.
         counts: The numbers of scored items: {"utterances": 4615}.
-        without_interval: The metrics or groups that can have no interval, such as medians.
+        without_interval: The metrics or groups that can have no interval -> the reason.
         fractions: The metrics that are between 0 and 1 though the task's unit has no bounds.
         forecasts: The probability of each answer and whether it is right, or its share of that: two
             arrays, with NaN as the probability of an answer left out.
@@ -77,7 +77,7 @@ class Score:
 
     metrics: Mapping[str, Any]
     counts: Mapping[str, int] = field(default_factory=dict)
-    without_interval: tuple[str, ...] = ()
+    without_interval: Mapping[str, str] = field(default_factory=dict)
     fractions: tuple[str, ...] = ()
     forecasts: tuple[Any, Any] = field(default=((), ()), compare=False)
 
@@ -108,6 +108,8 @@ class Reference:
         place: The document and the place in it; by default a baseline, run now.
         note: A difference that matters for the comparison.
         options: The task's options that it holds for.
+        rows: The rows that it is of if they are not all: a subset of the task, or words.
+        rule: Where it counts otherwise than the task, or which answers it has, in a few words.
     """
 
     name: str
@@ -115,6 +117,16 @@ class Reference:
     place: str = MEASURED
     note: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    rows: str = ""
+    rule: str = ""
+
+    def beside(self, rows: str | None = "") -> str:
+        """Return its rule, and its rows if they are not those of the score that it stands beside.
+
+        `rows` are a subset, "" for all rows, or None for a part that no reference is of.
+        """
+        other = "" if self.rows == rows else f" ({self.rows or 'all rows'})"
+        return (self.rule and f", {self.rule}") + other
 
 
 @dataclass(frozen=True)
