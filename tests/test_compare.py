@@ -357,4 +357,14 @@ def test_files_of_predictions_are_compared_with_logs(logs, compared, sample_buil
         assert mine["metrics"] == {name: due[name] for name in mine["metrics"]}
         by = mine["differences"]["likeness"]["value"]
         assert by == pytest.approx(mine["metrics"]["likeness"] - one["metrics"]["likeness"])
-    assert compared(file, "--task", "casino/outcomes")[0]["first"] == str(file)
+    whole = compared(file, "--task", "casino/outcomes")
+    assert whole[0]["first"] == str(file)
+    (ids := tmp_path / "ids").write_text("2001\n")
+    kept = [line for line in file.read_text().splitlines(True) if '"dialogue_id": 2001' in line]
+    (few := tmp_path / "few.jsonl").write_text("".join(kept))  # two files of a part
+    for part, other in ((("--limit", 3), file), (("--ids", ids), few)):
+        given_part = *part, "--json", *given
+        due = json.loads(run("score", "casino", "outcomes", other, *given_part).stdout)["metrics"]
+        for found in compared(file, other, "--task", "casino/outcomes", *part)[0]["logs"]:
+            assert found["metrics"] == {name: due[name] for name in found["metrics"]}
+        assert run("compare", logs["one"], other, *given_part)[0] == 2  # a log of all

@@ -222,9 +222,19 @@ def test_log_predictions_and_answers_give_what_inspect_printed(name, asked, scor
         key = dict(zip(questions.task.key, sample.metadata["key"], strict=True))
         predictions.append(score.metadata["prediction"])
         answers.append({**key, "answer": sample.output.completion})
-    for lines in (predictions,) if name in GAMES else (predictions, answers):
+    kept = tmp_path / "of-log"
+    scored(name, log, "--save-predictions", kept)
+    both = [*map(json.loads, kept.read_text().splitlines())]
+    texts = [{**line, "answer": ""} for line in both]
+    assert sorted(map(str, texts)) == sorted(str({**each, "answer": ""}) for each in predictions)
+    if name not in GAMES:
+        assert {line["answer"] for line in both} == {each["answer"] for each in answers}
+    for lines in (predictions, both) if name in GAMES else (predictions, both, answers):
         (file := tmp_path / "mine").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        other = scored(name, file, "--limit", 9)
+        (again := tmp_path / "again").unlink(missing_ok=True)
+        other = scored(name, file, "--limit", 9, "--save-predictions", again)
+        if lines is answers:
+            assert again.read_text() == kept.read_text()
         same = "metrics", "unreadable", "counts", "references", "provenance"
         assert {each: other[each] for each in same} == {each: found[each] for each in same}
 

@@ -360,7 +360,6 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
     ("nothing", 2, "words, run"), ("words", 2, "ones, none, lazy"),
     ("words --baseline best", 2, "ones, none, lazy"),
     ("words - --set unit=lines", 2, "words, letters"), ("run - --set unit=words", 2, "'unit'"),
-    ("words - --save-predictions out", 2, "--baseline"),
     ("words --baseline ones --template", 2, "--template"), ("words nowhere", 2, "nowhere: "),
     ("words - --build x", 2, "`parley build chatter --build x`"),
     ("words --baseline none", 1, "3 of 3"), ("words --baseline lazy", 1, "chatter/tasks.py"),

@@ -36,7 +36,7 @@ _FILE = "Predictions in the form that --template shows, also gzipped, or a log; 
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
 _BASELINE = "Score a baseline instead."
 _IDS = "Score only these dialogues, one id a line."
-_KEEP = "Save the predictions of the baseline."
+_KEEP = "Save the predictions, each beside the raw answer that it was read from."
 _LIMIT = "Score only a pilot of N, the same for everyone."
 _SUBSET = "Score only the dialogues of a publication."
 _ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
@@ -53,6 +53,9 @@ _SUBSETS = completing(lambda task: task.subsets)
 _VALUES = completing(lambda task: (f"{k}={v}" for k, vs in task.options.items() for v in vs))
 
 _Unreadable = Annotated[str, Option(metavar="P", help=_UNREAD)]
+_Subset = Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)]
+_Limit = Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)]
+_Ids = Annotated[Path | None, Option(metavar="FILE", help=_IDS)]
 
 _POLICIES = {WRONG: "counted as wrong", DROP: "dropped"}
 _WIDEST = 5  # metrics side by side; of more, each has a line
@@ -70,9 +73,9 @@ def score_command(
         str | None, Option(metavar="B", help=_BASELINE, autocompletion=_BASELINES)
     ] = None,
     keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=_KEEP)] = None,
-    subset: Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)] = "",
-    limit: Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)] = 0,
-    ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
+    subset: _Subset = "",
+    limit: _Limit = 0,
+    ids: _Ids = None,
     unreadable: _Unreadable = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     chart: Annotated[Path | None, Option("--chart", metavar="OUT", help=_CHART)] = None,
@@ -96,8 +99,6 @@ def score_command(
         what = f"{name} {task} scores either FILE or a --baseline"
         baselines = ", ".join(declared.baselines) or "none"
         raise UsageError(what, remedy=f"Baselines: {baselines}; --template describes FILE.")
-    if keep and not baseline:
-        raise UsageError("--save-predictions saves the predictions of a --baseline")
     paths = [path for path in (keep, entry, chart) if path]
     if len({path.absolute() for path in paths}) < len(paths):
         raise UsageError(f"{', '.join(map(str, paths))}: name another file for each result")
@@ -106,7 +107,7 @@ def score_command(
     if chart and "calibration_error" not in declared.metrics:
         raise UsageError(f"--chart: {name} {task} has no calibration_error to draw; leave it out")
     built = find_folder(folder, dataset)
-    part = Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
+    part = _part(subset, limit, ids)
     with progress() as advance:
         advance(f"{name} {task}", "scoring")
         if baseline:
@@ -114,7 +115,7 @@ def score_command(
                 built, task, options, baseline=baseline, keep=keep, part=part, policy=unreadable
             )
         else:
-            result = score_file(built, task, options, str(file), part, unreadable)
+            result = score_file(built, task, options, str(file), part, unreadable, keep)
     if entry:
         from parley.hub.eval_results import eval_results
 
@@ -125,6 +126,11 @@ def score_command(
     print_result(as_json, result.as_dict(), _score_layout, result)
     if result.moved:
         raise Exit(1)
+
+
+def _part(subset: str, limit: int, ids: Path | None) -> Part:
+    """Return the part of a task that options name."""
+    return Part(subset, limit, ids=frozenset(read_ids(ids) or ()))
 
 
 def _template_layout(dataset: str, name: str, task: Task) -> RenderableType:
@@ -256,6 +262,9 @@ def compare_command(
     folder: BuildDir = Path("build"),
     task: Annotated[str, Option(metavar="T", help=_OF_FILES)] = "",
     metric: Annotated[list[str] | None, Option(metavar="M", help=_METRIC)] = None,
+    subset: _Subset = "",
+    limit: _Limit = 0,
+    ids: _Ids = None,
     unreadable: _Unreadable = "wrong",
     as_json: AsJson = False,
 ) -> None:
@@ -264,7 +273,8 @@ def compare_command(
         if not path.is_dir():
             require_file("FILE", path)
     with progress() as advance:
-        tables, left_out = compare(folder, logs, advance, metric or (), task, unreadable)
+        part = _part(subset, limit, ids)
+        tables, left_out = compare(folder, logs, advance, metric or (), task, unreadable, part)
     for log in left_out:
         print_message(f"left out: {log}")
     print_result(as_json, _as_dicts(tables), _compare_layout, tables)

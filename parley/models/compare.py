@@ -21,7 +21,7 @@ from parley.tasks.intervals import Array, Interval, Metric
 from parley.tasks.metrics import Evaluation, Names
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.predictions import is_log
-from parley.tasks.task import ALL, Task, rows_digest
+from parley.tasks.task import ALL, Part, Task, rows_digest
 
 SWAPS = 5_000
 """The most ways to swap the predictions of clusters in a permutation test."""
@@ -85,6 +85,7 @@ def compare(
     metrics: Collection[str] = (),
     task: str = "",
     policy: str = WRONG,
+    part: Part = ALL,
 ) -> tuple[list[Comparison], list[str]]:
     """Return a table for each task, and choice of its options, of logs and files of predictions.
 
@@ -96,12 +97,14 @@ def compare(
 
     Args:
         folder: The folder of builds.
-        paths: Logs, folders of them, and files, which are scored on the part of the first log.
+        paths: Logs, folders of them, and files.
         advance: Takes what is scored, for the progress shown.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
         task: The task of files, as DATASET/TASK or DATASET/TASK-VALUE; "" for that of the logs.
         policy: One of `POLICIES`. Where unreadable answers are dropped, a log is scored on the rows
             that it answers, and two are compared on those that both answer.
+        part: The part of each task that all are scored on; ALL for that of each log, and for
+            files that of the first log.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
     statements: Statements = {}
@@ -118,7 +121,7 @@ def compare(
     for (dataset, name, *options), of_task in _by_task(statements, task).items():
         built = find_folder(folder, get(dataset))
         stated = {path: statements[path] for path in of_task}
-        rows = _rows(built, name, dict(options), stated, paths, advance, policy)
+        rows = _rows(built, name, dict(options), stated, paths, advance, policy, part)
         _against_first(rows, metrics)
         labels = Counter(row.label for row in rows)
         for row in rows:
@@ -141,12 +144,13 @@ def _rows(
     paths: Collection[Path],
     advance: Callable[[str, str], None],
     policy: str,
+    asked: Part,
 ) -> list[Compared]:
     """Return the logs and files of a table with their results, or why they have none.
 
     An error of one that is no path given, but found in a folder, is no reason to stop.
     """
-    digest, part = rows_digest(built, built.dataset.task(name)), ALL
+    digest, part = rows_digest(built, built.dataset.task(name)), asked
     rows = {path: Compared(path, path.stem) for path in statements}
     for path in sorted(statements, key=lambda path: not statements[path]):  # logs, and then files
         stated = statements[path]
@@ -160,7 +164,8 @@ def _rows(
             continue
         advance("scoring", str(path))
         try:
-            result = score_file(built, name, options, str(path), ALL if stated else part, policy)
+            of_path = asked if stated else part
+            result = score_file(built, name, options, str(path), of_path, policy)
         except (UsageError, RecordError) as error:
             if path in paths:
                 raise

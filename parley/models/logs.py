@@ -14,7 +14,7 @@ from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.metrics import Epoch, Predictions
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.predictions import is_log
+from parley.tasks.predictions import is_log, with_texts, write
 from parley.tasks.questions import Answer, Questions
 from parley.tasks.task import ALL, Part
 
@@ -33,15 +33,17 @@ def score_file(
     file: str,
     part: Part = ALL,
     policy: str = WRONG,
+    keep: Path | None = None,
 ) -> Result:
     """Score a file of predictions, or a log of inspect, which states its own part.
 
-    The answers of a log are read again; of several epochs it is the mean. Raises what `score`
-    raises. UsageError if a log is of another task, or of other options or another part than those
-    given; RecordError if it is unfinished, of other questions or rows, or was changed.
+    `keep` is a new file for the predictions and the texts of the answers. The answers of a log are
+    read again; of several epochs it is the mean. Raises what `score` raises. UsageError if a log is
+    of another task, or of other options or another part than those given; RecordError if it is
+    unfinished, of other questions or rows, or was changed.
     """
     if not is_log(file):
-        return score(built, name, options, file=file, part=part, policy=policy)
+        return score(built, name, options, file=file, part=part, policy=policy, keep=keep)
     require_known("parley score", "--unreadable", policy, POLICIES)
     log = read_log(Path(file))
     questions, asked_part = _questions(built, file, log, name, options)
@@ -53,7 +55,18 @@ def score_file(
     answers = [questions.answered(predictions) for predictions in epochs]
     result = result_of(answers, file, cut, policy, run=facts)
     result.evaluation.name_models(facts["models"])
+    if keep:
+        write(keep, questions.task, with_texts([each for _, each in answers], _texts(log)))
     return result
+
+
+def _texts(log: Any) -> list[dict[Key, str]]:
+    """Return what was answered, by epoch; of a game the turns as lines."""
+    texts = dict[int, dict[Key, str]]()
+    for sample in log.samples:
+        said = "\n".join(text for _, text in answers_of(sample.metadata, sample.output))
+        texts.setdefault(sample.epoch, {})[tuple(sample.metadata["key"])] = said
+    return [*texts.values()]
 
 
 def answers_of_log(built: BuiltFolder, file: Path) -> list[Epoch]:

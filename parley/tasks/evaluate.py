@@ -16,8 +16,8 @@ from parley.declaration.measured import measured
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.intervals import FEW, Interval, Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
-from parley.tasks.prediction_formats import UNREADABLE
-from parley.tasks.predictions import read, validate_predictions, write
+from parley.tasks.prediction_formats import UNREADABLE, Key
+from parley.tasks.predictions import read, validate_predictions, with_texts, write
 from parley.tasks.task import (
     ALL,
     MEASURED,
@@ -193,8 +193,9 @@ def score(
     """Score a file of predictions ("-": standard input), a baseline, or `predictions`.
 
     `options` are the task's own; one that is lacking has its default. `keep` is a new file for the
-    predictions of the baseline. Predictions of keys outside `part` are left out. `policy` is one of
-    `POLICIES`. ScriptError if the task fails; else it raises what `parley.score` does.
+    predictions, beside the raw answers that they were read from. Predictions of keys outside `part`
+    are left out. `policy` is one of `POLICIES`. ScriptError if the task fails; else it raises what
+    `parley.score` does.
     """
     task = built.dataset.task(name)
     chosen = task.chosen(options)
@@ -206,12 +207,13 @@ def score(
     gold, others = load_gold(built, name, chosen, part)
     source = f"baseline {baseline}" if baseline else file or "predictions"
     source = "standard input" if source == "-" else source
+    texts: list[Mapping[Key, str]] = []
     if predictions is not None:  # whose errors are the caller's
         epochs = [validate_predictions(predictions, task, gold, "the predictions", others)]
     else:
         with running(built):
             if file:
-                epochs = read(file, task, gold, others, _remedy(built, task, chosen))
+                epochs = read(file, task, gold, others, _remedy(built, task, chosen), texts)
             else:
                 arguments = task.subset(part.subset).arguments
                 answers = task.baselines[baseline](built, **chosen, **arguments)
@@ -221,7 +223,7 @@ def score(
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
     result = result_of([(rows, e) for e in epochs], source, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
-        write(keep, task, epochs[0].values())
+        write(keep, task, with_texts(epochs, texts))
     return result
 
 

@@ -9,7 +9,8 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -40,13 +41,18 @@ _LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')  # as JSON
 
 
 def read(
-    file: str, task: Task, gold: Gold, others: Collection[Key] = (), remedy: str = ""
+    file: str,
+    task: Task,
+    gold: Gold,
+    others: Collection[Key] = (),
+    remedy: str = "",
+    texts: list[Mapping[Key, str]] | None = None,
 ) -> list[Mapping[Key, Prediction]]:
     """Return the predictions of a file ("-": standard input), in the order of `gold`, by epoch.
 
     Without a field `epoch` it has one. Predictions of the keys `others` are left out, as of a
-    subset. RecordError names everything that is wrong, by line and key; `remedy` is for missing or
-    unknown keys.
+    subset. The raw answers of each epoch are added to `texts`. RecordError names everything that is
+    wrong, by line and key; `remedy` is for missing or unknown keys.
     """
     size = 0
     checker = _Checker(task, gold, "line", others)
@@ -64,7 +70,10 @@ def read(
             checker.broken = f"damaged gzip data: {error}; compress or copy it again"
     if not size and not checker.broken:
         checker.broken = "it is empty"
-    return checker.finish("standard input" if file == "-" else file, remedy)
+    epochs = checker.finish("standard input" if file == "-" else file, remedy)
+    if texts is not None:
+        texts += [of_epoch for _, of_epoch in sorted(checker.texts.items())]
+    return epochs
 
 
 def is_log(file: str) -> bool:
@@ -102,6 +111,20 @@ def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
+def with_texts(
+    epochs: Sequence[Mapping[Key, Prediction]], texts: Sequence[Mapping[Key, str]]
+) -> Iterator[Prediction]:
+    """Yield predictions as a file has them: with raw answers, and of several epochs the number.
+
+    `texts` has those of each epoch, or nothing if there are none.
+    """
+    pairs = zip(epochs, texts or [{}] * len(epochs), strict=True)
+    for number, (predictions, of_epoch) in enumerate(pairs, 1):
+        for key, prediction in predictions.items():
+            epoch = {EPOCH: number} if len(epochs) > 1 else {}
+            yield {**prediction, **epoch, **({ANSWER: of_epoch[key]} if key in of_epoch else {})}
+
+
 def require_free(path: Path) -> None:
     """Raise OutputError if a path exists, or its folder does not."""
     if path.exists() or path.is_symlink():
@@ -126,6 +149,8 @@ class _Checker:
             self._forms[ANSWER] = parse({**key, ANSWER: str})
         self._width = len(task.gold_key)
         self._epoch = 0  # that of the line, 0 for none
+        # epoch -> key -> the raw answer
+        self.texts: dict[int, dict[Key, str]] = defaultdict(dict)
         # by epoch and key, with the number of the line
         self._predictions: dict[tuple[int, Key], tuple[int, Prediction]] = {}
         self._first: dict[tuple[int, Key], Key] = {}  # key of gold -> the first key with it
@@ -182,6 +207,7 @@ class _Checker:
             mixed = Problem(EPOCH, "in each line or in none", str(self._epoch or "none"))
             self._object(number, prediction, [mixed])
             return
+        text, prediction = _apart(prediction, self._task) if is_line else (None, prediction)
         node, asking = self.node(prediction), self._task.asking
         if not node.fits(prediction):
             self._object(number, prediction, node.problems(prediction))
@@ -199,7 +225,9 @@ class _Checker:
             self._object(number, prediction, problems)
         else:
             if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
-                prediction |= asking.fields(prediction.pop(ANSWER))
+                text = prediction.pop(ANSWER)
+                prediction |= asking.fields(text)
+            self.texts[self._epoch] |= {} if text is None else {key: text}
             self._predictions[self._epoch, key] = number, prediction
             self._seen.add((self._epoch, gold_key))
 
@@ -253,7 +281,7 @@ class _Checker:
             keys = {key for _, key in self._predictions}
             is_part = 0 < len(keys) < len(self._gold)
             if is_part and keys == {*in_order_of_pilots(self._gold)[: len(keys)]}:
-                pilot = f"It has those of a pilot: `parley score` with --limit {len(keys)}."
+                pilot = f"It has those of a pilot: --limit {len(keys)} scores them."
                 remedy = f"{pilot} {remedy}".strip()
         problems = self._causes.told()
         if self.broken:
@@ -285,6 +313,14 @@ class _Checker:
             for key in self._gold
             if (epoch, key) not in self._seen and key not in without_epoch
         ]
+
+
+def _apart(prediction: Prediction, task: Task) -> tuple[str | None, Prediction]:
+    """Return the text of an answer that was read, and its reading, which alone counts."""
+    text, reading = prediction.get(ANSWER), {*task.fields, UNREADABLE}.difference(task.key)
+    if ANSWER in task.fields or not isinstance(text, str) or reading.isdisjoint(prediction):
+        return None, prediction
+    return text, {name: value for name, value in prediction.items() if name != ANSWER}
 
 
 def _named(names: Iterable[str], key: Key) -> str:
