@@ -470,7 +470,45 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
     assert f"{right:,} right" in found.notes[0]
     assert not found.paths
     lines[0]["labels"] = ["non-strategic"]  # which the task has not, but the config
+    assert user_labels.UserLabels(casino, [write_file(file, lines)], "labels").paths == [file]
+    lines = [{**line, "text": row["text"]} for line, row in zip(lines, rows, strict=True)]
     assert user_labels.UserLabels(casino, [write_file(file, lines)]).paths == [file]
+
+
+@pytest.mark.parametrize("wrong", [
+    {"decision": "Accept"}, {"turn": 1.0}, {"model": "mine"}, {"dialogue_id": 9}, {"answer": 1},
+])  # fmt: skip
+def test_a_wrong_line_of_predictions_is_an_error(casino, run, tmp_path, wrong):
+    """That of `parley score`, and no label of a person, unless the file is said to hold labels."""
+    task, file = casino.dataset.tasks["decisions"], tmp_path / "model.jsonl"
+    first, *rest = task.baselines["accept"](casino)
+    write_file(file, [first | wrong, *rest])
+    done = run("browse", "casino", "--build", casino.path.parent, "--with", file, "--no-open")
+    scored = run("score", "casino", "decisions", file, "--build", casino.path.parent)
+    assert (done.returncode, scored.returncode) == (1, 1)
+    assert {*scored.stderr.splitlines()[1:2]} <= {*done.stderr.splitlines()}
+
+
+def test_answers_to_several_tasks_are_of_the_one_that_is_named(casino, run, tmp_path):
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    task, file = casino.dataset.tasks["decisions"], tmp_path / "model.jsonl"
+    gold = task.gold(casino)
+    write_file(
+        file, [dict(zip((*task.key, "answer"), (*key, "accept"), strict=True)) for key in gold]
+    )
+    with pytest.raises(UsageError, match="decisions"):
+        user_labels.UserLabels(casino, [file])
+    found = user_labels.UserLabels(casino, [file], "decisions")
+    assert f"{[*gold.values()].count('accept')} right" in found.notes[0]
+    given = "browse", "casino", "--build", casino.path.parent, "--no-open", "--as", "nothing"
+    assert run(*given, "--with", file)[0] == run(*given)[0] == 2
+
+
+def test_a_tie_is_neither_right_nor_wrong(casino, tmp_path):
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    uniform = [*casino.dataset.tasks["beliefs"].baselines["uniform"](casino, "end")]
+    found = user_labels.UserLabels(casino, [write_file(tmp_path / "u.jsonl", uniform)])
+    assert f"{len(uniform)} tied" in found.notes[0]
 
 
 def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_path):

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from typer import Argument, Option, echo
 
 from parley.base.console import out, print_message, print_output, progress, to_json
-from parley.base.errors import Interrupted, UsageError, few
+from parley.base.errors import Interrupted, UsageError, few, require_known
 from parley.base.replace import temporary_folder
 from parley.cli.common import open_built, print_line, select
 from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Sample, dataset_names
@@ -22,7 +22,7 @@ from parley.read import sql
 from parley.read.dialogues import require_dialogues
 from parley.read.labels.tables import add_tables
 from parley.read.site.page_data import Selection
-from parley.read.site.user_labels import UserLabels
+from parley.read.site.user_labels import LABELS, UserLabels
 from parley.rows.built_folder import BuiltFolder
 from parley.rows.sources import open_source
 from parley.tasks.predictions import is_log, require_free
@@ -34,6 +34,7 @@ _WHERE = (
 )
 _LABELS = "A file of labels as a table by its name, typed and checked; repeatable."
 _WITH = "Show labels or predictions beside the dialogues, turns or sides of a file; repeatable."
+_AS = "What JSON Lines of --with hold if their fields do not tell: labels, or a task."
 _MOST = 1000  # rows of a table that no terminal cuts
 
 _Catalogue = Annotated[
@@ -148,6 +149,7 @@ def browse_command(
     sample: Sample = False,
     where: Annotated[str | None, Option("--where", metavar="QUERY", help=_WHERE)] = None,
     files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_WITH)] = None,
+    kind: Annotated[str, Option("--as", metavar="T", help=_AS)] = "",
     catalogue: _Catalogue = None,
     port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
@@ -159,11 +161,13 @@ def browse_command(
     from parley.read.site.serve import browse
 
     try:
+        if kind and not files:
+            raise UsageError(f"--as {kind} says what --with FILE holds: name a file")
         with _built_or_samples(folder, sample, names) as place:
             folders = open_built(names, place, catalogue)
             selection = Selection()
             if where is not None or files:
-                selection = _selection(where, files or [], place, folders)
+                selection = _selection(where, files or [], kind, place, folders)
             selection = replace(selection, catalogue=catalogue)
             browse(folders, selection, port=port, open_browser=open_, is_kept=not sample)
     except Interrupted:
@@ -171,7 +175,7 @@ def browse_command(
 
 
 def _selection(
-    query: str | None, files: list[Path], place: Path, folders: list[BuiltFolder]
+    query: str | None, files: list[Path], kind: str, place: Path, folders: list[BuiltFolder]
 ) -> Selection:
     """Return a query with the ids that it finds, and files; say how many, and how they differ."""
     if len(folders) != 1:
@@ -179,7 +183,9 @@ def _selection(
     (built,) = folders
     beside = None
     if files:
-        beside = UserLabels(built, [path for path in files if not is_log(str(path))])
+        if kind:
+            require_known("parley browse", "--as", kind, [LABELS, *built.dataset.tasks])
+        beside = UserLabels(built, [path for path in files if not is_log(str(path))], kind)
         for path in files:
             if is_log(str(path)):
                 beside.add_answers(path, answers_of_log(built, path))

@@ -8,34 +8,38 @@ from typing import Any
 
 import numpy as np
 
-from parley.base.errors import ParleyError, RecordError
+from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.values import is_number, is_values
 from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
 from parley.read.labels.comparison import Comparison, text_of
-from parley.read.labels.layouts import records
+from parley.read.labels.layouts import ANNOTATOR, Record, records
 from parley.read.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.transcript import Facets, Fact
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.metrics import Predictions, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
-from parley.tasks.predictions import EPOCH, read
+from parley.tasks.predictions import read
 from parley.tasks.probabilities import calibration
-from parley.tasks.task import load_gold, running
+from parley.tasks.task import Gold, load_gold, running
 
 Table = tuple[str, list[str], list[list[str]]]
 NOTHING = ("[]",)  # of a set without labels
-_RIGHT, _WRONG, _ANSWERED = "right", "wrong", "answered"
-_KINDS = {1: _RIGHT, 0: _WRONG}  # by the task's first value of one prediction
+LABELS = "labels"
+"""What a file holds if it holds no predictions."""
+_RIGHT, _WRONG, _TIED, _ANSWERED = "right", "wrong", "tied", "answered"
+_KINDS = (_RIGHT, _WRONG, _TIED, _ANSWERED, UNREADABLE)
 
 
 class UserLabels:
     """Labels and predictions of files beside the dialogues of a build.
 
     The values of each person are filters, and so are the differences of two, or of one from the
-    dataset. A prediction is right or wrong as its task has it. Errors as `read_labels`.
+    dataset. A prediction is right or wrong as its task has it. `kind` says what JSON Lines are: a
+    task, or `LABELS`; "" for what their fields say. Errors as `read_labels`; UsageError, too, if
+    the fields are those of several tasks.
 
     Attributes:
         notes: A line for each file or group of files.
@@ -44,7 +48,7 @@ class UserLabels:
         paths: The files of labels.
     """
 
-    def __init__(self, built: BuiltFolder, files: Sequence[Path]) -> None:
+    def __init__(self, built: BuiltFolder, files: Sequence[Path], kind: str = "") -> None:
         self.notes: list[str] = []
         self.tables: list[Table] = []
         self.charts: list[Calibration] = []
@@ -54,7 +58,7 @@ class UserLabels:
         self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
         self._differing: dict[str, set[Key]] = defaultdict(set)
         for file in dict.fromkeys(files):
-            if predicted := _predictions(built, file):
+            if predicted := _predictions(built, file, kind):
                 self.add_answers(file, predicted)
             else:
                 self.paths.append(file)
@@ -148,12 +152,11 @@ class UserLabels:
             verdict = verdict if is_values(verdict) else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
                 prediction, by = predictions[key], f"{stem}: {name}"
-                kind = _KINDS.get(right, _ANSWERED)
-                kind = UNREADABLE if UNREADABLE in prediction else kind
+                kind = UNREADABLE if UNREADABLE in prediction else _kind(right)
                 counts[kind] += 1
                 said = f"{kind}: {_told(task.answer(prediction))}"
                 said += f"; the task's: {_told(target)}" if target and kind != _RIGHT else ""
-                self._order[by] = (_RIGHT, _WRONG, _ANSWERED, UNREADABLE)
+                self._order[by] = _KINDS
                 for id in map(str, task.dialogues(key, rows.gold[key])):
                     unit = (id, *map(str, key[1:]))
                     self._note(task.key, unit, by, [said])
@@ -163,8 +166,15 @@ class UserLabels:
             forecasts.append(score.forecasts)
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
             self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
-        told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+        told = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind])
         self.notes.append(f"{stem}: predictions of the task {name}: {told}")
+
+
+def _kind(right: float | None) -> str:
+    """Return what an answer is by the task's first value of one, a share of 1 if it is tied."""
+    if right is None or not 0 <= right <= 1:
+        return _ANSWERED
+    return _WRONG if right == 0 else _RIGHT if right == 1 else _TIED
 
 
 def _told(fields: Mapping[str, Any]) -> str:
@@ -178,26 +188,51 @@ def _shown(value: Any) -> str:
     return cell(value)
 
 
-def _predictions(built: BuiltFolder, file: Path) -> list[tuple[TaskRows, Predictions]]:
-    """Return what a file predicts, if it has the fields and keys of a task; [] if it has not."""
-    if file.suffix != ".jsonl":
+def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[tuple[TaskRows, Predictions]]:
+    """Return what a file predicts, by epoch, if it has the fields of a task; [] for labels.
+
+    `kind` says which of them it is, "" for what its fields say. UsageError if several tasks fit.
+    """
+    if file.suffix != ".jsonl" or kind == LABELS:
         return []
     try:
         found = records(file, set())
     except ParleyError:  # which `read_labels` tells
         return []
     columns = {name for record in found for name in record.values}
-    for name, task in built.dataset.tasks.items():
-        known = {*task.fields, UNREADABLE, ANSWER, EPOCH}
-        if not (task.target and {*task.key} <= columns <= known):
-            continue
-        for options in task.ids(name).values():
-            gold, _ = load_gold(built, name, options)
-            try:
-                keys = {tuple(record.values.get(part) for part in task.key) for record in found}
-                gold = {key: gold[key] for key in [*gold, *keys] if key in keys}
-                epochs = read(str(file), task, gold)
-            except (RecordError, LookupError, TypeError):  # other labels or keys than the task has
-                continue
-            return [(TaskRows(built, name, options, gold, True), each) for each in epochs]
-    return []
+    is_of_tool = any(record.answered is not None for record in found)
+    if not kind and (is_of_tool or columns & {ANNOTATOR, "text"}):
+        return []
+    tasks = {name: t for name, t in built.dataset.tasks.items() if t.target}
+    fitting = [name for name, task in tasks.items() if {*task.fields} <= columns]
+    if not fitting and columns & {ANSWER, UNREADABLE}:  # of which a key may be that of several
+        keys = {name: task.key for name, task in tasks.items() if {*task.key} <= columns}
+        fitting = [name for name in keys if len(keys[name]) == max(map(len, keys.values()))]
+    if kind:
+        fitting = [kind]
+    if len(fitting) > 1:
+        what = f"{file}: has answers to {' or '.join(fitting)}"
+        raise UsageError(what, remedy=f"Say which: --as {fitting[0]}; --as {LABELS} for labels.")
+    return _read(built, file, fitting[0], found) if fitting else []
+
+
+def _read(
+    built: BuiltFolder, file: Path, name: str, found: Sequence[Record]
+) -> list[tuple[TaskRows, Predictions]]:
+    """Return the predictions of a task in a file, by epoch; RecordError if it has a wrong line.
+
+    The task's options are those that have the most of its keys.
+    """
+    task, choices = built.dataset.task(name), list[tuple[Mapping[str, str], Gold]]()
+    of_records = (tuple(record.values.get(part) for part in task.key) for record in found)
+    keys = {key for key in of_records if not any(isinstance(part, list | dict) for part in key)}
+    for options in task.ids(name).values():
+        gold, _ = load_gold(built, name, options)
+        choices.append((options, {key: gold[key] for key in gold if key in keys}))
+    options, gold = max(choices, key=lambda choice: len(choice[1]))
+    try:
+        epochs = read(str(file), task, gold)
+    except RecordError as error:
+        remedy = f"It has the fields of the task {name}; --as {LABELS} says that they are labels."
+        raise RecordError(error.message, *error.problems, remedy=remedy) from error
+    return [(TaskRows(built, name, options, gold, True), each) for each in epochs]
