@@ -504,13 +504,6 @@ def test_answers_to_several_tasks_are_of_the_one_that_is_named(casino, run, tmp_
     assert run(*given, "--with", file)[0] == run(*given)[0] == 2
 
 
-def test_a_tie_is_neither_right_nor_wrong(casino, tmp_path):
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
-    uniform = [*casino.dataset.tasks["beliefs"].baselines["uniform"](casino, "end")]
-    found = user_labels.UserLabels(casino, [write_file(tmp_path / "u.jsonl", uniform)])
-    assert f"{len(uniform)} tied" in found.notes[0]
-
-
 def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_path):
     user_labels = pytest.importorskip("parley.read.site.user_labels")
     for at, place in (("turns", "turns"), ("end", "rest")):
@@ -519,7 +512,8 @@ def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_pat
         raw = json.dumps(first.pop("probabilities"))
         file = write_file(tmp_path / f"{at}.jsonl", [first | {"answer": raw}, *others])
         found = user_labels.UserLabels(casino, [file])
-        ((chart,), (_,)) = found.charts, found.notes
+        ((chart,), (note,)) = found.charts, found.notes
+        assert note.endswith(f": {2 * len(predicted)} tied")
         assert sum(each.count for each in chart.bins) == 2 * len(predicted)
         due = {(str(e["dialogue_id"]), str(e["turn"]) * (at == "turns")) for e in predicted}
         beside = {each.id: found.beside(each)[place] for each in dialogues(casino)}

@@ -8,20 +8,7 @@ from parley import Data, problems, tasks
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, SIDES
-from .moments import (
-    ASKED,
-    AT,
-    COLUMNS,
-    COUNTED,
-    END,
-    FIELDS,
-    KEY,
-    KNOWN,
-    SHAPE,
-    TURNS,
-    moments,
-    reported,
-)
+from .moments import ASKED, AT, COLUMNS, END, FIELDS, KEY, KNOWN, SHAPE, TURNS, moments, reported
 from .orders import ORDERS, PROBABILITIES, UNIFORM, baselines, orders_of, partners, questions
 from .shared import SETTING
 
@@ -169,7 +156,7 @@ BELIEFS = tasks.Task(
         reported("BOND teacher", {"brier_mean": "0.085"}, at=TURNS),
         reported("BOND student", {"brier_mean": "0.114"}, at=TURNS),
         reported("BOND student", {"exact_order": "0.518"}, "first of equal orders", at=TURNS),
-        reported("BOND student", {"exact_order": "0.496"}, "all 1,054 moments", COUNTED, at=TURNS),
+        reported("BOND student", {"exact_order": "0.496"}, "all 1,054 moments", True, at=TURNS),
         reported("Llama 70B", {"brier_mean": "0.194"}, "invalid samples as uniform", at=TURNS),
         *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS.split()),
         *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),

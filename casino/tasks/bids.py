@@ -10,19 +10,7 @@ from parley import Data, tasks
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, POINTS, SIDES, Items, Priorities, points_of
-from .moments import (
-    ASKED,
-    COLUMNS,
-    COUNTED,
-    FIELDS,
-    KEY,
-    KNOWN,
-    SHAPE,
-    TURNS,
-    Moment,
-    moments,
-    reported,
-)
+from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
 from .orders import orders_of, questions
 from .shared import EXAMPLE, SETTING, participants
 
@@ -144,9 +132,9 @@ BIDS = tasks.Task(
     references=(
         reported("BOND teacher", {"cosine": "0.744"}),
         reported("BOND student", {"cosine": "0.915"}, "of the 14 deals with an offer alone"),
-        reported("BOND student", {"cosine": "0.149"}, "of all 86 deals", COUNTED),
+        reported("BOND student", {"cosine": "0.149"}, "of all 86 deals", True),
         reported("Llama 70B", {"cosine": "0.815"}, "of the 29 deals with an offer alone"),
-        reported("Llama 70B", {"cosine": "0.275"}, "of all 86 deals", COUNTED),
+        reported("Llama 70B", {"cosine": "0.275"}, "of all 86 deals", True),
         tasks.Reference("commonest", note="of all deals, by the side's own order"),
     ),
     unit="fraction; points for points_mae",

@@ -7,19 +7,7 @@ from parley import Data, tasks
 
 from ..records import ANSWERS
 from ..scenarios import POINTS, SIDES, points_of
-from .moments import (
-    ASKED,
-    COLUMNS,
-    COUNTED,
-    FIELDS,
-    KEY,
-    KNOWN,
-    SHAPE,
-    TURNS,
-    Moment,
-    moments,
-    reported,
-)
+from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
 from .orders import orders_of, questions
 from .shared import SETTING, participants
 
@@ -124,7 +112,7 @@ DECISIONS = tasks.Task(
     references=(
         reported("BOND teacher", {"f1_accept": "0.897"}),
         reported("BOND student", {"f1_accept": "0.908"}, "of the 84 answered deals alone"),
-        reported("BOND student", {"f1_accept": "0.896"}, "of all 87 deals", COUNTED),
+        reported("BOND student", {"f1_accept": "0.896"}, "of all 87 deals", True),
         reported("Llama 70B", {"f1_accept": "0.947"}),
         tasks.Reference("accept"),
         tasks.Reference("half", note=f"accepts a deal of {HALF} points or more for the side"),

@@ -31,7 +31,6 @@ COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "
 _OF_AGENT_1 = "bond2026-agent-1"
 ASKED = SUBSETS | {_OF_AGENT_1: replace(SUBSETS["bond2026"], arguments={"side": SIDES[0]})}
 BOND = "arXiv 2605.04507, as PAPER_NUMBER_AUDIT.md of its repository states"
-COUNTED = "counted by the task's rule from the answers in the same repository"
 _SYSTEMS = {
     "BOND teacher": "learnt from upstream's train, which has 134 of the 150 dialogues; the answers "
     "of this run were not found",
@@ -41,11 +40,13 @@ _SYSTEMS = {
 
 
 def reported(
-    name: str, metrics: Mapping[str, str], rule: str = "", place: str = BOND, **options: str
+    name: str, metrics: Mapping[str, str], rule: str = "", counted_here: bool = False, **at: str
 ) -> Reference:
-    """Return a reference of Cui and Lin: metrics of one of their systems."""
-    note = _SYSTEMS[name] if place == BOND else ""
-    return Reference(name, metrics, place, note, options, _OF_AGENT_1, rule)
+    """Return a reference of Cui and Lin, or what their system's answers give by the task's rule."""
+    place, note = BOND, _SYSTEMS[name]
+    if counted_here:
+        place, note = "counted by the task's rule from the answers in the same repository", ""
+    return Reference(name, metrics, place, note, at, _OF_AGENT_1, rule)
 
 
 class Moment(NamedTuple):

@@ -213,7 +213,7 @@ def score(
     else:
         with running(built):
             if file:
-                epochs = read(file, task, gold, others, _remedy(built, task, chosen), texts)
+                epochs, texts = read(file, task, gold, others, _remedy(built, task, chosen))
             else:
                 arguments = task.subset(part.subset).arguments
                 answers = task.baselines[baseline](built, **chosen, **arguments)

@@ -41,18 +41,13 @@ _LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')  # as JSON
 
 
 def read(
-    file: str,
-    task: Task,
-    gold: Gold,
-    others: Collection[Key] = (),
-    remedy: str = "",
-    texts: list[Mapping[Key, str]] | None = None,
-) -> list[Mapping[Key, Prediction]]:
-    """Return the predictions of a file ("-": standard input), in the order of `gold`, by epoch.
+    file: str, task: Task, gold: Gold, others: Collection[Key] = (), remedy: str = ""
+) -> tuple[list[Mapping[Key, Prediction]], list[Mapping[Key, str]]]:
+    """Return the predictions of a file ("-": standard input), by epoch, and the raw answers.
 
-    Without a field `epoch` it has one. Predictions of the keys `others` are left out, as of a
-    subset. The raw answers of each epoch are added to `texts`. RecordError names everything that is
-    wrong, by line and key; `remedy` is for missing or unknown keys.
+    Predictions are in the order of `gold`. Without a field `epoch` there is one. Predictions of the
+    keys `others` are left out, as of a subset. RecordError names everything that is wrong, by line
+    and key; `remedy` is for missing or unknown keys.
     """
     size = 0
     checker = _Checker(task, gold, "line", others)
@@ -71,9 +66,7 @@ def read(
     if not size and not checker.broken:
         checker.broken = "it is empty"
     epochs = checker.finish("standard input" if file == "-" else file, remedy)
-    if texts is not None:
-        texts += [of_epoch for _, of_epoch in sorted(checker.texts.items())]
-    return epochs
+    return epochs, [texts for _, texts in sorted(checker.texts.items())]
 
 
 def is_log(file: str) -> bool:

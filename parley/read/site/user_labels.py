@@ -15,7 +15,7 @@ from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
 from parley.read.labels.comparison import Comparison, text_of
-from parley.read.labels.layouts import ANNOTATOR, Record, records
+from parley.read.labels.layouts import ANNOTATOR, records
 from parley.read.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.transcript import Facets, Fact
 from parley.rows.built_folder import BuiltFolder
@@ -191,7 +191,8 @@ def _shown(value: Any) -> str:
 def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[tuple[TaskRows, Predictions]]:
     """Return what a file predicts, by epoch, if it has the fields of a task; [] for labels.
 
-    `kind` says which of them it is, "" for what its fields say. UsageError if several tasks fit.
+    `kind` says which of them it is, "" for what its fields say. The task's options are those that
+    have the most of its keys. UsageError if several tasks fit; RecordError if a line is wrong.
     """
     if file.suffix != ".jsonl" or kind == LABELS:
         return []
@@ -200,39 +201,27 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[tuple[TaskRo
     except ParleyError:  # which `read_labels` tells
         return []
     columns = {name for record in found for name in record.values}
-    is_of_tool = any(record.answered is not None for record in found)
-    if not kind and (is_of_tool or columns & {ANNOTATOR, "text"}):
-        return []
-    tasks = {name: t for name, t in built.dataset.tasks.items() if t.target}
+    is_of_people = columns & {ANNOTATOR, "text"} or any(each.answered is not None for each in found)
+    tasks = {} if is_of_people else {n: t for n, t in built.dataset.tasks.items() if t.target}
     fitting = [name for name, task in tasks.items() if {*task.fields} <= columns]
-    if not fitting and columns & {ANSWER, UNREADABLE}:  # of which a key may be that of several
+    if not fitting and columns & {ANSWER, UNREADABLE}:
         keys = {name: task.key for name, task in tasks.items() if {*task.key} <= columns}
         fitting = [name for name in keys if len(keys[name]) == max(map(len, keys.values()))]
-    if kind:
-        fitting = [kind]
+    if not (fitting := [kind] if kind else fitting):
+        return []
     if len(fitting) > 1:
         what = f"{file}: has answers to {' or '.join(fitting)}"
-        raise UsageError(what, remedy=f"Say which: --as {fitting[0]}; --as {LABELS} for labels.")
-    return _read(built, file, fitting[0], found) if fitting else []
-
-
-def _read(
-    built: BuiltFolder, file: Path, name: str, found: Sequence[Record]
-) -> list[tuple[TaskRows, Predictions]]:
-    """Return the predictions of a task in a file, by epoch; RecordError if it has a wrong line.
-
-    The task's options are those that have the most of its keys.
-    """
-    task, choices = built.dataset.task(name), list[tuple[Mapping[str, str], Gold]]()
+        raise UsageError(what, remedy=f"Say which: --as {fitting[0]}, or --as {LABELS}.")
+    task, choices = built.dataset.task(fitting[0]), list[tuple[Mapping[str, str], Gold]]()
     of_records = (tuple(record.values.get(part) for part in task.key) for record in found)
-    keys = {key for key in of_records if not any(isinstance(part, list | dict) for part in key)}
-    for options in task.ids(name).values():
-        gold, _ = load_gold(built, name, options)
-        choices.append((options, {key: gold[key] for key in gold if key in keys}))
+    keys_of_file = {k for k in of_records if not any(isinstance(part, list | dict) for part in k)}
+    for options in task.ids(fitting[0]).values():
+        gold, _ = load_gold(built, fitting[0], options)
+        choices.append((options, {key: gold[key] for key in gold if key in keys_of_file}))
     options, gold = max(choices, key=lambda choice: len(choice[1]))
     try:
-        epochs = read(str(file), task, gold)
+        epochs, _ = read(str(file), task, gold)
     except RecordError as error:
-        remedy = f"It has the fields of the task {name}; --as {LABELS} says that they are labels."
+        remedy = f"It has the fields of {fitting[0]}; --as {LABELS} says that they are labels."
         raise RecordError(error.message, *error.problems, remedy=remedy) from error
-    return [(TaskRows(built, name, options, gold, True), each) for each in epochs]
+    return [(TaskRows(built, fitting[0], options, gold, True), each) for each in epochs]
