@@ -9,13 +9,23 @@ from parley import Data, problems, tasks
 from ..records import PARTNER
 from ..scenarios import ISSUES, SIDES
 from .moments import ASKED, AT, COLUMNS, END, FIELDS, KEY, KNOWN, SHAPE, TURNS, moments, reported
-from .orders import ORDERS, PROBABILITIES, UNIFORM, baselines, orders_of, partners, questions
+from .orders import (
+    ORDERS,
+    PROBABILITIES,
+    UNIFORM,
+    Chances,
+    baselines,
+    orders_of,
+    partners,
+    questions,
+)
 from .shared import SETTING
 
 _OF_ORDERS = itemgetter(*ORDERS)
 CLIP = 2**-52  # that of scikit-learn's log_loss
 IN_TURNS = "uniform own-reversed mentions lr-tfidf"
 FRACTIONS = ("exact_order", "top_1", "exact_order_by_k")
+ROUNDED = 0.03 + 1e-9  # by which six numbers with two decimals can miss 1
 MANY = 6  # utterances; moments after more are counted together
 
 # Question ----------------------------------------------------------------------------------
@@ -46,6 +56,15 @@ def read(text: str) -> Mapping[str, Any] | tasks.Unreadable:
     return tasks.Unreadable("wrong sum") if wrong else {"probabilities": fields}
 
 
+def in_steps(found: Chances) -> tasks.Prediction:
+    """Return probabilities as the prompt asks for them: in steps of 0.01, together 1."""
+    steps = {order: int(100 * found[order]) for order in ORDERS}
+    by_rest = sorted(ORDERS, key=lambda order: steps[order] - 100 * found[order])
+    for order in by_rest[: 100 - sum(steps.values())]:
+        steps[order] += 1
+    return {"probabilities": {order: count / 100 for order, count in steps.items()}}
+
+
 # Score -------------------------------------------------------------------------------------
 
 
@@ -66,12 +85,16 @@ def beliefs_score(
     predictions: Mapping[tasks.Key, tasks.Prediction],
     at: str,
 ) -> tasks.Score:
-    """Score probabilities; an unreadable prediction counts as certain of a wrong order."""
+    """Score probabilities; an unreadable prediction counts as certain of a wrong order.
+
+    They are divided by their sum, as Cui and Lin do (sft_8b/student_parser.py of their repository).
+    """
     import numpy as np
 
     given = [predictions[key].get("probabilities") for key in gold]
     is_read = np.array([each is not None for each in given])
     said = np.array([_OF_ORDERS(each or UNIFORM) for each in given], float)
+    others = int((abs(said.sum(axis=1) - 1) > ROUNDED).sum())
     said /= said.sum(axis=1, keepdims=True)
     known, right = np.array([*gold.values()]).T  # k, and the place of the right order
     due = np.eye(len(ORDERS), dtype=bool)[right]
@@ -92,6 +115,7 @@ def beliefs_score(
         if at == TURNS:
             metrics[name] = {k: np.where(has, values, np.nan) for k, has in of_k.items()}
     counts = {"moments": len(gold), "dialogues": len({number for number, *_ in gold})}
+    counts |= {"sums other than 1": others} if others else {}
     none = {"calibration_error": "chance alone puts it above 0"}
     return tasks.Score(metrics, counts, none, FRACTIONS, (most, exact))
 
@@ -114,7 +138,7 @@ BELIEFS = tasks.Task(
     | {
         "turn": f"{FIELDS['turn']}; with at=end the number of turns",
         "probabilities": "of its partner's six orders, from high to low priority: each 0 to 1, "
-        "together 1, to 0.03; scored after division by their sum",
+        "together 1; scored after division by their sum",
     },
     shape={**SHAPE, "probabilities": PROBABILITIES},
     key=KEY,
@@ -142,7 +166,14 @@ BELIEFS = tasks.Task(
     inputs=KNOWN,
     columns=COLUMNS,
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=tasks.Asking("1", beliefs, read, 400, answer=lambda fields: fields["probabilities"]),
+    asking=tasks.Asking(
+        "2",
+        beliefs,
+        read,
+        max_tokens=400,
+        answer=lambda fields: fields["probabilities"],
+        shown=baselines(KEY, in_steps)["mentions"],
+    ),
     subsets=ASKED,
     gold=beliefs_gold,
     clusters={"dialogues": None, "participants": partners},

@@ -49,13 +49,13 @@ def questions(
 # Probabilities of the orders, as a prediction states them ------------------------------------
 
 
-def together_one(stated: Chances) -> None:
-    """Check the sum: six numbers rounded to two decimals can miss 1 by 0.03."""
-    if not abs(sum(stated.values()) - 1) <= 0.03 + 1e-9:
-        raise ValueError(f"a sum of 0.97 to 1.03, not {sum(stated.values()):.9g}")
+def not_all_0(stated: Chances) -> None:
+    """Check that the probabilities can be divided by their sum."""
+    if not any(stated.values()):
+        raise ValueError("a sum above 0")
 
 
-PROBABILITIES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), together_one)
+PROBABILITIES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), not_all_0)
 
 
 # Baselines: how probable each order is at moments -----------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parley.tasks.prediction_formats import UNREADABLE, Key
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 
 __all__ = ["Asking", "Question", "Unreadable", "chat", "object_schema", "spoken"]
 
@@ -57,6 +57,8 @@ class Asking:
         answer: The fields of a prediction -> the object of an answer, for examples.
         examples: Keywords for `questions` and `gold` that give rows to take examples of, if others
             than those of the task: {"split": "validation"}.
+        shown: Build and options -> the predictions that examples show instead of the right ones,
+            which would teach a model to be certain.
     """
 
     version: str
@@ -65,6 +67,7 @@ class Asking:
     max_tokens: int = 200
     answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     examples: Mapping[str, str] = field(default_factory=dict)
+    shown: Callable[..., Iterable[Prediction]] | None = None
 
     def fields(self, text: str) -> Mapping[str, Any]:
         """Return the fields that an answer gives beside the key, or why it is unreadable."""

@@ -76,12 +76,13 @@ class Result:
     @property
     def without_interval(self) -> dict[Names, str]:
         """The defined metrics that have no interval, each with the reason."""
-        metrics, reasons = self.evaluation.metrics, self.score.without_interval
-        of = {path: metrics[path] for path in self.score.numbers if not metrics[path].interval}
-        declared = {path: [reasons[name] for name in path if name in reasons] for path in of}
-        return {
-            path: (*declared[path], _without_interval(metric))[0] for path, metric in of.items()
-        }
+        found, declared = dict[Names, str](), self.score.without_interval
+        for path in self.score.numbers:
+            metric = self.evaluation.metrics[path]
+            if not metric.interval:
+                reasons = [declared[name] for name in path if name in declared]
+                found[path] = (*reasons, _without_interval(metric))[0]
+        return found
 
     @property
     def clusters(self) -> dict[str, int]:

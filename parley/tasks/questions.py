@@ -50,7 +50,7 @@ class Questions:
         turns: Those after which a game ends, 0 for its own limit.
         swap: Whether each scenario is played twice. The key of the second game ends in SWAPPED, and
             each model plays the side of the other one.
-        shots: The number of examples, question and right answer, before each question.
+        shots: The number of examples, question and answer, before each question.
         prompt: The system text in the place of the task's own, "" for that one.
     """
 
@@ -118,7 +118,7 @@ class Questions:
         return questions
 
     def _examples(self, arguments: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return questions with their right answers: the first in the order of pilots.
+        """Return questions with their right answers, or those shown: the first of a pilot.
 
         None is of a dialogue that is scored. A task may name other rows for examples. `arguments`
         are those of the questions that are asked. UsageError if there are too few.
@@ -134,9 +134,11 @@ class Questions:
             what = f"{title} has {count:,} examples outside the dialogues that are scored"
             remedy = "Ask a part: limit or subset leaves others as examples."
             raise UsageError(f"shots {self.shots}: {what}", remedy=remedy)
+        predicted = asking.shown(self.built, **arguments) if asking.shown else ()
+        shown = {tuple([of[name] for name in task.key]): task.answer(of) for of in predicted}
         messages: list[Message] = []
         for key in in_order_of_pilots(free)[: self.shots]:
-            fields = dict(target(gold[key]))
+            fields = dict(shown[key] if shown else target(gold[key]))
             answer = json.dumps(asking.answer(fields), ensure_ascii=False)
             if asking.read(answer) != fields:
                 what = f"its reader reads the example {answer:.200} as another answer"
