@@ -73,7 +73,7 @@ def test_cells_are_read_by_what_is_declared(casino, tmp_path, separator, encodin
     found = [labels.annotators["a"]["2001", str(turn)] for turn in range(3)]
     assert [each["labels"] for each in found] == [("small-talk", "elicit-pref"), (), None]
     assert [each["age"] for each in found] == ["-05:00", "-05:00", None]
-    assert labels.columns["age"].node is None
+    assert labels.columns["age"].is_own
 
 
 def test_an_utterance_is_known_by_its_id_alone(casino, tmp_path):
@@ -128,6 +128,9 @@ DAMAGED = {
     "dialogue_id(, turn)?(, text)?$": "csv:ID;2001 csv:ID,turn;2001,0 csv:ID,turn,text;2001,0,a",
     r"(a\x1b\[2J|\u202ea)$": "csv:ID,a\x1b[2J;2001,a csv:ID,\u202ea;2001,a",
     r"\.parquet": "xlsx:a",
+    r"'(ann|uv-part|strategy)': .*'annotations'": """csv:ID,turn,ann,ben;2001,0,uv-part,no-need
+        csv:ID,turn,uv-part;2001,0,1
+        jsonl:{"ID":2001,"turn":0,"strategy":["no-need"],"Comments":[]}""",
     "mine.": """jsonl:nonsense jsonl:{"ID":2001,"x":1 jsonl:{"ID":2001,"ID":2002} parquet:a
         csv.gz:a json:[{"ID":2001] jsonl:{"ID":2001,"x":NaN} csv:ID,x;2001,"a""",
     "found labels": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
@@ -274,6 +277,55 @@ def test_percent_agreement_counts_units_to_which_all_gave_one_value():
     assert metric.rows.tolist() == [100, 0, 100, 100]
 
 
+# A code of one's own: each value as it may be written -> its measure
+CODES = {
+    "ordinal": {2: (" 2", 2.0), 10: ("10.0", 10), 3: ("3", [3]), 1.5: ("1.5", "1.50")},
+    "nominal": {
+        "true": ("TRUE", True),
+        "1": ("1", 1.0),
+        "a": ("a ", ["a"]),
+        "no": ("no", " no"),
+    },
+    "MASI": {
+        ("a", "b"): ('["b", "a"]', ["a", "b"]),
+        ("a",): ("['a']", "a"),
+        ("a", "c"): ("['a' \"c\"]", "c; a"),
+        (): ("[]", []),
+    },
+}
+
+
+@pytest.mark.parametrize("measure", CODES)
+def test_a_code_of_ones_own_is_compared_as_what_its_values_are(casino, tmp_path, measure):
+    drawn, lines = random.Random(3), []
+    written = {by: [] for by in ("one", "two")}
+    for key in ({key: row[key] for key in KEYS} for row in casino.named("strategies")):
+        value = drawn.choice([*CODES[measure]])
+        for n, by in enumerate(written):
+            value = drawn.choice([*CODES[measure]]) if drawn.random() < 0.2 else value
+            code = [*value] if isinstance(value, tuple) else value
+            lines.append(key | {"annotator": by, "code": code})
+            written[by].append(key | {"code": CODES[measure][value][n]})
+    suffixes = {"one": "csv", "two": "jsonl"}
+    files = [write_file(tmp_path / f"{by}.{suffixes[by]}", w) for by, w in written.items()]
+    found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["code"]
+    assert found["alpha_of"] == measure
+    assert found["annotators"]["alpha"]["value"] == pytest.approx(
+        due_alpha(lines, "code"), abs=1e-12
+    )
+    if measure == "ordinal":
+        assert [*found["labels"]] == ["1.5", "2", "3", "10"]
+
+
+def test_prose_with_semicolons_is_a_text(casino, tmp_path):
+    rows = [
+        {key: row[key] for key in KEYS} | {"note": f"{n}; {n}b"}
+        for n, row in enumerate(casino.named("strategies"))
+    ]
+    (labels,) = read_labels(casino, [write_file(tmp_path / "a.csv", rows)])
+    assert not labels.columns["note"].is_set
+
+
 # On the real datasets ----------------------------------------------------------------------------
 
 
@@ -375,9 +427,15 @@ def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
     rows = casino.named("strategies")
     kept = [{key: row[key] for key in (*KEYS, "speaker", "fold")} for row in rows]
     lines = [row | {"labels": "", "x": "y" * (n < 3)} for n, row in enumerate(kept)]
-    found = parley.labels(casino, "strategies", write_file(tmp_path / "a.csv", lines)).as_dict()
-    numbers = found["annotators"]["a"]
-    assert (numbers["rows"], numbers["without_answer"]) == (len(rows), len(rows) - 3)
+    file = write_file(tmp_path / "a.csv", lines)
+    with pytest.raises(UsageError, match=r"a\.csv: .*gold"):  # else a table of nothing
+        parley.labels(casino, "strategies", file)
+    lines[9]["labels"] = "uv-part"
+    found = parley.labels(casino, "strategies", write_file(file, lines))
+    numbers = found.as_dict()["annotators"]["a"]
+    ((title, _, _), *_), found = found.tables(), found.as_dict()
+    assert title.endswith(": labels (MASI)")
+    assert (numbers["rows"], numbers["without_answer"]) == (len(rows), len(rows) - 4)
     assert numbers["without_partner"] == 3
 
 

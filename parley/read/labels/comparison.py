@@ -4,24 +4,32 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from parley.base.errors import UsageError
+from parley.base.errors import UsageError, few
 from parley.base.replace import writing
 from parley.read.export.export import write_cells
 from parley.read.labels.layouts import ANNOTATOR
-from parley.read.labels.reader import GOLD, Column, Key, Labels, Units, read_labels
+from parley.read.labels.reader import (
+    GOLD,
+    LONG,
+    MOST_LABELS,
+    Column,
+    Key,
+    Labels,
+    Units,
+    read_labels,
+)
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import NONE, Distance, Pairs, masi, nominal, ordinal, percent_alike
 from parley.tasks.intervals import Array, Metric
 from parley.tasks.predictions import require_free
 
-MOST_LABELS = 30
-"""Of a column with more different values, no label has numbers of its own."""
+_MOST_SETS = 2_000  # of more different sets, the distances take too much memory
 
 
 class Ratings(NamedTuple):
@@ -68,7 +76,9 @@ def compare(
         raise UsageError("no file of labels is named")
     (labels,) = read_labels(built, files, config, annotator)
     labels.leave_out_equal(labels_too=False)
-    return Comparison(labels)
+    found = Comparison(labels)
+    found.require_partners()
+    return found
 
 
 class Comparison:
@@ -104,16 +114,37 @@ class Comparison:
             number = {**table, None: NONE}
             return {p: np.array([number[v] for v in values], int) for p, values in given.items()}
 
-        distance = masi([frozenset(v) for v in domain]) if column.is_set else nominal
-        distance = ordinal if column.is_ordered else distance
+        distances: dict[str, Distance] = {"nominal": nominal, "ordinal": ordinal}
+        if (measure := _measure(column, domain)) == "MASI":
+            distances[measure] = masi([frozenset(value) for value in domain])
         every = codes({value: place for place, value in enumerate(domain)})
-        whole, by_label = Ratings(every, self._clusters, len(domain), distance), {}
-        labels = column.labels or domain
+        whole, by_label = Ratings(every, self._clusters, len(domain), distances[measure]), {}
+        labels = column.labels or tuple(domain)
+        if column.is_set and not column.labels:  # of one's own, the commonest first
+            counts = Counter(chain.from_iterable(used.elements()))
+            labels = tuple(label for label, _ in counts.most_common())
         for label in labels if len(labels) <= MOST_LABELS else ():
             has = {v: int(label in v if column.is_set else label == v) for v in domain}
             if any(has.values()):
                 by_label[text_of(label)] = Ratings(codes(has), self._clusters, 2)
         return domain, whole, by_label
+
+    @cached_property
+    def _shared(self) -> set[tuple[Key, str]]:
+        """Each unit and column with the answers of two people, or of one and gold."""
+        answers = Counter(chain.from_iterable(map(self._answers, self.labels.everyone.values())))
+        return {answer for answer, count in answers.items() if count > 1}
+
+    def require_partners(self) -> None:
+        """Raise UsageError for a file without an answer that another annotator or gold has, too."""
+        labels = self.labels
+        known = [name for name, column in labels.declared.items() if column.labels]
+        remedy = f"The labels of {labels.config} are in: {', '.join(known) or 'no column'}. {LONG}"
+        for file in dict.fromkeys(chain.from_iterable(labels.files.values())):
+            units = [labels.annotators[by] for by, files in labels.files.items() if file in files]
+            if self._shared.isdisjoint(chain.from_iterable(map(self._answers, units))):
+                what = f"{file}: neither another annotator nor gold has answers to compare with"
+                raise UsageError(f"{what}: {few([*labels.columns], 20)}", remedy=remedy)
 
     def differences(self) -> Iterator[dict[str, Any]]:
         """Yield each unit and column in which the annotators differ; of one, from the dataset's.
@@ -162,9 +193,7 @@ class Comparison:
 
     def _counts(self, person: str) -> dict[str, Any]:
         """Return the files of a person, the rows, of how many units, and those nobody else has."""
-        everyone, units = self.labels.everyone, self.labels.annotators[person]
-        others = [found for other, found in everyone.items() if other != person]
-        has = {answer for found in others for answer in self._answers(found)}
+        units = self.labels.annotators[person]
         answers = self._answers(units)
         with_values = {unit for unit, _ in answers}
         return {
@@ -172,7 +201,7 @@ class Comparison:
             "rows": len(units),
             "of": len(self.labels.rows),
             "without_answer": len(units) - len(with_values),
-            "without_partner": len(with_values - {unit for unit, _ in answers & has}),
+            "without_partner": len(with_values - {unit for unit, _ in answers & self._shared}),
         }
 
     def _answers(self, units: Units) -> set[tuple[Key, str]]:
@@ -184,9 +213,12 @@ class Comparison:
         found = self.as_dict()
         heads = ["annotator", *(name.replace("_", " ") for name in _COUNTED)]
         of = found["annotators"].items()
-        yield "", heads, [[p, *(f"{n[name]:,}" for name in _COUNTED)] for p, n in of]
+        shared = {name for _, name in self._shared}
+        compared = [f"{n} ({c['alpha_of']})" for n, c in found["columns"].items() if n in shared]
+        title = f"compared: {', '.join(compared) or 'nothing'}"
+        yield title, heads, [[p, *(f"{n[name]:,}" for name in _COUNTED)] for p, n in of]
         for name, column in found["columns"].items():
-            labels = [*column["labels"].items(), (_WHOLE[column["alpha_of"]], column)]
+            labels = [*column["labels"].items(), (f"all ({column['alpha_of']})", column)]
             counts = {label: each["counts"] for label, each in column["labels"].items()}
             if counts:
                 people = [*self.ratings[name][1].codes]
@@ -198,7 +230,7 @@ class Comparison:
                     yield f"{name}: {title}", ["label", "alpha", "95%", "% alike", "rows"], rows
             for number, pair in enumerate(column["pairs"]):
                 both = " and ".join(pair["of"])
-                labels[-1] = _WHOLE["nominal"], column  # of which kappa knows no order
+                labels[-1] = "all", column  # kappa knows neither order nor sets
                 rows = [[label, *_cells(each["pairs"][number], "kappa")] for label, each in labels]
                 yield f"{name}: {both}", ["label", "kappa", "95%", "% alike", "rows"], rows
                 if "confusion" in pair:
@@ -210,8 +242,7 @@ class Comparison:
 
     def _column(self, name: str) -> dict[str, Any]:
         column, (domain, whole, by_label) = self.labels.columns[name], self.ratings[name]
-        measure = "masi" if column.is_set else "ordinal" if column.is_ordered else "nominal"
-        found = {"alpha_of": measure, **whole.of_all()}
+        found = {"alpha_of": _measure(column, domain), **whole.of_all()}
         for pair in found["pairs"] if not column.is_set and len(domain) <= MOST_LABELS else ():
             values = [*map(text_of, domain)]
             pair["confusion"] = {"values": values, "rows": whole.confusion(*pair["of"])}
@@ -224,8 +255,14 @@ class Comparison:
 
 
 _COUNTED = ("rows", "of", "without_answer", "without_partner")
-_WHOLE = {"masi": "all, as a set", "ordinal": "all, as ordered", "nominal": "all"}
 _AMONG = {"annotators": "all annotators", "with_gold": "all annotators and gold"}
+
+
+def _measure(column: Column, domain: Sequence[Any]) -> str:
+    """Return the distance of which alpha of a column with these different values is."""
+    if column.is_ordered:
+        return "ordinal"
+    return "MASI" if column.is_set and len(domain) <= _MOST_SETS else "nominal"
 
 
 def _cells(of: Mapping[str, Any], measure: str) -> Iterator[str]:

@@ -7,8 +7,8 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -32,9 +32,17 @@ Units = dict[Key, Values]
 
 GOLD = "gold"
 """The name under which the dataset's own values stand beside those of people."""
+MOST_LABELS = 30
+"""Of a column with more different values, no label has numbers of its own."""
+LONG = (  # the remedy for a wide table
+    f"Of a column for each annotator, make a row for each, with a column {ANNOTATOR}; of a column "
+    "for each label, one column."
+)
 
 _WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
 _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+# A list as the texts of Python and numpy have it: ['a', "b"] or ['a' 'b']
+_LISTED = re.compile(r"""\[(?:\s*(?:'[^']*'|"[^"]*"),?)*\s*\]""")
 _INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
 _NUMBERS = ("int", "float", "double")
 _FROM_0 = "; turns are counted from 0"
@@ -45,8 +53,8 @@ _ONCE = "keep one row, or name the annotators in a column"
 class Column:
     """A column of labels, numbers or texts, and how its values are read.
 
-    `node` is the shape of a value that the config declares; None for a code of one's own, which is
-    the text that the file has, and for a column of lists or objects, whose text is compared.
+    `node` is the shape of a value that the config declares; None for a code of one's own, whose
+    values say what they are, and for a column of lists or objects, whose text is compared.
     """
 
     name: str
@@ -54,6 +62,7 @@ class Column:
     labels: tuple[str, ...] = ()  # the declared ones
     is_set: bool = False
     is_ordered: bool = False
+    is_own: bool = False  # a code that the config does not have
 
     @classmethod
     def of(cls, built: BuiltFolder, config: str, name: str) -> "Column":
@@ -75,7 +84,7 @@ class Column:
         if value is None or value != value:  # NaN, as pandas has no answer
             return None
         if self.node is None:
-            return _as_text(value)
+            return _code(value) if self.is_own else _as_text(value)
         for found in (_sets if self.is_set else _scalars)(value):
             if self.node.fits(found):
                 if not self.is_set:
@@ -86,24 +95,98 @@ class Column:
         expected = names if self.labels else self.node.described()
         raise RecordError("", Problem(self.name, expected, show(value)))
 
+    def answer(self, value: Any) -> Any:
+        """Return an answer as `read` does; where one value is due, a list of one is that one."""
+        if self.node and not self.is_set and not self.node.fits(value):
+            listed = _listed(value)
+            if listed is not None and len(listed) < 2:
+                value = listed[0] if listed else None
+        return self.read(value)
+
+    def takes(self, values: Iterable[Any]) -> bool:
+        """Tell whether all are answers that `answer` reads."""
+        try:
+            return all(self.answer(value) is not None for value in values)
+        except RecordError:
+            return False
+
+    def settled(self, values: Sequence[Any]) -> tuple["Column", list[Any]]:
+        """Return a code of one's own as all its values say, and these values.
+
+        Sets of labels, as a list or between semicolons; else numbers, if all are; else texts.
+        """
+        sets = [_labels_in(value) for value in values]
+        is_set = any(isinstance(value, tuple) and len(value) > 1 for value in values)
+        if len({*chain(*sets)}) <= MOST_LABELS:  # else semicolons are those of prose
+            is_set |= any(len(each) > 1 for each in sets)
+        if is_set:
+            return replace(self, is_set=True), [tuple(sorted({*each})) for each in sets]
+        alone = [(*v, "[]")[0] if isinstance(v, tuple) else v for v in values]
+        read = (next(filter(is_number, _scalars(value)), None) for value in alone)
+        numbers = [number for number in read if number is not None]
+        kind = float if any(isinstance(number, float) for number in numbers) else int
+        if len(numbers) == len(values) > 0 and all(kind(number) == number for number in numbers):
+            return replace(self, is_ordered=True), [kind(number) for number in numbers]
+        return self, [*map(str, alone)]
+
     def own(self, value: Any) -> Any:
         """Return a value of the dataset as one that `read` returns."""
         if self.is_set and value is not None:
             return tuple(sorted({*value}, key=self.labels.index))
+        if isinstance(value, str):
+            return value.strip()
         return None if value is None else value if self.node else _as_text(value)
 
 
 def _as_text(value: Any) -> str:
     if isinstance(value, bool | int | float | list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
+    return str(value).strip()
+
+
+def _code(value: Any) -> Any:
+    """Return a value of one's own: a number, a text without blanks around it, or a tuple of texts.
+
+    The tuple is of a list, which may be written as a text. An empty text is None.
+    """
+    listed = _listed(value)
+    if listed is not None and all(isinstance(each, str | int | float) for each in listed):
+        return tuple(str(each) for each in map(_plain, listed) if each is not None)
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = _as_text(value)
+    return text.lower() if text.lower() in ("true", "false") else text or None
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """Return a list, or that of a text in JSON, Python or numpy; None for what is none."""
+    if isinstance(value, str) and value.strip()[:1] == "[":
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            if _LISTED.fullmatch(value.strip()):
+                value = [a or b for a, b in re.findall(r"""'([^']*)'|"([^"]*)\"""", value)]
+    return value if isinstance(value, list) else None
+
+
+def _labels_in(value: Any) -> tuple[str, ...]:
+    """Return the labels of a code: those of a list, or those between semicolons."""
+    if isinstance(value, tuple):
+        return value
+    return tuple(filter(None, re.split(r"\s*;\s*", str(value))))
 
 
 def _scalars(value: Any) -> Iterator[Any]:
     """Yield what a value may stand for, without a number that a float or 64 bits do not hold."""
     found = value
     if isinstance(value, str):
-        yield value
+        yield value.strip()
         if match := _WHOLE.fullmatch(value):
             found = int(match[1])
         elif _DECIMAL.fullmatch(value) and math.isfinite(float(value)):
@@ -123,13 +206,11 @@ def _scalars(value: Any) -> Iterator[Any]:
 
 
 def _sets(value: Any) -> Iterator[Any]:
-    """Yield a text as one label, as the JSON of a list, or as labels between signs."""
+    """Yield a text as one label, as a list, or as labels between signs."""
     if isinstance(value, str):
         yield [value]
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = re.split(r"\s*[,;]\s*", value.strip())
+        listed = _listed(value)
+        value = re.split(r"\s*[,;]\s*", value.strip()) if listed is None else listed
     yield value
 
 
@@ -183,6 +264,11 @@ class Labels:
         paths = [*((name,) for name in columns), *(path for path in flat(columns) if path[1:])]
         return {".".join(path): path for path in paths}
 
+    @cached_property
+    def declared(self) -> dict[str, Column]:
+        """The columns of the config, and the fields within its objects, as they are read."""
+        return {name: Column.of(self.built, self.config, name) for name in self.paths}
+
     def each_row(self) -> Iterator[tuple[Key, Values]]:
         """Yield each row of the config with its unit."""
         for split in self.built.splits(self.config):
@@ -212,6 +298,16 @@ class Labels:
     def everyone(self) -> dict[str, Units]:
         """The annotators, then the dataset's own values under the name `GOLD`."""
         return {**self.annotators, GOLD: self.rows}
+
+    def settle(self) -> None:
+        """Read each code of one's own as the values of all annotators say."""
+        for name, column in self.columns.items():
+            if column.is_own:
+                rows = [row for units in self.annotators.values() for row in units.values()]
+                rows = [row for row in rows if row.get(name) is not None]
+                self.columns[name], values = column.settled([row[name] for row in rows])
+                for row, value in zip(rows, values, strict=True):
+                    row[name] = value
 
     def leave_out_equal(self, *, labels_too: bool) -> None:
         """Leave out columns that equal the dataset's in all rows.
@@ -288,6 +384,8 @@ def read_labels(
         except ParleyError as error:
             error.message = f"{path}: {cut(error.message)}" if error.message else str(path)
             raise
+    for labels in of_configs.values():
+        labels.settle()
     return [*of_configs.values()]
 
 
@@ -356,8 +454,7 @@ def _rows(
     if annotator not in columns and person in reserved:
         remedy = f"Rename the file, or add a column {annotator}."
         raise UsageError(f"no annotator can be called {person}", remedy=remedy)
-    answers = (record.values if record.answered is None else record.answered for record in found)
-    read_by = _own_columns(labels, [*dict.fromkeys(chain.from_iterable(answers))], annotator)
+    read_by = _own_columns(labels, found, annotator)
     by_id = {}
     if labels.is_by_split and (absent := [n for n in labels.named_by if n not in columns]):
         share = f"as splits of {labels.config} share keys"
@@ -372,7 +469,8 @@ def _rows(
         for name, (given, column) in read_by.items():
             is_given = answered is None or given in (*answered, *labels.named_by)
             try:  # what else a tool has of its task is no answer
-                read[name] = column.read(values.get(given) if is_given else None)
+                value = values.get(given) if is_given else None
+                read[name] = column.read(value) if name in labels.keys else column.answer(value)
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
         by = _name_of(values.get(annotator) if annotator in values else person)
@@ -431,24 +529,48 @@ def _name_of(value: Any) -> str | None:
 
 
 def _own_columns(
-    labels: Labels, columns: list[str], annotator: str
+    labels: Labels, found: Sequence[Record], annotator: str
 ) -> dict[str, tuple[str, Column]]:
     """Return the columns of a file to compare, each with its name in the file."""
-    alike = {name.strip().lower(): name for name in (*labels.paths, annotator)}
-    if wrong := [n for n in columns if alike.get(n.strip().lower(), n) != n]:
-        names = (Problem(repr(n), repr(alike[n.strip().lower()])) for n in wrong)
+    answers = (record.values if record.answered is None else record.answered for record in found)
+    columns = [*dict.fromkeys(chain.from_iterable(answers))]
+    alike = {name.lower(): name for name in (*labels.paths, annotator)}
+    if wrong := [n for n in columns if alike.get(n.lower(), n) != n]:
+        names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
         raise UsageError("names like those of the config", *names, remedy="Rename them.")
-    every = {name: Column.of(labels.built, labels.config, name) for name in labels.paths}
-    with_labels = [name for name, column in every.items() if column.labels]
-    unnamed = with_labels[0] if len(with_labels) == 1 else "label"
+    every = labels.declared
     others = {*labels.keys, annotator, "id", "split"}
     others |= {"text"} if labels.keys[1:] == ("turn",) else {"text"} - labels.paths.keys()
-    own = {
-        name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed))
+    given = {
+        name: _different(record.values.get(name) for record in found)
         for name in columns
         if name not in others
     }
-    if not own:
+    if not given:
         raise UsageError(f"has no column beside {', '.join(columns)}")
+    with_labels = {name: column for name, column in every.items() if column.labels}
+    # without a name, the config's labels if it has one of the answers, else a code
+    due = [(value,) for value in given.get(UNNAMED, ())]
+    fitting = [n for n, c in with_labels.items() if not due or any(map(c.takes, due))]
+    unnamed = fitting[0] if len(fitting) == 1 else "label"
+    own = {
+        name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed, is_own=True))
+        for name in given
+    }
+    misnamed = [
+        Problem(repr(name), f"the name {due_name!r}")
+        for name, (of, column) in own.items()
+        for due_name, known in with_labels.items()
+        if column.is_own and due_name not in own
+        if name in known.labels or (given[of] and known.takes(given[of]))
+    ]
+    if misnamed:
+        what = f"has labels of {labels.config} in other columns"
+        raise UsageError(what, *misnamed, remedy=LONG)
     labels.columns |= {name: column for name, (_, column) in own.items()}
     return own
+
+
+def _different(values: Iterable[Any]) -> list[Any]:
+    """Return each value of a column once, without empty ones."""
+    return [*{repr(value): value for value in values if _code(value) not in (None, ())}.values()]

@@ -46,7 +46,9 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
                 for column, cells in values.items():
                     value = ({ANNOTATOR: person} | given | keys).get(column)
                     cells.append(listed.get((unit, column, value), value))
-        typed = (f"{quoted(c.name)}::{_type_of(c)} as {quoted(c.name)}" for c in columns)
+        typed = (
+            f"{quoted(c.name)}::{_type_of(c, values[c.name])} as {quoted(c.name)}" for c in columns
+        )
         try:
             connection.register("parley_rows", pa.table(values))
             query = f"create table {quoted(name)} as select {', '.join(typed)} from parley_rows"  # noqa: S608
@@ -66,9 +68,13 @@ def _listed(labels: Labels) -> dict[tuple[Any, ...], Any]:
     }
 
 
-def _type_of(column: Column) -> str:
-    """Return the type of a column in SQL."""
+def _type_of(column: Column, values: Sequence[Any]) -> str:
+    """Return the type in SQL of a column with these values."""
     if column.labels:
         return f"enum({', '.join(map(text, column.labels))}){'[]' * column.is_set}"
+    if column.is_own and column.is_ordered:
+        return _TYPES["float" if any(isinstance(value, float) for value in values) else "int"]
+    if column.is_own:
+        return "varchar" + "[]" * column.is_set
     dtype = str(getattr(column.node and column.node.conversion("").feature, "dtype", ""))
     return _TYPES.get(dtype.rstrip("0123456789"), "varchar")
