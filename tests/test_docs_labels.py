@@ -26,7 +26,8 @@ def test_the_page_runs_in_its_order_and_prints_what_it_shows(
     monkeypatch.setattr("parley.read.site.serve.browse", serve)  # which would not end
     Path("ids.txt").write_text("2001\n")
     Path("coded.csv").write_text("dialogue_id,turn,coder,x\n2001,0,a,1\n2001,0,b,1\n")
-    for path in Path(__file__).with_name("labels").glob("*.json*"):  # of the page's tools
+    tools = Path(__file__).with_name("labels")
+    for path in (*tools.glob("*.json*"), *tools.glob("doccano-1.8/*")):  # of the page's tools
         shutil.copy(path, tmp_path)
     for name, kind, code in BLOCK.findall(PAGE):
         if name and Path(name).exists():  # written by a command

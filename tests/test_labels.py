@@ -28,7 +28,8 @@ KEYS = ("dialogue_id", "turn")
 HERE = Path(__file__).parent / "labels"  # as the tools of docs/labels.md write them
 X, Y = ("small-talk", "elicit-pref"), ("uv-part",)
 ANSWERS = {("anna", "2001", "0"): X, ("anna", "2001", "2"): Y, ("ben", "2001", "2"): X}
-OF_ONE = ["anna.jsonl", "ben.jsonl"]  # of doccano, a file for each person
+PAIRS = [sorted(folder.glob("*.*")) for folder in HERE.glob("doccano-*")]  # a file for each person
+REFUSED = sorted((HERE / "refused").iterdir())  # the error names what stands before the first dot
 
 
 def write_file(path, rows, separator=",", encoding="utf-8"):
@@ -48,12 +49,12 @@ def casino(sample_build):
     return parley.open(sample_build / "casino")
 
 
-ALONE = [[path.name] for path in sorted(HERE.iterdir()) if path.name not in OF_ONE]
+ALONE = [[path] for path in sorted(HERE.iterdir()) if path.is_file()]
 
 
-@pytest.mark.parametrize("names", [OF_ONE, *ALONE], ids=str)
-def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, names):
-    (labels,) = read_labels(casino, [HERE / name for name in names], "strategies")
+@pytest.mark.parametrize("files", [*PAIRS, *ALONE], ids=lambda files: str(files[0]))
+def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, files):
+    (labels,) = read_labels(casino, files, "strategies")
     found = {
         (by, *unit): values["labels"]
         for by, units in labels.annotators.items()
@@ -61,7 +62,33 @@ def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, names):
         if values["labels"] is not None
     }
     assert (found, [*labels.columns]) == (ANSWERS, ["labels"])
-    assert read_labels(casino, [HERE / name for name in names])[0].config == "strategies"
+    assert read_labels(casino, files)[0].config == "strategies"
+
+
+@pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.name)
+def test_a_file_that_a_tool_writes_otherwise_is_refused(casino, file):
+    with pytest.raises(ParleyError, match=rf": .*\b{file.name.partition('.')[0]}\b"):
+        read_labels(casino, [file], "strategies")
+
+
+def test_labels_without_a_name_are_a_code_unless_the_config_has_one_of_them(casino, tmp_path):
+    row = {"id": 7, "label": ["mine"], "Comments": [], "dialogue_id": 2001, "turn": 0}
+    (labels,) = read_labels(casino, [write_file(tmp_path / "a.jsonl", [row])], "strategies")
+    assert labels.annotators["a"]["2001", "0"] == {"label": "mine"}
+    row["label"].append("uv-part")
+    with pytest.raises(RecordError, match="labels"):
+        read_labels(casino, [write_file(tmp_path / "a.jsonl", [row])], "strategies")
+
+
+def test_lost_zeros_a_link_and_one_object_are_named_or_read(sample_build, casino, tmp_path):
+    file = write_file(tmp_path / "a.csv", [{"dialogue_id": 901, "mood": 1}])
+    with pytest.raises(RecordError, match="4 digits"):
+        read_labels(parley.open(sample_build / "duo"), [file])
+    (link := tmp_path / "link.csv").symlink_to(link)
+    with pytest.raises(UsageError, match=r"link\.csv"):
+        read_labels(casino, [link])
+    (one := tmp_path / "one.json").write_text(json.dumps({"dialogue_id": 2001, "x": 1}, indent=1))
+    assert read_labels(casino, [one])[0].annotators["one"]["2001",] == {"x": 1}
 
 
 @pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-8")])
@@ -133,11 +160,6 @@ DAMAGED = {
         jsonl:{"ID":2001,"turn":0,"strategy":["no-need"],"Comments":[]}""",
     "mine.": """jsonl:nonsense jsonl:{"ID":2001,"x":1 jsonl:{"ID":2001,"ID":2002} parquet:a
         csv.gz:a json:[{"ID":2001] jsonl:{"ID":2001,"x":NaN} csv:ID,x;2001,"a""",
-    "found labels": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
-    '[{"from_name":"s","type":"labels","value":{"start":0,"text":"Hi"}}]}]}]',
-    "several": 'json:[{"data":{"ID":2001},"annotations":[{"completed_by":1,"result":'
-    '[{"from_name":"s","value":{"text":["a"]}},{"from_name":"s","value":{"text":["b"]}}]}]}]',
-    "one label": 'jsonl:{"ID":2001,"answer":"accept","label":"x","_input_hash":1,"_task_hash":2}',
 }
 CASES = [(names, file) for names, files in DAMAGED.items() for file in files.split("\n")]
 CASES = [(names, each) for names, line in CASES for each in re.split(r" (?=\w+(?:\.gz)?:)", line)]
@@ -277,15 +299,10 @@ def test_percent_agreement_counts_units_to_which_all_gave_one_value():
     assert metric.rows.tolist() == [100, 0, 100, 100]
 
 
-# A code of one's own: each value as it may be written -> its measure
+# A code of one's own: each value as a cell and as JSON may have it -> its measure
 CODES = {
     "ordinal": {2: (" 2", 2.0), 10: ("10.0", 10), 3: ("3", [3]), 1.5: ("1.5", "1.50")},
-    "nominal": {
-        "true": ("TRUE", True),
-        "1": ("1", 1.0),
-        "a": ("a ", ["a"]),
-        "no": ("no", " no"),
-    },
+    "nominal": {"true": ("TRUE", True), "1": ("1", 1.0), "a": ("a ", ["a"]), "b": ("b", " b")},
     "MASI": {
         ("a", "b"): ('["b", "a"]', ["a", "b"]),
         ("a",): ("['a']", "a"),
@@ -297,32 +314,26 @@ CODES = {
 
 @pytest.mark.parametrize("measure", CODES)
 def test_a_code_of_ones_own_is_compared_as_what_its_values_are(casino, tmp_path, measure):
-    drawn, lines = random.Random(3), []
-    written = {by: [] for by in ("one", "two")}
+    drawn, lines, written = random.Random(3), [], {"one.csv": [], "two.jsonl": []}
     for key in ({key: row[key] for key in KEYS} for row in casino.named("strategies")):
         value = drawn.choice([*CODES[measure]])
-        for n, by in enumerate(written):
+        for form, (name, rows) in enumerate(written.items()):
             value = drawn.choice([*CODES[measure]]) if drawn.random() < 0.2 else value
             code = [*value] if isinstance(value, tuple) else value
-            lines.append(key | {"annotator": by, "code": code})
-            written[by].append(key | {"code": CODES[measure][value][n]})
-    suffixes = {"one": "csv", "two": "jsonl"}
-    files = [write_file(tmp_path / f"{by}.{suffixes[by]}", w) for by, w in written.items()]
+            lines.append(key | {"annotator": name, "code": code})
+            rows.append(key | {"code": CODES[measure][value][form]})
+    files = [write_file(tmp_path / name, rows) for name, rows in written.items()]
     found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["code"]
     assert found["alpha_of"] == measure
-    assert found["annotators"]["alpha"]["value"] == pytest.approx(
-        due_alpha(lines, "code"), abs=1e-12
-    )
+    alpha = found["annotators"]["alpha"]["value"]
+    assert alpha == pytest.approx(due_alpha(lines, "code"), abs=1e-12)
     if measure == "ordinal":
         assert [*found["labels"]] == ["1.5", "2", "3", "10"]
 
 
 def test_prose_with_semicolons_is_a_text(casino, tmp_path):
-    rows = [
-        {key: row[key] for key in KEYS} | {"note": f"{n}; {n}b"}
-        for n, row in enumerate(casino.named("strategies"))
-    ]
-    (labels,) = read_labels(casino, [write_file(tmp_path / "a.csv", rows)])
+    prose = {"dialogue_id": 2001, "note": "; ".join(map(str, range(31)))}
+    (labels,) = read_labels(casino, [write_file(tmp_path / "a.csv", [prose])])
     assert not labels.columns["note"].is_set
 
 

@@ -13,17 +13,8 @@ import numpy as np
 from parley.base.errors import UsageError, few
 from parley.base.replace import writing
 from parley.read.export.export import write_cells
-from parley.read.labels.layouts import ANNOTATOR
-from parley.read.labels.reader import (
-    GOLD,
-    LONG,
-    MOST_LABELS,
-    Column,
-    Key,
-    Labels,
-    Units,
-    read_labels,
-)
+from parley.read.labels.layouts import ANNOTATOR, LONG
+from parley.read.labels.reader import GOLD, MOST_LABELS, Column, Key, Labels, Units, read_labels
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import NONE, Distance, Pairs, masi, nominal, ordinal, percent_alike
 from parley.tasks.intervals import Array, Metric
@@ -114,15 +105,12 @@ class Comparison:
             number = {**table, None: NONE}
             return {p: np.array([number[v] for v in values], int) for p, values in given.items()}
 
-        distances: dict[str, Distance] = {"nominal": nominal, "ordinal": ordinal}
-        if (measure := _measure(column, domain)) == "MASI":
-            distances[measure] = masi([frozenset(value) for value in domain])
+        is_masi = column.is_set and len(domain) <= _MOST_SETS
+        distance = masi([frozenset(v) for v in domain]) if is_masi else nominal
+        distance = ordinal if column.is_ordered else distance
         every = codes({value: place for place, value in enumerate(domain)})
-        whole, by_label = Ratings(every, self._clusters, len(domain), distances[measure]), {}
-        labels = column.labels or tuple(domain)
-        if column.is_set and not column.labels:  # of one's own, the commonest first
-            counts = Counter(chain.from_iterable(used.elements()))
-            labels = tuple(label for label, _ in counts.most_common())
+        whole, by_label = Ratings(every, self._clusters, len(domain), distance), {}
+        labels = column.labels or domain
         for label in labels if len(labels) <= MOST_LABELS else ():
             has = {v: int(label in v if column.is_set else label == v) for v in domain}
             if any(has.values()):
@@ -242,7 +230,9 @@ class Comparison:
 
     def _column(self, name: str) -> dict[str, Any]:
         column, (domain, whole, by_label) = self.labels.columns[name], self.ratings[name]
-        found = {"alpha_of": _measure(column, domain), **whole.of_all()}
+        measures: dict[Distance, str] = {nominal: "nominal", ordinal: "ordinal"}
+        measure = measures.get(whole.distance, "MASI")
+        found = {"alpha_of": measure, **whole.of_all()}
         for pair in found["pairs"] if not column.is_set and len(domain) <= MOST_LABELS else ():
             values = [*map(text_of, domain)]
             pair["confusion"] = {"values": values, "rows": whole.confusion(*pair["of"])}
@@ -256,13 +246,6 @@ class Comparison:
 
 _COUNTED = ("rows", "of", "without_answer", "without_partner")
 _AMONG = {"annotators": "all annotators", "with_gold": "all annotators and gold"}
-
-
-def _measure(column: Column, domain: Sequence[Any]) -> str:
-    """Return the distance of which alpha of a column with these different values is."""
-    if column.is_ordered:
-        return "ordinal"
-    return "MASI" if column.is_set and len(domain) <= _MOST_SETS else "nominal"
 
 
 def _cells(of: Mapping[str, Any], measure: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 A record is a row of a plain file, or one person's answer in the export of a tool. A tool's own ids
 and times are left out. `LAYOUTS` has the keys by which each export is known, as the tools wrote it
-in these releases: Label Studio 1.23, doccano 1.8, Prodigy 1.11 and newer, Argilla 2.8.
+in these releases: Label Studio 1.23, doccano 1.4 to 1.8, Prodigy 1.11 and newer, Argilla 2.8.
 """
 
 import csv
@@ -26,6 +26,11 @@ ANNOTATOR = "annotator"
 """The field of a record with the name of the person who gave its values."""
 UNNAMED = ""
 """The field of a record with the labels of a tool that asks one question and gives it no name."""
+LONG = (
+    f"Of a column for each annotator, make a row for each, with a column {ANNOTATOR}; of a column "
+    "for each label, one column."
+)
+"""What to do with a wide table."""
 
 Values = dict[str, Any]
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
@@ -93,14 +98,18 @@ def _content(file: Path) -> bytes:
 
 def _text(content: bytes) -> str:
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"the byte {content[error.start]:#04x} in line {line:,}, as in Windows-1252"
         is_wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
         found = "UTF-16, by its first bytes" if is_wide else byte
-        what = f"expected UTF-8, found {found}"
-        raise UsageError(what, remedy="Save it in UTF-8 (spreadsheets: CSV UTF-8).") from error
+    else:
+        if "\0" not in text:
+            return text
+        found = "zero bytes, as in UTF-16"
+    remedy = "Save it in UTF-8 (spreadsheets: CSV UTF-8)."
+    raise UsageError(f"expected UTF-8, found {found}", remedy=remedy)
 
 
 Rows = Iterator[tuple[str, Any]]
@@ -110,10 +119,12 @@ def _table(content: bytes, keys: set[str]) -> Rows:
     """Yield the rows of a table of texts; an empty cell is None."""
     csv.field_size_limit(_LARGEST)
     text = re.sub(r"\Asep=.\r?\n", "", _text(content))  # a line of Excel's
+    if text.lstrip()[:1] in ("{", "["):
+        raise UsageError("expected a table, found JSON", remedy="Call it .jsonl or .json.")
     heads: dict[str, list[str]] = {}
     for sign in _SEPARATORS:
         head = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign))
-        heads[sign] = next(filter(any, head), ("", []))[1]
+        heads[sign] = [name.strip() for name in next(filter(any, head), ("", []))[1]]
     sign = next((sign for sign in heads if keys.intersection(heads[sign])), ",")
     names = _named(heads[sign])
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
@@ -138,9 +149,9 @@ def _named(names: list[str]) -> list[str]:
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UsageError(f"two columns have the name {few([*map(repr, twice)])}")
     for number, name in enumerate(names, 1):
-        if names[1:] and (not name or name.startswith("__index_level_")):
+        if names[1:] and (not name or name.startswith(("__index_level_", "Unnamed: "))):
             remedy = "Name it, or write the table without its index (pandas: index=False)."
-            raise UsageError(f"column {number} has no name", remedy=remedy)
+            raise UsageError(f"column {number} has no name, or one of pandas", remedy=remedy)
     return names
 
 
@@ -155,9 +166,11 @@ def _lines(reader: Any) -> Iterator[tuple[str, list[str]]]:
 def _json(content: bytes, keys: set[str]) -> Rows:
     """Yield the objects of a list, or of lines."""
     text = _text(content)
-    if text.lstrip()[:1] == "[":
+    if re.match(r"\s*(\[|\{\s*\n)", text):  # a list, or one object over several lines
         try:
-            yield from ((f"row {number}", row) for number, row in enumerate(loads(text), 1))
+            found = loads(text)
+            rows = found if isinstance(found, list) else [found]
+            yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
         except ValueError as error:
             raise UsageError(f"is not valid JSON: {error}".replace(": .", ": ")) from error
         return
@@ -209,15 +222,17 @@ def _without(values: Values, *names: str) -> Values:
 def _label_studio(task: Values) -> Iterator[Answer]:
     for done in task["annotations"]:
         by, answers = done["completed_by"], Values()
+        by = (by.get("email") or by["id"]) if isinstance(by, dict) else by
         for result in () if done.get("was_cancelled") else done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
             if not (kind := next((kind for kind in _KINDS if value.keys() == {kind}), "")):
-                expected = ", ".join(_KINDS)
-                raise ValueError(f"{name}: expected one of {expected}, found {result['type']}")
+                of = " of a region (perRegion)" * (result["type"] in _KINDS)
+                expected = f"one of {', '.join(_KINDS)}, of the whole text"
+                raise ValueError(f"{name}: expected {expected}, found {result['type']}{of}")
             if name in answers:
                 raise ValueError(f"{name}: expected one answer, found several of one person")
             answers[name] = _alone(value[kind]) if kind == "text" else value[kind]
-        yield task["data"], answers | {ANNOTATOR: by["email"] if isinstance(by, dict) else by}
+        yield task["data"], answers | {ANNOTATOR: by}
 
 
 def _alone(value: Any) -> Any:
@@ -239,8 +254,26 @@ def _label_studio_min(row: Values) -> Iterator[Answer]:
 
 
 def _doccano(row: Values) -> Iterator[Answer]:
-    comments = {"comments": "; ".join(row["Comments"])} if row["Comments"] else {}
-    yield _without(row, "id", "label", "Comments"), comments | {UNNAMED: row["label"]}
+    """Yield an answer: a list of labels, or in CSV `a#b`; before 1.6 `text` is called `data`."""
+    label, comments, id = row.get("label"), row.get("Comments"), row["id"]
+    spans = [each for each in label or () if isinstance(each, list | dict)]
+    if spans or "entities" in row:
+        raise ValueError("expected labels, found spans: Text Classification of doccano has none")
+    if isinstance(id, str) and id.isdigit() and isinstance(label, str | None):
+        parts = (label or "").split("#")
+        label = parts if all(parts) else [label] if label else []
+    if not isinstance(label, list):
+        yield {}, row
+        return
+    given: Values = {UNNAMED: label}
+    if comments:
+        given["comments"] = comments if isinstance(comments, str) else "; ".join(comments)
+    own = {"text" if name == "data" else name: value for name, value in row.items()}
+    own = _without(own, "label", "Comments")
+    if "Comments" in row or "data" in row:
+        yield _without(own, "id"), given
+    else:  # a plain file may be like this, with other columns to compare
+        yield {}, own | given
 
 
 _PRODIGY = ("answer", "accept", "options", "config", "meta", "tokens", "spans")
@@ -254,6 +287,8 @@ def _prodigy(row: Values) -> Iterator[Answer]:
     by, answers = row.get("_annotator_id", row.get("_session_id")), Values()
     if row["answer"] == "accept":  # an id that is a text is a label
         accepted = row.get("accept") or ()
+        if odd := [id for id in accepted if type(id) not in (int, str)]:
+            raise ValueError(f"accept: expected ids of options, found {show(odd[0])}")
         answers[UNNAMED] = [id if isinstance(id, str) else texts[id] for id in accepted]
     answers |= {} if by is None else {ANNOTATOR: by}
     yield (row.get("meta") or {}) | _without(own, *_PRODIGY), answers
@@ -263,9 +298,16 @@ def _argilla(row: Values) -> Iterator[Answer]:
     by_user: dict[str, Values] = {}
     for question, responses in row["responses"].items():
         for response in responses:
-            by_user.setdefault(response["user_id"], {})[question] = response["value"]
+            _submit(by_user, response["user_id"], question, response["value"])
     for user, values in by_user.items():
         yield {**row["fields"], **row["metadata"]}, values | {ANNOTATOR: user}
+
+
+def _submit(by_user: dict[str, Values], user: str, question: str, value: Any) -> None:
+    """Add an answer of a user; ValueError if there is one."""
+    if question in by_user.setdefault(user, {}):
+        raise ValueError(f"{question}: expected one answer of {user}, found several")
+    by_user[user][question] = value
 
 
 def _argilla_flat(row: Values) -> Iterator[Answer]:
@@ -276,13 +318,18 @@ def _argilla_flat(row: Values) -> Iterator[Answer]:
         if len({*map(len, columns)}) > 1:
             raise ValueError(f"{question}: expected as many answers as users and statuses")
         for value, user, status in zip(*columns, strict=True):
-            # else a draft, or discarded
-            answer = {question: value} if status == "submitted" else {}
-            by_user.setdefault(user, {}).update(answer)
+            by_user.setdefault(user, {})
+            if status == "submitted":  # else a draft, or discarded
+                _submit(by_user, user, question, value)
     parts = tuple(f"{question}.{part}" for question in questions for part in _PARTS)
     own = {name: value for name, value in row.items() if not name.startswith(parts)}
     for user, values in by_user.items():
         yield _without(own, "id", "status", "_server_id"), values | {ANNOTATOR: user}
+
+
+def _argilla_1(row: Values) -> Iterator[Answer]:
+    what = "is of Argilla 1, which is not read: write each answer as a row with the columns of the"
+    raise ValueError(f"{what} key, {ANNOTATOR} and the question")
 
 
 _USERS, _PARTS = ".responses.users", ("responses", "suggestion")  # of a question of Argilla
@@ -291,21 +338,26 @@ _USERS, _PARTS = ".responses.users", ("responses", "suggestion")  # of a questio
 LAYOUTS: list[tuple[dict[str, Any], Layout]] = [
     ({"data": dict, "annotations": list}, _label_studio),
     (dict.fromkeys(_LABEL_STUDIO, object), _label_studio_min),
-    ({"id": int, "text": str, "label": list, "Comments": list}, _doccano),
     ({"answer": str, "_input_hash": int, "_task_hash": int}, _prodigy),
     ({"fields": dict, "responses": dict, "_server_id": str}, _argilla),
+    ({"external_id": object, "metadata": object}, _argilla_1),
+    ({"annotation": object, "annotation_agent": object}, _argilla_1),
+    ({"id": int | str, "label": object}, _doccano),
+    ({"id": int, "entities": list, "Comments": list}, _doccano),
 ]
 
 
 def _answers(place: str, row: Values) -> Iterator[Record]:
     """Yield the answers in a row of an export, or the row of a plain file."""
-    found: Layout | None = None
-    if any(name.endswith(_USERS) for name in row):
-        found = _argilla_flat
-    for keys, answers in LAYOUTS:
-        if keys.keys() <= row.keys() and all(isinstance(row[n], kind) for n, kind in keys.items()):
-            found = answers
-    for own, given in found(row) if found else ():
-        yield Record(place, own | given, None if found == _label_studio_min else given.keys())
-    if not found:
-        yield Record(place, row)
+    matches = (
+        layout
+        for keys, layout in LAYOUTS
+        if keys.keys() <= row.keys() and all(isinstance(row[n], kind) for n, kind in keys.items())
+    )
+    is_flat = any(name.endswith(_USERS) for name in row)
+    found = _argilla_flat if is_flat else next(matches, None)
+    for own, given in found(row) if found else [({}, row)]:
+        values = {name.strip(): value for name, value in (own | given).items()}
+        if len(values) < len(own | given):
+            raise ValueError(f"expected each name once, found {few([*values])} again with blanks")
+        yield Record(place, values, [*map(str.strip, given)] if own else None)

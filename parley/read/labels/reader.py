@@ -5,8 +5,9 @@
 
 import json
 import math
+import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from parley.base.values import flat, is_number
 from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
 from parley.read.filters import sides_of
-from parley.read.labels.layouts import ANNOTATOR, UNNAMED, Record, Values, records
+from parley.read.labels.layouts import ANNOTATOR, LONG, UNNAMED, Record, Values, records
 from parley.rows.built_folder import BuiltFolder
 from parley.schema.features import item_of, labels_of
 from parley.schema.nodes import Node, show
@@ -34,11 +35,6 @@ GOLD = "gold"
 """The name under which the dataset's own values stand beside those of people."""
 MOST_LABELS = 30
 """Of a column with more different values, no label has numbers of its own."""
-LONG = (  # the remedy for a wide table
-    f"Of a column for each annotator, make a row for each, with a column {ANNOTATOR}; of a column "
-    "for each label, one column."
-)
-
 _WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
 _DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 # A list as the texts of Python and numpy have it: ['a', "b"] or ['a' 'b']
@@ -46,7 +42,7 @@ _LISTED = re.compile(r"""\[(?:\s*(?:'[^']*'|"[^"]*"),?)*\s*\]""")
 _INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
 _NUMBERS = ("int", "float", "double")
 _FROM_0 = "; turns are counted from 0"
-_ONCE = "keep one row, or name the annotators in a column"
+_ONCE = f"keep one row, or name the annotators in the column {ANNOTATOR} or that of --annotator"
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Column:
 
     name: str
     node: Node | None = None
-    labels: tuple[str, ...] = ()  # the declared ones
+    labels: tuple[str, ...] = ()  # the declared ones; of sets of one's own, the commonest first
     is_set: bool = False
     is_ordered: bool = False
     is_own: bool = False  # a code that the config does not have
@@ -120,14 +116,14 @@ class Column:
         if len({*chain(*sets)}) <= MOST_LABELS:  # else semicolons are those of prose
             is_set |= any(len(each) > 1 for each in sets)
         if is_set:
-            return replace(self, is_set=True), [tuple(sorted({*each})) for each in sets]
-        alone = [(*v, "[]")[0] if isinstance(v, tuple) else v for v in values]
-        read = (next(filter(is_number, _scalars(value)), None) for value in alone)
-        numbers = [number for number in read if number is not None]
-        kind = float if any(isinstance(number, float) for number in numbers) else int
-        if len(numbers) == len(values) > 0 and all(kind(number) == number for number in numbers):
-            return replace(self, is_ordered=True), [kind(number) for number in numbers]
-        return self, [*map(str, alone)]
+            used = Counter(chain.from_iterable({*each} for each in sets))
+            labels = tuple(label for label, _ in used.most_common())
+            return replace(self, labels=labels, is_set=True), [tuple(sorted({*s})) for s in sets]
+        texts = [(*v, "[]")[0] if isinstance(v, tuple) else v for v in values]
+        numbers = [next(filter(is_number, _scalars(text)), None) for text in texts]
+        if numbers and None not in numbers:
+            return replace(self, is_ordered=True), numbers
+        return self, texts
 
     def own(self, value: Any) -> Any:
         """Return a value of the dataset as one that `read` returns."""
@@ -145,23 +141,18 @@ def _as_text(value: Any) -> str:
 
 
 def _code(value: Any) -> Any:
-    """Return a value of one's own: a number, a text without blanks around it, or a tuple of texts.
-
-    The tuple is of a list, which may be written as a text. An empty text is None.
-    """
+    """Return a value of one's own as text, or a list as a tuple of texts; None if it is empty."""
     listed = _listed(value)
     if listed is not None and all(isinstance(each, str | int | float) for each in listed):
-        return tuple(str(each) for each in map(_plain, listed) if each is not None)
-    return _plain(value)
+        return tuple(text for text in map(_code_text, listed) if text)
+    return _code_text(value) or None
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    text = _as_text(value)
-    return text.lower() if text.lower() in ("true", "false") else text or None
+def _code_text(value: Any) -> str:
+    """Return the text of a value without blanks around it; 1.0 is 1, and TRUE is true."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    text = _as_text(int(value) if is_whole else value)
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def _listed(value: Any) -> list[Any] | None:
@@ -179,7 +170,7 @@ def _labels_in(value: Any) -> tuple[str, ...]:
     """Return the labels of a code: those of a list, or those between semicolons."""
     if isinstance(value, tuple):
         return value
-    return tuple(filter(None, re.split(r"\s*;\s*", str(value))))
+    return tuple(filter(None, re.split(r"\s*;\s*", value)))
 
 
 def _scalars(value: Any) -> Iterator[Any]:
@@ -277,6 +268,11 @@ class Labels:
                 yield self.unit([whole[name] for name in self.named_by]), row
 
     @cached_property
+    def units(self) -> set[Key]:
+        """The units with a row in the config."""
+        return {unit for unit, _ in self.each_row()}
+
+    @cached_property
     def rows(self) -> Units:
         """The dataset's own values of every unit, without those of its own annotators."""
         keys, found = self.built.dataset.configs[self.config].keys, Units()
@@ -368,7 +364,7 @@ def read_labels(
     if config and not built.splits(config):
         what = f"{built.shown}: has no config {config}"
         raise UsageError(what, remedy=f"Run {built.rebuild} again.")
-    paths = [*{path.resolve(): path for path in map(Path, files)}.values()]
+    paths = [*{os.path.realpath(path): path for path in map(Path, files)}.values()]
     stems = [*map(file_stem, paths)]
     keys = {name: _unit_keys(built, name) for name in ([config] if config else _configs(built))}
     of_configs: dict[str, Labels] = {}
@@ -420,8 +416,10 @@ def _config_of(keys: Mapping[str, Key], columns: Collection[str], built: BuiltFo
     def is_by_id(name: str) -> bool:
         return "id" in columns and "id" in built.columns(name)
 
+    # other cases are refused later; `id` may be a tool's
+    folded = {name.lower() for name in (*columns, *usual)} - {"id"}
     shared = {
-        name: (len(built.columns(name).keys() & {*columns, *usual}), len(of))
+        name: (sum(column.lower() in folded for column in built.columns(name)), len(of))
         for name, of in keys.items()
         if of and ({*of} <= {*columns} or (of[0] not in columns and is_by_id(name)))
     }
@@ -455,6 +453,10 @@ def _rows(
         remedy = f"Rename the file, or add a column {annotator}."
         raise UsageError(f"no annotator can be called {person}", remedy=remedy)
     read_by = _own_columns(labels, found, annotator)
+    told = {*chain.from_iterable(record.answered or () for record in found)}
+    if clash := told.intersection(labels.named_by):
+        what = f"the tool's answer {few(sorted(clash))} is called like a part of the key"
+        raise UsageError(what, remedy="Rename the question.")
     by_id = {}
     if labels.is_by_split and (absent := [n for n in labels.named_by if n not in columns]):
         share = f"as splits of {labels.config} share keys"
@@ -496,7 +498,9 @@ def _add(labels: Labels, rows: Sequence[_Row], file: str, has_text: bool) -> Non
         what = ""
         if known not in labels.texts:
             what = f"no such {' and '.join(labels.named_by)}{_FROM_0 * (labels.keys[-1] == 'turn')}"
-        elif ours and row.text not in (ours, cell(ours)):  # as our CSV has it
+        elif labels.keys[-1] == "turn" and labels.texts[known] is None and key not in labels.units:
+            what = f"is a deal action{_FROM_0}"
+        elif ours and _spaced(row.text) not in (_spaced(ours), _spaced(cell(ours))):  # of our CSV
             what = "its text differs from the dataset's; join rows by the key, not by their order"
         elif (by, key) in first:
             what = f"repeated, first in {first[by, key]}; {_ONCE}"
@@ -509,13 +513,32 @@ def _add(labels: Labels, rows: Sequence[_Row], file: str, has_text: bool) -> Non
         for problem in problems:
             causes.add(f"{row.place} ({', '.join(key)})", problem)
     if causes:
-        is_other = not {unit[0] for unit in labels.texts} & {row.key[0] for row in rows}
-        remedy = f"No row has an id of {labels.built.dataset.name}: name the file's own dataset."
-        what = f"{wrong:,} of {len(rows):,} rows are wrong"
-        raise RecordError(what, *causes.told(), remedy=remedy if is_other else "")
+        remedy = _remedy(labels, {row.key[0] for row in rows})
+        raise RecordError(
+            f"{wrong:,} of {len(rows):,} rows are wrong", *causes.told(), remedy=remedy
+        )
     for by, units in added.items():
         labels.annotators[by] |= units
         labels.files[by].append(file)
+
+
+def _remedy(labels: Labels, ids: set[str]) -> str:
+    """Return what to do about ids that are none of the dataset's."""
+    known = {unit[0] for unit in labels.units}
+    widths = {len(id) for id in known if id.startswith("0")}
+    if any({id.zfill(width) for width in widths} & known for id in ids - known):
+        digits = " or ".join(map(str, sorted(widths)))
+        return (
+            f"Ids have {digits} digits, and a spreadsheet drops zeros: format the column as text."
+        )
+    is_other = ids.isdisjoint(unit[0] for unit in labels.texts)
+    name = labels.built.dataset.name
+    return f"No row has an id of {name}: name the file's own dataset." if is_other else ""
+
+
+def _spaced(text: Any) -> Any:
+    """Return a text with single blanks, as tools may change white space."""
+    return " ".join(text.split()) if isinstance(text, str) else text
 
 
 def _name_of(value: Any) -> str | None:
@@ -550,8 +573,8 @@ def _own_columns(
         raise UsageError(f"has no column beside {', '.join(columns)}")
     with_labels = {name: column for name, column in every.items() if column.labels}
     # without a name, the config's labels if it has one of the answers, else a code
-    due = [(value,) for value in given.get(UNNAMED, ())]
-    fitting = [n for n, c in with_labels.items() if not due or any(map(c.takes, due))]
+    told = [(label,) for value in given.get(UNNAMED, ()) for label in _listed(value) or [value]]
+    fitting = [n for n, c in with_labels.items() if not told or any(map(c.takes, told))]
     unnamed = fitting[0] if len(fitting) == 1 else "label"
     own = {
         name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed, is_own=True))

@@ -53,7 +53,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
             connection.register("parley_rows", pa.table(values))
             query = f"create table {quoted(name)} as select {', '.join(typed)} from parley_rows"  # noqa: S608
             connection.execute(query).unregister("parley_rows")
-        except duckdb.Error as error:
+        except (duckdb.Error, pa.ArrowException) as error:
             raise UsageError(f"{path}: cannot be a table: {one_line(error)}") from error
 
 
@@ -70,11 +70,11 @@ def _listed(labels: Labels) -> dict[tuple[Any, ...], Any]:
 
 def _type_of(column: Column, values: Sequence[Any]) -> str:
     """Return the type in SQL of a column with these values."""
-    if column.labels:
+    if column.labels and not column.is_own:
         return f"enum({', '.join(map(text, column.labels))}){'[]' * column.is_set}"
-    if column.is_own and column.is_ordered:
-        return _TYPES["float" if any(isinstance(value, float) for value in values) else "int"]
     if column.is_own:
-        return "varchar" + "[]" * column.is_set
+        is_whole = all(isinstance(value, int) for value in values if value is not None)
+        number = "bigint" if is_whole else "double"
+        return number if column.is_ordered else "varchar" + "[]" * column.is_set
     dtype = str(getattr(column.node and column.node.conversion("").feature, "dtype", ""))
     return _TYPES.get(dtype.rstrip("0123456789"), "varchar")

@@ -121,8 +121,8 @@ class UserLabels:
                 if len(values) > 1:
                     given = [{*v} if isinstance(v, tuple) else {v} for v in values]
                     differing = {*chain(*given)} - given[0].intersection(*given)
-                    column = labels.columns[name]
-                    of_labels = sorted(differing) if column.labels or column.is_set else []
+                    is_of_labels = labels.columns[name].labels
+                    of_labels = sorted(differing) if is_of_labels else []
                     self._differs(labels.keys, unit, f"{names}: {name}", of_labels)
 
     def _note(self, keys: Key, unit: Key, kind: str, values: Iterable[str]) -> None:
