@@ -155,7 +155,7 @@ DAMAGED = {
     "dialogue_id(, turn)?(, text)?$": "csv:ID;2001 csv:ID,turn;2001,0 csv:ID,turn,text;2001,0,a",
     r"(a\x1b\[2J|\u202ea)$": "csv:ID,a\x1b[2J;2001,a csv:ID,\u202ea;2001,a",
     r"\.parquet": "xlsx:a",
-    r"'(ann|uv-part|strategy)': .*'annotations'": """csv:ID,turn,ann,ben;2001,0,uv-part,no-need
+    r"'(ann|uv-part|strategy)': .*'annotations'": """csv:ID,turn,ann,ben;2001,0,uv-part,x;2001,1,,
         csv:ID,turn,uv-part;2001,0,1
         jsonl:{"ID":2001,"turn":0,"strategy":["no-need"],"Comments":[]}""",
     "mine.": """jsonl:nonsense jsonl:{"ID":2001,"x":1 jsonl:{"ID":2001,"ID":2002} parquet:a
@@ -468,10 +468,15 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     assert len(due) == len(changed) > 0
     with to.open(encoding="utf-8-sig", newline="") as file:
         head, *lines = csv.reader(file)
-    assert head == [*KEYS, "text", "ann 1", "ann2", "gold"]
+    assert head == [*KEYS, "speaker", "context", "text", "ann 1", "ann2", "gold"]
+    contexts = {(str(row["dialogue_id"]), str(row["turn"])): row["context"] for row in rows}
+    for id, turn, _, context, *_ in lines:
+        due_context = [each["text"] for each in contexts[id, turn][-2:]]
+        assert [said.partition(": ")[2] for said in context.split("\n") if said] == due_context
     with to.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(
-            [["dialogue_id", "turn", "text", "labels"], *(line[:4] for line in lines)]
+            [["dialogue_id", "turn", "context", "text", "labels"]]
+            + [[*line[:2], *line[3:6]] for line in lines]
         )
     (labels,) = read_labels(casino, [to], "strategies")
     assert all(labels.rows[unit] == v for unit, v in labels.annotators["differ"].items())

@@ -137,8 +137,9 @@ class Comparison:
     def differences(self) -> Iterator[dict[str, Any]]:
         """Yield each unit and column in which the annotators differ; of one, from the dataset's.
 
-        A row has the key, the text if it is of a turn, the column if there are several, and the
-        value of each annotator and of `gold`, null for none.
+        A row has the key; of a turn the speaker, the two utterances before it as `context` and the
+        text; the column if there are several; and the value of each annotator and of `gold`, null
+        for none.
         """
         labels, everyone = self.labels, self.labels.everyone
         keys = [Column.of(labels.built, labels.config, name) for name in labels.named_by]
@@ -149,7 +150,8 @@ class Comparison:
                 if len({values[person] for person in by} - {None}) > 1:
                     named = zip(keys, labels.parts(unit), strict=True)
                     row = {key.name: key.read(value) for key, value in named}
-                    if labels.keys[1:] == ("turn",):
+                    if unit in labels.before:
+                        row["speaker"], row["context"] = labels.before[unit]
                         row["text"] = labels.texts[unit]
                     if len(labels.columns) > 1:
                         row["column"] = name

@@ -111,14 +111,13 @@ class Column:
 
         Sets of labels, as a list or between semicolons; else numbers, if all are; else texts.
         """
-        sets = [_labels_in(value) for value in values]
+        sets = [tuple(sorted({*_labels_in(value)})) for value in values]
         is_set = any(isinstance(value, tuple) and len(value) > 1 for value in values)
         if len({*chain(*sets)}) <= MOST_LABELS:  # else semicolons are those of prose
             is_set |= any(len(each) > 1 for each in sets)
         if is_set:
-            used = Counter(chain.from_iterable({*each} for each in sets))
-            labels = tuple(label for label, _ in used.most_common())
-            return replace(self, labels=labels, is_set=True), [tuple(sorted({*s})) for s in sets]
+            labels = tuple(label for label, _ in Counter(chain(*sets)).most_common())
+            return replace(self, labels=labels, is_set=True), sets
         texts = [(*v, "[]")[0] if isinstance(v, tuple) else v for v in values]
         numbers = [next(filter(is_number, _scalars(text)), None) for text in texts]
         if numbers and None not in numbers:
@@ -213,6 +212,7 @@ class Labels:
         keys: The columns that name a unit, such as (dialogue_id, turn).
         columns: The compared columns by name.
         texts: What can be labelled, with the text of a turn.
+        before: The speaker of each turn, and the two utterances before it, a line each.
         annotators: Person -> unit -> values.
         files: Person -> the files with the labels.
         notes: What is not compared, a line each.
@@ -223,6 +223,7 @@ class Labels:
     keys: Key
     columns: dict[str, Column] = field(default_factory=dict)
     texts: dict[Key, str | None] = field(default_factory=dict)
+    before: dict[Key, tuple[str, str]] = field(default_factory=dict)
     annotators: dict[str, Units] = field(default_factory=lambda: defaultdict(dict))
     files: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     notes: list[str] = field(default_factory=list)
@@ -344,8 +345,12 @@ class Labels:
             if dialogue.id not in new or dialogue.config not in (named or every.keys() - others):
                 continue
             if beside == ("turn",):
+                said: list[str] = []
                 for number, turn in enumerate(dialogue.transcript.turns):
-                    self.texts[dialogue.id, str(number)] = None if turn.action else turn.text
+                    unit = dialogue.id, str(number)
+                    self.texts[unit] = None if turn.action else turn.text
+                    self.before[unit] = turn.speaker, "\n".join(said[-2:])
+                    said += [] if turn.action else [f"{turn.speaker}: {turn.text}"]
             elif beside == ("speaker",):
                 sides = sides_of(dialogue.facets) or dialogue.transcript.sides
                 self.texts |= {(dialogue.id, side): None for side in sides}
@@ -448,7 +453,8 @@ def _rows(
     """Yield the rows of a file, each with what is wrong with it alone."""
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
-    reserved = {GOLD, ANNOTATOR, "text", "column", *labels.keys}  # beside names in `differences`
+    # beside names in `differences`
+    reserved = {GOLD, ANNOTATOR, "speaker", "context", "text", "column", *labels.keys}
     if annotator not in columns and person in reserved:
         remedy = f"Rename the file, or add a column {annotator}."
         raise UsageError(f"no annotator can be called {person}", remedy=remedy)
@@ -472,6 +478,8 @@ def _rows(
             is_given = answered is None or given in (*answered, *labels.named_by)
             try:  # what else a tool has of its task is no answer
                 value = values.get(given) if is_given else None
+                if name in labels.keys and type(value) is int:
+                    value = str(value)  # an id may be a text, and `read` makes numbers of texts
                 read[name] = column.read(value) if name in labels.keys else column.answer(value)
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
@@ -563,7 +571,9 @@ def _own_columns(
         raise UsageError("names like those of the config", *names, remedy="Rename them.")
     every = labels.declared
     others = {*labels.keys, annotator, "id", "split"}
-    others |= {"text"} if labels.keys[1:] == ("turn",) else {"text"} - labels.paths.keys()
+    if labels.keys[1:] == ("turn",):
+        others |= {"speaker", "context", "text"}  # which annotators read
+    others |= {"text"} - labels.paths.keys()
     given = {
         name: _different(record.values.get(name) for record in found)
         for name in columns
@@ -596,4 +606,5 @@ def _own_columns(
 
 def _different(values: Iterable[Any]) -> list[Any]:
     """Return each value of a column once, without empty ones."""
-    return [*{repr(value): value for value in values if _code(value) not in (None, ())}.values()]
+    read = Column("", is_own=True).read
+    return [*{repr(value): value for value in values if read(value) not in (None, ())}.values()]
