@@ -845,6 +845,7 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     beside = pytest.importorskip("parley.read.site.user_labels").UserLabels(built, files)
     page = open_page(asked_site(served, sample_build, "own", data.Selection(files=beside)))
     counts = shown(page, "ann2: labels")
+    assert "ann2: labels" in page.evaluate("page.filters.map(({ name }) => name)")[:4]
     with parley.connect(built, labels=files[1:]) as connection:
         query = """select label, count(distinct dialogue_id) from
             (select dialogue_id, unnest(labels) as label from ann2) group by all"""
@@ -871,6 +872,7 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     assert alpha in page.locator("#your-files").inner_text()
     page.locator("#your-files summary").click()
     taken = [*csv.DictReader(io.StringIO(saved(page, tmp_path)["utterances.csv"], newline=""))]
+    assert {"split", "annotations", "issue2youget.Food"} < {*taken[0]}  # as without files
     taken = {(row["dialogue_id"], row["turn"]): row["ann2: labels"] for row in taken}
     of_rows = {(str(row["dialogue_id"]), str(row["turn"])): row["labels"][0] for row in rows}
     assert {key: label for key, label in taken.items() if label} == {

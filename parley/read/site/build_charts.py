@@ -79,7 +79,8 @@ class Counts:
         tool = self.built.dataset.transcript
         order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
         order, phrases = {**self._order, **order}, {DIFFERS: "{}"} | phrases
-        return {filter["name"]: filter for filter in filters(self._facets, order, phrases)}
+        found = {filter["name"]: filter for filter in filters(self._facets, order, phrases)}
+        return dict(sorted(found.items(), key=lambda item: item[0] not in self._order))
 
     def charts(self) -> dict[str, Chart]:
         """Return the charts by the names of their files; ScriptError if charts.py fails."""

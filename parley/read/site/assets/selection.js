@@ -28,10 +28,7 @@ class Selection {
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
-    for (const config of this.index.tables) {
-      const name = `${config}.csv`;
-      if (!(name in this.files) || !this.index.own.length) this.files[name] = () => this.table(config);
-    }
+    for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
     this.files["dialogues.jsonl"] = () => this.jsonLines();
     this.files["ids.txt"] = () => this.ids().map((id) => `${id}\n`).join("");
     this.command = this.index.load.export;
@@ -48,11 +45,28 @@ class Selection {
     return this.page.filters.some((filter) => filter.sides) || this.numbers.some(knows);
   }
 
-  /** Return the rows of these dialogues in a config as CSV, as `parley export` writes them. */
+  /** Return the rows of these dialogues in a config as CSV, as `parley export` writes them.
+   *
+   * Behind those of `utterances` stand the user's labels of the turn.
+   */
   async table(config) {
     const { head, ids, lines } = await this.page.table(config);
-    const chosen = new Set(this.ids());
-    return head + lines.filter((_, place) => chosen.has(ids[place])).join("");
+    const numbers = new Map(Array.from(this.numbers, (number) => [this.index.ids[number], number]));
+    const turns = new Map(); // id -> the number of lines before, of which each is a turn
+    const rows = lines.flatMap((line, place) => {
+      const id = ids[place];
+      const turn = turns.get(id) ?? 0;
+      turns.set(id, turn + 1);
+      if (!numbers.has(id)) return [];
+      const row = new Map();
+      const { own } = this.page.dialogue(numbers.get(id));
+      if (config === "utterances") this.addOwn(row, own?.turns?.[turn]);
+      return [[line, row]];
+    });
+    const columns = [...new Set(rows.flatMap(([, row]) => [...row.keys()]))];
+    const longer = (line, texts) => `${[line.slice(0, -2), ...texts.map(cell)].join(",")}\r\n`;
+    const found = rows.map(([line, row]) => longer(line, columns.map((name) => row.get(name))));
+    return longer(head, columns) + found.join("");
   }
 
   /** Return the columns that name a dialogue, as its turns have them. */
