@@ -331,10 +331,11 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(casino, tmp_path,
         assert [*found["labels"]] == ["1.5", "2", "3", "10"]
 
 
-def test_prose_with_semicolons_is_a_text(casino, tmp_path):
-    prose = {"dialogue_id": 2001, "note": "; ".join(map(str, range(31)))}
-    (labels,) = read_labels(casino, [write_file(tmp_path / "a.csv", [prose])])
-    assert not labels.columns["note"].is_set
+def test_labels_between_semicolons_are_a_set_and_prose_is_a_text(casino, tmp_path):
+    codes = {"mood": "b; a", "note": "; ".join(map(str, range(31)))}
+    file = write_file(tmp_path / "a.csv", [{"dialogue_id": 2001, **codes}])
+    (labels,) = read_labels(casino, [file])
+    assert labels.annotators["a"]["2001",] == codes | {"mood": ("a", "b")}
 
 
 # On the real datasets ----------------------------------------------------------------------------

@@ -590,13 +590,11 @@ def _own_columns(
         name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed, is_own=True))
         for name in given
     }
-    misnamed = [
-        Problem(repr(name), f"the name {due_name!r}")
-        for name, (of, column) in own.items()
-        for due_name, known in with_labels.items()
-        if column.is_own and due_name not in own
-        if name in known.labels or (given[of] and known.takes(given[of]))
-    ]
+    misnamed = []
+    for name, (of, column) in own.items():
+        lacking = [(n, c) for n, c in with_labels.items() if column.is_own and n not in own]
+        due = [n for n, c in lacking if name in c.labels or (given[of] and c.takes(given[of]))]
+        misnamed += [Problem(repr(name), " or ".join(map(repr, due)))] if due else []
     if misnamed:
         what = f"has labels of {labels.config} in other columns"
         raise UsageError(what, *misnamed, remedy=LONG)
