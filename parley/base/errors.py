@@ -72,8 +72,8 @@ class Causes:
         return problems
 
 
-class Interrupted(BaseException):
-    """Ctrl-C or a similar signal; the command line library does not catch this class."""
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C or a similar signal; Python and libraries swallow other classes in places."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(signum)

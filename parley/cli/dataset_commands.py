@@ -175,7 +175,8 @@ def run_command(
     except Exception as error:  # Typer's, for an unsupported parameter
         where = f"{dataset.folder / 'jobs.py'}: JOBS[{job!r}]"
         raise ScriptError(f"{where}: not a command: {error}") from error
-    command.main(options, prog_name=f"parley run {name} {job}", standalone_mode=False)
+    with command.make_context(f"parley run {name} {job}", options) as context:
+        command.invoke(context)
 
 
 class _Command(TyperCommand):

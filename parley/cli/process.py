@@ -2,9 +2,12 @@
 
 import io
 import os
+import select
 import signal
 import sys
+import time
 import traceback
+from _thread import start_new_thread  # takes no lock that the interrupted code may hold
 from contextlib import suppress
 from threading import Timer
 from typing import Any
@@ -28,14 +31,17 @@ def main() -> None:
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
     try:
-        sys.exit(app(standalone_mode=False) or 0)
-    except (SystemExit, KeyboardInterrupt):
+        status = app(standalone_mode=False) or 0
+        if status == _INTERRUPTED and _received:  # the command line library makes a status of it
+            raise Interrupted(_received[-1])
+        sys.exit(status)
+    except SystemExit:
         raise
     except BaseException as error:  # the one place where failures become messages
         causes = (error, error.__cause__)  # Python before 3.12 wraps an interruption in another
         if interrupted := next((e for e in causes if isinstance(e, Interrupted)), None):
             with suppress(OSError):  # a closed terminal takes no text
-                typer.echo("interrupted; the same command again does what is left", err=True)
+                typer.echo(_MESSAGE, err=True)
             sys.exit(128 + interrupted.signum)
         is_usage = hasattr(error, "show")  # an error of the command line library
         if os.environ.get("PARLEY_TRACEBACK") and not is_usage:
@@ -86,15 +92,30 @@ def as_failure(error: BaseException) -> ParleyError:
 
 
 _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+_INTERRUPTED = 128 + signal.SIGINT
+_MESSAGE = "interrupted; the same command again does what is left"
+_PATIENCE = 2  # seconds for a command to end tidily
+_received: list[int] = []
 
 
 def _interrupt(signum: int, frame: object) -> None:
-    """End the command tidily; a second Ctrl-C ends it at once."""
+    """End the command tidily, or after `_PATIENCE` anyhow; a second Ctrl-C ends it at once."""
     for number in _ENDING:
         if signal.getsignal(number) == _interrupt:
             next_time = signal.SIG_DFL if number == signal.SIGINT else signal.SIG_IGN
             signal.signal(number, next_time)
+    start_new_thread(_end, (signum,))
+    _received.append(signum)
     raise Interrupted(signum)
+
+
+def _end(signum: int) -> None:
+    """End the process after a while: a library may wait for a pipe, a server or its own threads."""
+    time.sleep(_PATIENCE)
+    with suppress(OSError, ValueError):  # a pipe that is full or closed takes no text
+        if select.select([], [2], [], 0)[1]:
+            os.write(2, f"{_MESSAGE}\n".encode())
+    os._exit(128 + signum)
 
 
 def _interrupt_again(lost: Any) -> None:

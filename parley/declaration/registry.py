@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import read_regular
-from parley.base.errors import Interrupted, Problem, ScriptError, UsageError, require_known
+from parley.base.errors import Problem, ScriptError, UsageError, require_known
 from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
     importlib.invalidate_caches()  # finds a new folder, too
     try:
         return importlib.import_module(f"{package}.{name}")
-    except (Interrupted, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # any other is the script's
         place = line_of(error, dataset) or str(module_path(folder, name))

@@ -1,12 +1,13 @@
 """Builds as tables of DuckDB: a database for each dataset, a view for each config."""
 
 import errno
+import json
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -177,11 +178,37 @@ def statement_of(connection: Any, query: str) -> str:
             break
         whole = whole[:at]
     statement = whole.decode().strip()
+    for path in _files_in(connection, statement):
+        if not (path.is_file() or path.is_dir()):
+            what = f"{path}: not a regular file, such as a pipe, which a query may read twice"
+            raise UsageError(what, remedy="Copy it to a file, and name that.")
     bracketed = f"select * from ({statement}\n)"  # noqa: S608
     plan = connection.execute(f"explain (format json) {bracketed}").fetchall()
     if _RUNS_TEXT in str(plan):
         raise UsageError(f"expected a statement that reads, found {_RUNS_TEXT}")
     return statement
+
+
+def _files_in(connection: Any, statement: str) -> Iterator[Path]:
+    """Yield the files that a statement names as tables and in the arguments of table functions."""
+    import duckdb
+
+    def names_in(part: Any) -> Iterator[str]:
+        if isinstance(part, list):
+            for item in part:
+                yield from names_in(item)
+        elif isinstance(part, dict):
+            if part.get("type") == "BASE_TABLE":
+                yield part["table_name"]
+            elif part.get("type") == "TABLE_FUNCTION":
+                yield from strings(part["function"])
+            yield from names_in([*part.values()])
+
+    tree = connection.execute("select json_serialize_sql(?)", [statement]).fetchone()[0]
+    for name in dict.fromkeys(names_in(json.loads(tree))):
+        with suppress(duckdb.Error):  # as of a name that is an address on the web
+            found = connection.execute("select file from glob(?)", [name]).fetchall()
+            yield from (Path(file) for (file,) in found)
 
 
 def with_meanings(statement: str) -> str:

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any, BinaryIO
 
 from parley.base.console import plain, print_message, print_output, progress
-from parley.base.errors import Interrupted, ParleyError, UsageError
+from parley.base.errors import ParleyError, UsageError
 from parley.base.replace import temporary_folder
 from parley.read.site.page_data import ALL, Selection
 from parley.read.site.site import Site
@@ -53,7 +53,7 @@ def browse(
                 if open_browser:
                     webbrowser.open(url)
                 parts.make_asked(make)
-    except (Interrupted, KeyboardInterrupt):
+    except KeyboardInterrupt:
         return
 
 
