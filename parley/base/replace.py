@@ -51,24 +51,43 @@ def replacing(
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
+def writing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Yield an empty file to fill, and replace `path` with it at the end.
 
     Whoever reads `path` finds the old file or the new, also after a full disk or a kill. The next
-    command removes the remains of a killed one. OutputError if it cannot be written; UsageError if
-    its path is not UTF-8.
+    command removes the remains of a killed one. OutputError if it cannot be written, or stands
+    there at the end without `overwrite`; UsageError if its path is not UTF-8.
     """
     path = Path(os.path.realpath(path))
     with beside(path) as place:
         with (place / "new").open("xb") as file:
             yield file
+        if not overwrite:  # another process may have made it
+            require_free(path)
         (place / "new").replace(path)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file in one step, as `writing` does; OutputError if it cannot be written."""
-    with writing(path) as file:
+def write_whole(path: Path, text: str, *, overwrite: bool = True) -> None:
+    """Write a text file in one step, as `writing` does, with its errors."""
+    with writing(path, overwrite=overwrite) as file:
         file.write(text.encode())
+
+
+def require_free(path: Path, *, overwrite: bool = False) -> None:
+    """Raise OutputError if a path exists, unless it is a file to overwrite; or has no folder."""
+    if overwrite and path.exists() and not path.is_file():
+        raise OutputError(f"{path}: is no regular file; name another")
+    if not overwrite and (path.exists() or path.is_symlink()):
+        raise OutputError(f"{path}: already exists; name a new file, or replace it by --overwrite")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: no such folder: {path.parent}")
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file, which need not exist."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 @contextmanager
@@ -82,10 +101,14 @@ def beside(target: Path) -> Iterator[Path]:
     require_utf8(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _marked(target.parent, f".{target.name}.parley-", target) as place:
+        with _marked(target.parent, _prefix(target), target) as place:
             yield place
     except OSError as error:
         raise OutputError(_explain(error, target)) from error
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.parley-"
 
 
 def _move(folder: Path, target: Path) -> None:
@@ -138,9 +161,11 @@ def files_in(folder: Path) -> Iterator[str]:
 
 def _explain(error: OSError, target: Path) -> str:
     where = error.filename2 or error.filename or target  # the second is the copy
-    state = f"What stood in {target} is unchanged."
-    if not target.exists():
-        state = f"Run the same command again: it puts back what stood in {target}, if anything did."
+    state = f"What stood in {target} is unchanged." if target.exists() else "Nothing was written."
+    with suppress(OSError):
+        ours = _folders(target.parent, _prefix(target))
+        if not target.exists() and any((place / _CONTENT / _EARLIER).exists() for place in ours):
+            state = f"Run the same command again: it puts back what stood in {target}."
     if error.errno in _FULL:
         return f"{where}: the disk is full. {state}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

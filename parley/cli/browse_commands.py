@@ -14,8 +14,8 @@ from typer import Argument, Option, echo
 from parley.base.console import out, print_message, print_output, progress, to_json
 from parley.base.errors import Interrupted, UsageError, few, require_known
 from parley.base.replace import temporary_folder
-from parley.cli.common import open_built, print_line, select
-from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Sample, dataset_names
+from parley.cli.common import open_built, print_line, require_outputs, select
+from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Overwrite, Sample, dataset_names
 from parley.cli.tables import cut_table, table
 from parley.models.logs import answers_of_log
 from parley.read import sql
@@ -25,7 +25,7 @@ from parley.read.site.page_data import Selection
 from parley.read.site.user_labels import LABELS, UserLabels
 from parley.rows.built_folder import BuiltFolder
 from parley.rows.sources import open_source
-from parley.tasks.predictions import is_log, require_free
+from parley.tasks.predictions import is_log
 
 _QUERY = "A statement of DuckDB's SQL; - reads it from standard input."
 _TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
@@ -49,6 +49,7 @@ def sql_command(
     sample: Sample = False,
     files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_LABELS)] = None,
     to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask builds a question in SQL: each config is a table, DATASET.CONFIG.
@@ -58,8 +59,7 @@ def sql_command(
     """
     if as_json and to is not None:
         raise UsageError("--to excludes --json")
-    if to is not None:
-        require_free(to)
+    require_outputs([to] if to else [], files or [], overwrite)
     if query == "-":
         query = _standard_input()
     names = [name for name in dataset_names() if name in query]
@@ -71,7 +71,9 @@ def sql_command(
     ):
         advance("query", "running", None)
         if to is not None:
-            count = sql.until_interrupted(connection, lambda: sql.write(connection, query, to))
+            count = sql.until_interrupted(
+                connection, lambda: sql.write(connection, query, to, overwrite)
+            )
             print_line(f"{to}: {count:,} rows")
             return
         columns, rows, has_meanings = sql.until_interrupted(

@@ -1,6 +1,6 @@
 """Parts that commands share: files that they read, selection and output."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typer import echo
 
 from parley.base.console import plain, print_message, print_output, to_json
 from parley.base.errors import Failures, ParleyError, UsageError
+from parley.base.replace import require_free, same_file
 from parley.declaration.registry import Dataset, discover, get
 from parley.rows.built_folder import BuiltFolder, find_folder
 
@@ -19,6 +20,17 @@ def require_file(option: str, path: Path) -> None:
     if not path.is_file():
         what = "not a regular file" if path.exists() else "no such file"
         raise UsageError(f"{option} {path}: {what}")
+
+
+def require_outputs(outputs: Sequence[Path], inputs: Iterable[Path], overwrite: bool) -> None:
+    """Raise an error unless outputs are new, or to overwrite, and neither an input nor another."""
+    if overwrite and not outputs:
+        raise UsageError("--overwrite: no file to write is named")
+    for number, path in enumerate(outputs):
+        require_free(path, overwrite=overwrite)
+        for other in (*inputs, *outputs[:number]):
+            if same_file(path, other):
+                raise UsageError(f"{path}: is also {other}; name another file for each")
 
 
 def options_of(settings: list[str] | None) -> dict[str, str]:

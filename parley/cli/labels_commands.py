@@ -8,14 +8,13 @@ from typer import Argument, Option
 
 from parley.base.console import print_message, progress, safe
 from parley.base.errors import UsageError
-from parley.cli.common import print_result
-from parley.cli.options import AsJson, BuildDir, Name, completing
+from parley.cli.common import print_result, require_outputs
+from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
 from parley.cli.tables import table
 from parley.declaration.registry import get
 from parley.read.labels.comparison import Comparison, compare
 from parley.read.labels.layouts import ANNOTATOR
 from parley.rows.built_folder import find_folder
-from parley.tasks.predictions import require_free
 
 _CONFIG = "The config whose rows are labelled, such as strategies."
 _FILES = "Files of labels, of one person each, or with a column of annotators."
@@ -31,13 +30,13 @@ def labels_command(
     folder: BuildDir = Path("build"),
     annotator: Annotated[str, Option(metavar="COLUMN", help=_ANNOTATOR)] = ANNOTATOR,
     to: Annotated[Path | None, Option("--to", metavar="OUT", help=_TO)] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare the labels of annotators with each other, and with the dataset's own."""
-    if to is not None:
-        if to.suffix != ".csv":
-            raise UsageError(f"--to {to}: expected a name that ends in .csv")
-        require_free(to)
+    if to is not None and to.suffix != ".csv":
+        raise UsageError(f"--to {to}: expected a name that ends in .csv")
+    require_outputs([to] if to else [], files, overwrite)
     built = find_folder(folder, get(name))
     with progress() as advance:
         advance(f"{name} {config}", "reading labels")
@@ -45,7 +44,7 @@ def labels_command(
         value = found.as_dict() if as_json else None
     print_result(as_json, value, _layout, found)
     if to is not None:
-        print_message(f"{to}: {found.write_differences(to):,} rows")
+        print_message(f"{to}: {found.write_differences(to, overwrite):,} rows")
 
 
 def _layout(found: Comparison) -> RenderableType:

@@ -14,9 +14,9 @@ from parley.base.errors import UsageError, few
 from parley.base.replace import write_whole
 from parley.base.values import flat, tree
 from parley.builds.card_parts import Board, leaderboard
-from parley.cli.common import options_of, print_result, read_ids, require_file
+from parley.cli.common import options_of, print_result, read_ids, require_file, require_outputs
 from parley.cli.dataset_commands import tasks_as_dicts
-from parley.cli.options import AsJson, BuildDir, Name, completing
+from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
 from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
 from parley.models.compare import Compared, Comparison, compare
@@ -28,7 +28,6 @@ from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
-from parley.tasks.predictions import require_free
 from parley.tasks.task import ALL, Part, Task, Undefined
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
@@ -79,6 +78,7 @@ def score_command(
     unreadable: _Unreadable = "wrong",
     entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     chart: Annotated[Path | None, Option("--chart", metavar="OUT", help=_CHART)] = None,
+    overwrite: Overwrite = False,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -100,29 +100,37 @@ def score_command(
         baselines = ", ".join(declared.baselines) or "none"
         raise UsageError(what, remedy=f"Baselines: {baselines}; --template describes FILE.")
     paths = [path for path in (keep, entry, chart) if path]
-    if len({path.absolute() for path in paths}) < len(paths):
-        raise UsageError(f"{', '.join(map(str, paths))}: name another file for each result")
-    for path in paths:
-        require_free(path)
+    inputs = [Path(path) for path in (file, ids) if path and path != "-"]
+    require_outputs(paths, inputs, overwrite)
     if chart and "calibration_error" not in declared.metrics:
         raise UsageError(f"--chart: {name} {task} has no calibration_error to draw; leave it out")
+    if chart and chart.suffix != ".svg":
+        raise UsageError(f"--chart {chart}: expected a name that ends in .svg")
     built = find_folder(folder, dataset)
     part = _part(subset, limit, ids)
     with progress() as advance:
         advance(f"{name} {task}", "scoring")
         if baseline:
             result = score(
-                built, task, options, baseline=baseline, keep=keep, part=part, policy=unreadable
+                built,
+                task,
+                options,
+                baseline=baseline,
+                keep=keep,
+                overwrite=overwrite,
+                part=part,
+                policy=unreadable,
             )
         else:
             result = score_file(built, task, options, str(file), part, unreadable, keep)
     if entry:
         from parley.hub.eval_results import eval_results
 
-        write_whole(entry, eval_results(result, built))
+        write_whole(entry, eval_results(result, built), overwrite=overwrite)
     if chart:
         title = f"Calibration: {result.predictions}, {_task_of(result)}"
-        write_whole(chart, svg(Calibration(title, result.score.calibration)))
+        drawn = svg(Calibration(title, result.score.calibration))
+        write_whole(chart, drawn, overwrite=overwrite)
     print_result(as_json, result.as_dict(), _score_layout, result)
     if result.moved:
         raise Exit(1)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parley.base.errors import OutputError, Problem, UsageError
-from parley.base.replace import temporary_folder, writing
+from parley.base.replace import same_file, temporary_folder, writing
 from parley.base.values import strings
 from parley.builds.card_parts import columns_of, meaning_of
 from parley.declaration.registry import discover
@@ -255,15 +255,19 @@ def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
     return list(dict.fromkeys(str(row[0]) for row in rows))
 
 
-def write(connection: Any, query: str, path: Path) -> int:
+def write(connection: Any, query: str, path: Path, overwrite: bool = False) -> int:
     """Write the result of a query to a file in the format of its suffix; return the rows.
 
-    The file appears whole or not at all, and memory does not grow with the rows.
+    The file appears whole or not at all, as `writing` does it, and is none that the query reads.
+    Memory does not grow with the rows.
     """
     if path.suffix not in _FORMATS:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
-    statement = with_meanings(statement_of(connection, query))
-    with writing(path) as file, _errors_of_disks():
+    statement = statement_of(connection, query)
+    if any(same_file(path, file) for file in _files_in(connection, statement)):
+        raise UsageError(f"{path}: is read by the query; name another file")
+    statement = with_meanings(statement)
+    with writing(path, overwrite=overwrite) as file, _errors_of_disks():
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"
             return int(connection.execute(f"copy ({statement}\n) to {target}").fetchone()[0])

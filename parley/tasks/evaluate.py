@@ -187,16 +187,17 @@ def score(
     file: str = "",
     baseline: str = "",
     keep: Path | None = None,
+    overwrite: bool = False,
     predictions: Iterable[Any] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or `predictions`.
 
-    `options` are the task's own; one that is lacking has its default. `keep` is a new file for the
-    predictions, beside the raw answers that they were read from. Predictions of keys outside `part`
-    are left out. `policy` is one of `POLICIES`. ScriptError if the task fails; else it raises what
-    `parley.score` does.
+    `options` are the task's own; one that is lacking has its default. `keep` is a file for the
+    predictions, beside the raw answers that they were read from; a new one without `overwrite`.
+    Predictions of keys outside `part` are left out. `policy` is one of `POLICIES`. ScriptError if
+    the task fails; else it raises what `parley.score` does.
     """
     task = built.dataset.task(name)
     chosen = task.chosen(options)
@@ -224,7 +225,7 @@ def score(
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
     result = result_of([(rows, e) for e in epochs], source, part, policy, baseline=baseline)
     if keep:  # at last: before, the same command does all of it again
-        write(keep, task, with_texts(epochs, texts))
+        write(keep, task, with_texts(epochs, texts), overwrite)
     return result
 
 

@@ -95,12 +95,11 @@ def validate_predictions(
     return checker.finish(name)[0]
 
 
-def write(path: Path, task: Task, predictions: Iterable[Prediction]) -> None:
-    """Write predictions to a new file, whole or not at all; else raise OutputError."""
+def write(path: Path, task: Task, predictions: Iterable[Prediction], overwrite: bool) -> None:
+    """Write predictions to a file, whole or not at all; else raise OutputError."""
     from parley.base.replace import writing
 
-    with writing(path) as file:
-        require_free(path)  # another process may have made it
+    with writing(path, overwrite=overwrite) as file:
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
@@ -116,14 +115,6 @@ def with_texts(
         for key, prediction in predictions.items():
             epoch = {EPOCH: number} if len(epochs) > 1 else {}
             yield {**prediction, **epoch, **({ANSWER: of_epoch[key]} if key in of_epoch else {})}
-
-
-def require_free(path: Path) -> None:
-    """Raise OutputError if a path exists, or its folder does not."""
-    if path.exists() or path.is_symlink():
-        raise OutputError(f"{path}: already exists; name a new file")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: no such folder: {path.parent}")
 
 
 class _Checker:

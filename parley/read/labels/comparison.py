@@ -18,7 +18,6 @@ from parley.read.labels.reader import GOLD, MOST_LABELS, Column, Key, Labels, Un
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import NONE, Distance, Pairs, masi, nominal, ordinal, percent_alike
 from parley.tasks.intervals import Array, Metric
-from parley.tasks.predictions import require_free
 
 _MOST_SETS = 2_000  # of more different sets, the distances take too much memory
 
@@ -157,12 +156,11 @@ class Comparison:
                         row["column"] = name
                     yield row | values
 
-    def write_differences(self, path: Path) -> int:
-        """Write the differences to a new file of CSV, and return their number."""
-        require_free(path)
+    def write_differences(self, path: Path, overwrite: bool = False) -> int:
+        """Write the differences to a file of CSV, as `writing` does, and return their number."""
         rows = [*self.differences()]
         heads = [*(rows[0] if rows else (*self.labels.named_by, *self.labels.everyone))]
-        with writing(path) as file:
+        with writing(path, overwrite=overwrite) as file:
             return write_cells(file, heads, (map(written, row.values()) for row in rows))
 
     def as_dict(self) -> dict[str, Any]:

@@ -478,9 +478,9 @@ def _rows(
             is_given = answered is None or given in (*answered, *labels.named_by)
             try:  # what else a tool has of its task is no answer
                 value = values.get(given) if is_given else None
-                if name in labels.keys and type(value) is int:
+                if name in labels.named_by and type(value) is int:
                     value = str(value)  # an id may be a text, and `read` makes numbers of texts
-                read[name] = column.read(value) if name in labels.keys else column.answer(value)
+                read[name] = column.read(value) if name in labels.named_by else column.answer(value)
             except RecordError as error:
                 problems += [problem.at(": ") for problem in error.problems]
         by = _name_of(values.get(annotator) if annotator in values else person)
