@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import quote, unquote
 
 _TOKENS = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN"]
@@ -10,19 +12,40 @@ _URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # also in low
 _SHORTEST = 8  # characters; a shorter text may be a part of any word
 
 _kept: set[str] = set()
+_found: list[str] | None = None  # within `secrets_found_once`
 
 
 def keep_secret(secret: str) -> None:
     """Add a secret that is not in the environment."""
+    global _found
     _kept.add(secret)
+    _found = None
 
 
 def without_secrets(text: str) -> str:
     """Replace tokens for the Hub and logins in URLs by "…", also as escaped for JSON or a URL."""
-    for secret in sorted(_secrets(), key=len, reverse=True):  # one may contain another
-        for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
-            text = text.replace(written, "…")
+    for written in _written() if _found is None else _found:
+        text = text.replace(written, "…")
     return text
+
+
+@contextmanager
+def secrets_found_once() -> Iterator[None]:
+    """Look up the environment's secrets once for the texts of a block, as the cells of a table."""
+    global _found
+    _found = _written()
+    try:
+        yield
+    finally:
+        _found = None
+
+
+def _written() -> list[str]:
+    return [
+        written
+        for secret in sorted(_secrets(), key=len, reverse=True)  # one may contain another
+        for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))
+    ]
 
 
 def _secrets() -> set[str]:

@@ -14,6 +14,7 @@ from typer import Argument, Option, echo
 from parley.base.console import out, print_message, print_output, progress, to_json
 from parley.base.errors import Interrupted, UsageError, few, require_known
 from parley.base.replace import temporary_folder
+from parley.base.secret import secrets_found_once
 from parley.cli.common import open_built, print_line, require_outputs, select
 from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Overwrite, Sample, dataset_names
 from parley.cli.tables import cut_table, table
@@ -122,6 +123,7 @@ def _ask(connection: Any, query: str, most: int | None) -> tuple[list[str], list
     return columns, result.fetchall() if is_whole else result.fetchmany(most), has_meanings
 
 
+@secrets_found_once()
 def _print_table(columns: list[str], rows: list[Any], most: int) -> None:
     """Print what fits a terminal of a result, and say what does not."""
     cells = [[cell_of(value) for value in row] for row in rows[:most]]

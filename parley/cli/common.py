@@ -11,6 +11,7 @@ from typer import echo
 from parley.base.console import plain, print_message, print_output, to_json
 from parley.base.errors import Failures, ParleyError, UsageError
 from parley.base.replace import require_free, same_file
+from parley.base.secret import secrets_found_once
 from parley.declaration.registry import Dataset, discover, get
 from parley.rows.built_folder import BuiltFolder, find_folder
 
@@ -106,6 +107,7 @@ class Attempts:
             raise Failures(self.failed)
 
 
+@secrets_found_once()
 def print_result(
     as_json: bool, value: Any, layout: Callable[..., RenderableType], *arguments: Any
 ) -> None:
