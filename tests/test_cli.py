@@ -1,5 +1,6 @@
 """The command line as a person uses it, from another folder."""
 
+import asyncio
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import typer
@@ -19,8 +21,8 @@ from processes import python
 
 from parley import cli
 from parley.authoring.new import write_skeleton
-from parley.base import console
-from parley.base.errors import cut
+from parley.base import console, secret
+from parley.base.errors import Interrupted, cut
 from parley.cli import app
 from parley.cli.commands import MODULES, SUMMARIES
 from parley.declaration.measured import FILE
@@ -244,6 +246,27 @@ CONTROLS = (  # the first and the last of each kind
     "\0\t\x0b\r\x1b\x1f\x7f\x9b\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a\u202e"
     "\u2060\u2066\u2069\ufeff\ufff9\ufffb\U000e0000\U000e007f"
 )
+
+
+def test_a_library_swallows_no_signal():
+    """As asyncio does other exceptions of a callback, and Python some while it compiles a module."""
+
+    async def wait():
+        asyncio.get_running_loop().call_soon(interrupted.throw, Interrupted(2))
+        await asyncio.sleep(0.1)
+
+    interrupted = (number for number in range(1))
+    with pytest.raises(Interrupted):
+        asyncio.run(wait())
+
+
+def test_a_token_is_looked_up_once_for_a_print_and_hidden(run, sample_build, monkeypatch):
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    monkeypatch.setattr(secret, "_secrets", found := Mock(wraps=secret._secrets))
+    query = "select 'hf_writes' from range(500)"
+    done = run("sql", query, "--build", sample_build, HF_TOKEN="hf_writes")
+    assert (done.stdout.count("…"), "hf_writes" in done.stdout) == (501, False)
+    assert found.call_count < 10
 
 
 def test_control_characters_do_not_reach_the_terminal(run):

@@ -12,7 +12,7 @@ from catalogue_files import PRODUCT, REVIEW
 
 from parley.base.errors import OutputError
 from parley.base.replace import MARK as OF_COMMANDS
-from parley.base.replace import replacing, temporary_folder, write_whole
+from parley.base.replace import replacing, temporary_folder, write_whole, writing
 
 MARK = "made.json"
 
@@ -122,6 +122,53 @@ def test_no_command_replaces_a_file_that_it_did_not_write(command, here, run):
         path.rmdir() if path.is_dir() else path.unlink()
     assert (run(*command.split()).returncode == 0) == is_replaced
     assert everything(here / place).keys() == made.keys()
+
+
+LABELS = "dialogue_id,turn,labels\n2001,0,small-talk\n"
+_SCORE = "score casino beliefs --baseline uniform --save-predictions"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sql select(1) --to a.csv", "labels casino strategies own.csv --to a.csv",
+     f"{_SCORE} a.csv", f"{_SCORE} b.jsonl --chart a.csv.svg"],
+)  # fmt: skip
+def test_a_file_is_replaced_only_if_asked(command, here, run):
+    put(here, **{"own.csv": LABELS})
+    words = [*command.split(), "--build", "built"]
+    assert run(*words).returncode == 0
+    out = here / words[-3]
+    made = out.read_bytes()
+    out.write_text("mine")
+    assert run(*words).returncode == 1
+    assert out.read_text() == "mine"
+    (here / "b.jsonl").unlink(missing_ok=True)
+    assert run(*words, "--overwrite").returncode == 0
+    assert out.read_bytes() == made
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sql from'own.csv' --to linked.csv", "sql from'linked.csv' --to ./own.csv",
+     "sql from'*.csv' --to folder/../own.csv", "sql from(own) --with own.csv --to linked.csv",
+     "labels casino strategies own.csv --to linked.csv",
+     "score casino beliefs own.svg --chart folder/../own.svg",
+     f"{_SCORE} own.svg --chart folder/../own.svg", f"{_SCORE} new.svg --chart folder/../new.svg",
+     f"{_SCORE} own.svg --ids folder/own.svg", "sql select(1)", "sql select(1) --to folder"],
+)  # fmt: skip
+def test_neither_an_input_nor_another_output_is_replaced(command, here, run):
+    put(here, **{"own.csv": LABELS, "own.svg": "2001", "folder/mine": ""})
+    os.link(here / "own.csv", here / "linked.csv")
+    (here / "folder/own.svg").symlink_to(here / "own.svg")
+    before = everything(here)
+    assert run(*command.split(), "--overwrite", "--build", "built").returncode in (1, 2)
+    assert everything(here) == before
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
+    with pytest.raises(OutputError), writing(out := tmp_path / "out", overwrite=False):
+        out.write_text("mine")
+    assert out.read_text() == "mine"
 
 
 def test_neither_a_catalogue_nor_the_cache_stands_in_a_build(here, run):

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tracemalloc
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -390,6 +392,32 @@ def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeyp
         done = run(*command, "--build", sample_build)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert "[sql]" in done.stderr
+
+
+@pytest.mark.parametrize("query", ["from 'pipe'", "describe 'pipe'", "from read_csv(['/dev/stdin'])"])
+def test_a_pipe_is_no_table(run, sample_build, tmp_path, monkeypatch, query):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    assert run("sql", query, "--build", sample_build).returncode == 2
+
+
+def test_a_signal_ends_a_query_that_waits_for_a_pipe(sample_build, tmp_path):
+    """Its name is made in the query, so that nothing can refuse it."""
+    query = "from query('from read_csv(''pi' || 'pe'')')"
+    ended = {}
+    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        (folder := tmp_path / signum.name).mkdir()
+        os.mkfifo(folder / "pipe")
+        command = [sys.executable, "-m", "parley", "sql", query, "--build", str(sample_build)]
+        ended[signum] = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+    with ExitStack() as pipes:
+        for signum, process in ended.items():
+            pipes.callback(process.kill)
+            # waits until it is opened to be read
+            pipes.enter_context(open(tmp_path / signum.name / "pipe", "wb"))
+            process.send_signal(signum)
+        for signum, process in ended.items():
+            assert process.wait(60) == 128 + signum
 
 
 def test_a_signal_ends_a_query(sample_build):
