@@ -85,9 +85,9 @@ def require_free(path: Path, *, overwrite: bool = False) -> None:
 
 def same_file(one: Path, other: Path) -> bool:
     """Tell whether two paths lead to one file, which need not exist."""
-    if os.path.realpath(one) == os.path.realpath(other):
-        return True
-    return one.exists() and other.exists() and one.samefile(other)
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 @contextmanager
@@ -101,14 +101,10 @@ def beside(target: Path) -> Iterator[Path]:
     require_utf8(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _marked(target.parent, _prefix(target), target) as place:
+        with _marked(target.parent, f".{target.name}.parley-", target) as place:
             yield place
     except OSError as error:
         raise OutputError(_explain(error, target)) from error
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name}.parley-"
 
 
 def _move(folder: Path, target: Path) -> None:
@@ -161,11 +157,9 @@ def files_in(folder: Path) -> Iterator[str]:
 
 def _explain(error: OSError, target: Path) -> str:
     where = error.filename2 or error.filename or target  # the second is the copy
-    state = f"What stood in {target} is unchanged." if target.exists() else "Nothing was written."
-    with suppress(OSError):
-        ours = _folders(target.parent, _prefix(target))
-        if not target.exists() and any((place / _CONTENT / _EARLIER).exists() for place in ours):
-            state = f"Run the same command again: it puts back what stood in {target}."
+    state = f"What stood in {target} is unchanged."
+    if not target.exists():
+        state = f"Nothing was written. If {target} is lost, the same command puts it back."
     if error.errno in _FULL:
         return f"{where}: the disk is full. {state}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -190,23 +190,12 @@ def statement_of(connection: Any, query: str) -> str:
 
 
 def _files_in(connection: Any, statement: str) -> Iterator[Path]:
-    """Yield the files that a statement names as tables and in the arguments of table functions."""
+    """Yield the files that a text or a name of a statement leads to, whatever it stands for."""
     import duckdb
 
-    def names_in(part: Any) -> Iterator[str]:
-        if isinstance(part, list):
-            for item in part:
-                yield from names_in(item)
-        elif isinstance(part, dict):
-            if part.get("type") == "BASE_TABLE":
-                yield part["table_name"]
-            elif part.get("type") == "TABLE_FUNCTION":
-                yield from strings(part["function"])
-            yield from names_in([*part.values()])
-
-    tree = connection.execute("select json_serialize_sql(?)", [statement]).fetchone()[0]
-    for name in dict.fromkeys(names_in(json.loads(tree))):
-        with suppress(duckdb.Error):  # as of a name that is an address on the web
+    (tree,) = connection.execute("select json_serialize_sql(?)", [statement]).fetchone()
+    for name in dict.fromkeys(strings(json.loads(tree))):
+        with suppress(duckdb.Error):  # as of an address on the web
             found = connection.execute("select file from glob(?)", [name]).fetchall()
             yield from (Path(file) for (file,) in found)
 
@@ -265,7 +254,7 @@ def write(connection: Any, query: str, path: Path, overwrite: bool = False) -> i
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
     statement = statement_of(connection, query)
     if any(same_file(path, file) for file in _files_in(connection, statement)):
-        raise UsageError(f"{path}: is read by the query; name another file")
+        raise UsageError(f"{path}: is named in the query; name another file")
     statement = with_meanings(statement)
     with writing(path, overwrite=overwrite) as file, _errors_of_disks():
         if path.suffix != ".csv":
