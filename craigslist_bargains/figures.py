@@ -355,6 +355,7 @@ def upstreams_acts(data: Data) -> dict[str, Any]:
     agreed = [row["tags"] for row in said if row["intent"] == "agree"]
     return {
         "events": len(rows),
+        "dialogues": len({row["dialogue_id"] for row in rows}),
         "same": sum(
             (row["intent"], row["price"]) == (row["upstream_intent"], row["upstream_price"])
             for row in rows
