@@ -2,7 +2,7 @@
 
     python examples/score_every_task.py build
 
-Needs `pip install ".[tasks]"`.
+Needs `pip install ".[tasks]" -c constraints.txt`.
 """
 
 import sys

@@ -310,7 +310,7 @@ def connect(
         UsageError: two builds are of one dataset, or a file cannot be read as labels.
         RecordError: rows of a file of labels are wrong; names all of them.
         OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
-        ModuleNotFoundError: DuckDB is not installed: `pip install "parley-datasets[sql]"`.
+        ModuleNotFoundError: DuckDB is not installed, which the extra `sql` brings.
     """
     from parley.read.sql import builds_in
     from parley.read.sql import connect as connect_builds
