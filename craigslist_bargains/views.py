@@ -61,7 +61,9 @@ _upstream_intent = Field(
     "the intent of upstream's dialogue act; null without one, as in all of test and in short "
     "dialogues; `dialogue_acts.intent` has one by the same rules for every event",
 )
-_upstream_price = Field(_number, "the price of upstream's dialogue act (null if none, as in all of test)", DOLLARS)
+_upstream_price = Field(
+    _number, "the price of upstream's dialogue act (null if none, as in all of test)", DOLLARS
+)
 _lines = "the lines of the description that the {} sees"
 
 # Parts of rows -------------------------------------------------------------
@@ -384,7 +386,9 @@ def messages(records: Iterable[Record]) -> Rows:
         **_turn,
         "action": _action,
         "text": _message,
-        "intent": Field(_intent, "the intent by the rules, for every event (see Annotation in the card)"),
+        "intent": Field(
+            _intent, "the intent by the rules, for every event (see Annotation in the card)"
+        ),
         "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
         "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
         "tags": Field(

@@ -249,7 +249,7 @@ CONTROLS = (  # the first and the last of each kind
 
 
 def test_a_library_swallows_no_signal():
-    """As asyncio does other exceptions of a callback, and Python some while it compiles a module."""
+    """As asyncio does others of a callback, and Python some while it compiles a module."""
 
     async def wait():
         asyncio.get_running_loop().call_soon(interrupted.throw, Interrupted(2))

@@ -104,12 +104,11 @@ def test_labels_and_predictions_stand_beside_their_dialogue(place, run):
     from parley.read.dialogues import dialogues
     from parley.rows.built_folder import open_folder
 
-    with jsonlines.open(place / "ann.jsonl", "w") as file:
-        file.write_all([{**ROWS[3], "code": "plums"}, {**ROWS[0], "code": "rain"}])
+    (place / "ann.csv").write_text("split,id,turn,code\ntest,0,0,plums\ntrain,0,0,rain\n")
     with jsonlines.open(place / "model.jsonl", "w") as file:
         file.write_all(row | {"act": "tell"} for row in ROWS)
     built = open_folder(place / "build" / "numbered")
-    own = user_labels.UserLabels(built, [place / "ann.jsonl", place / "model.jsonl"])
+    own = user_labels.UserLabels(built, [place / "ann.csv", place / "model.jsonl"])
     beside = {dialogue.id: own.beside(dialogue) for dialogue in dialogues(built)}
     codes = {
         (id, turn): value

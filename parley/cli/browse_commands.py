@@ -16,7 +16,15 @@ from parley.base.errors import Interrupted, UsageError, few, require_known
 from parley.base.replace import temporary_folder
 from parley.base.secret import secrets_found_once
 from parley.cli.common import open_built, print_line, require_outputs, select
-from parley.cli.options import AsJson, BuildDir, BuildOrOther, Names, Overwrite, Sample, dataset_names
+from parley.cli.options import (
+    AsJson,
+    BuildDir,
+    BuildOrOther,
+    Names,
+    Overwrite,
+    Sample,
+    dataset_names,
+)
 from parley.cli.tables import cut_table, table
 from parley.models.logs import answers_of_log
 from parley.read import sql

@@ -122,7 +122,7 @@ def score_command(
                 policy=unreadable,
             )
         else:
-            result = score_file(built, task, options, str(file), part, unreadable, keep)
+            result = score_file(built, task, options, str(file), part, unreadable, keep, overwrite)
     if entry:
         from parley.hub.eval_results import eval_results
 

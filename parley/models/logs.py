@@ -34,16 +34,26 @@ def score_file(
     part: Part = ALL,
     policy: str = WRONG,
     keep: Path | None = None,
+    overwrite: bool = False,
 ) -> Result:
     """Score a file of predictions, or a log of inspect, which states its own part.
 
-    `keep` is a new file for the predictions and the texts of the answers. The answers of a log are
-    read again; of several epochs it is the mean. Raises what `score` raises. UsageError if a log is
-    of another task, or of other options or another part than those given; RecordError if it is
-    unfinished, of other questions or rows, or was changed.
+    `keep` is a file for the predictions and the texts of the answers, a new one without
+    `overwrite`. The answers of a log are read again; of several epochs it is the mean. Raises what
+    `score` raises. UsageError if a log is of another task, or of other options or another part than
+    those given; RecordError if it is unfinished, of other questions or rows, or was changed.
     """
     if not is_log(file):
-        return score(built, name, options, file=file, part=part, policy=policy, keep=keep)
+        return score(
+            built,
+            name,
+            options,
+            file=file,
+            part=part,
+            policy=policy,
+            keep=keep,
+            overwrite=overwrite,
+        )
     require_known("parley score", "--unreadable", policy, POLICIES)
     log = read_log(Path(file))
     questions, asked_part = _questions(built, file, log, name, options)
@@ -56,7 +66,8 @@ def score_file(
     result = result_of(answers, file, cut, policy, run=facts)
     result.evaluation.name_models(facts["models"])
     if keep:
-        write(keep, questions.task, with_texts([each for _, each in answers], _texts(log)))
+        predictions = with_texts([each for _, each in answers], _texts(log))
+        write(keep, questions.task, predictions, overwrite)
     return result
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from parley.base.disk import open_regular
-from parley.base.errors import MOST_PROBLEMS, Causes, OutputError, Problem, RecordError, UsageError
+from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, UsageError
 from parley.base.values import plain
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
