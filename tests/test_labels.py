@@ -458,7 +458,7 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
     assert (alone["labels"]["with_gold"]["alpha"]["value"], [*alone]) == (1, ["labels", "x"])
     user_labels = pytest.importorskip("parley.read.site.user_labels")
-    assert [*user_labels.UserLabels(casino, [same]).order] == ["differs", "same: x"]
+    assert [*user_labels.UserLabels(casino, [same], "labels").order] == ["differs", "same: x"]
     done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
     to = tmp_path / "differ.csv"
