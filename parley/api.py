@@ -275,7 +275,8 @@ def labels(
         agreement (0 to 100) with intervals, and whose `differences()` are rows.
 
     Raises:
-        UsageError: no such config or column, or a file that is none of the layouts.
+        UsageError: no such config or column, a file that is none of the layouts, or one of which
+            nothing can be compared.
         RecordError: rows of a file are wrong; names all of them.
     """
     from parley.read.labels.comparison import compare

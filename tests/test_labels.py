@@ -17,7 +17,7 @@ from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.declaration.measured import measured
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.read.labels import layouts
+from parley.read.labels import comparison, layouts
 from parley.read.labels.reader import read_labels
 from parley.tasks import agreement
 
@@ -81,7 +81,7 @@ def test_labels_without_a_name_are_a_code_unless_the_config_has_one_of_them(casi
 
 
 def test_lost_zeros_a_link_and_one_object_are_named_or_read(sample_build, casino, tmp_path):
-    file = write_file(tmp_path / "a.csv", [{"dialogue_id": 901, "mood": 1}])
+    file = write_file(tmp_path / "a.jsonl", [{"dialogue_id": 901, "mood": 1}])
     with pytest.raises(RecordError, match="4 digits"):
         read_labels(parley.open(sample_build / "duo"), [file])
     (link := tmp_path / "link.csv").symlink_to(link)
@@ -313,7 +313,9 @@ CODES = {
 
 
 @pytest.mark.parametrize("measure", CODES)
-def test_a_code_of_ones_own_is_compared_as_what_its_values_are(casino, tmp_path, measure):
+def test_a_code_of_ones_own_is_compared_as_what_its_values_are(
+    casino, tmp_path, monkeypatch, measure
+):
     drawn, lines, written = random.Random(3), [], {"one.csv": [], "two.jsonl": []}
     for key in ({key: row[key] for key in KEYS} for row in casino.named("strategies")):
         value = drawn.choice([*CODES[measure]])
@@ -329,6 +331,9 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(casino, tmp_path,
     assert alpha == pytest.approx(due_alpha(lines, "code"), abs=1e-12)
     if measure == "ordinal":
         assert [*found["labels"]] == ["1.5", "2", "3", "10"]
+    monkeypatch.setattr(comparison, "_MOST_SETS", 3)  # of more, the distances need gigabytes
+    found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["code"]
+    assert found["alpha_of"] == ("nominal" if measure == "MASI" else measure)
 
 
 def test_labels_between_semicolons_are_a_set_and_prose_is_a_text(casino, tmp_path):
