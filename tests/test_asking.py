@@ -25,6 +25,7 @@ from parley.tasks.asking import (
     TRUNCATED,
     Asking,
     Unreadable,
+    final_text,
 )
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.questions import Questions
@@ -424,6 +425,10 @@ def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(n
     for answer in allowed(question.schema):
         found = task.asking.read(f"```json\n{json.dumps(answer)}\n```")
         assert not isinstance(found, Unreadable), answer
+
+
+def test_an_answer_is_as_long_as_nfkc_makes_it():
+    assert (final_text("\ufdfa" * 100) != "", final_text("\ufdfa" * 2000)) == (True, "")
 
 
 def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):

@@ -244,7 +244,7 @@ def test_the_variable_to_blame_and_an_internal_error_are_named(run, monkeypatch)
 
 CONTROLS = (  # the first and the last of each kind
     "\0\t\x0b\r\x1b\x1f\x7f\x9b\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a\u202e"
-    "\u2060\u2066\u2069\ufeff\ufff9\ufffb\U000e0000\U000e007f"
+    "\u2060\u2066\u2069\ufeff\ufff9\ufffb\ufffe\uffff\U000e0000\U000e007f"
 )
 
 
@@ -295,6 +295,7 @@ FREE = [
 BROKEN = [
     "def", "import nothing_of_this_name",
     "JOBS = TASKS = EXPORTS = CHARTS = {'x': 1}; CONFIGS = ()", "raise BaseException",
+    "class Odd(Exception):\n    __str__ = None\nraise Odd",
 ]  # fmt: skip
 NEEDING = {
     "jobs": ["run", "run spoilt", "run spoilt x", "fetch spoilt --job x"],

@@ -61,7 +61,7 @@ def print_logs(*names: str) -> None:
 # hide text (joiners stay: emoji and several scripts need them)
 _CONTROLS = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
-    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 
 

@@ -180,10 +180,13 @@ def require_memory(error: BaseException) -> None:
         raise error
 
 
-def words_of(error: Exception) -> str:
+def words_of(error: BaseException) -> str:
     """Return an error of a dataset's code in words; raise it again as `require_memory` does."""
     require_memory(error)
-    return f"{type(error).__name__}: {error}"
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # its own code makes the words
+        return f"{type(error).__name__}, without a message"
 
 
 def require_known(of: str, what: str, name: str, known: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory
+from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory, words_of
 from parley.base.extras import extra_of
 from parley.cli.commands import app
 
@@ -88,7 +88,7 @@ def as_failure(error: BaseException) -> ParleyError:
             remedy = f'Run `pip install "{name}"`, or `".[{extra}]"` in Parley\'s own folder.'
             return ParleyError(f"the package {package} is not installed", remedy=remedy)
     remedy = "Please report it, with the output of the same command after PARLEY_TRACEBACK=1."
-    return ParleyError(f"internal error: {type(error).__name__}: {error}", remedy=remedy)
+    return ParleyError(f"internal error: {words_of(error)}", remedy=remedy)
 
 
 _ENDING = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]

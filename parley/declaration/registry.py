@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import read_regular
-from parley.base.errors import Problem, ScriptError, UsageError, require_known
+from parley.base.errors import Problem, ScriptError, UsageError, require_known, words_of
 from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def load_module(dataset: str, folder: Path, name: str) -> ModuleType:
         if isinstance(error, ScriptError):  # a wrong declaration
             problems, remedy = error.problems, error.remedy
             raise ScriptError(f"{place}: {error.message}", *problems, remedy=remedy) from error
-        what = f"{place}: cannot be imported: {type(error).__name__}: {error}"
+        what = f"{place}: cannot be imported: {words_of(error)}"
         raise ScriptError(what, remedy="Fix it or its imports.") from error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from parley.base.disk import open_regular
-from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError
+from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError, words_of
 from parley.base.strict_json import loads
 from parley.base.values import frozen
 from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source
@@ -128,7 +128,7 @@ class Reader:
 
     def explain(self, error: Exception) -> Problem:
         """Return the problem of the last record read, from an error of its conversion."""
-        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        text = str(error) if isinstance(error, ValueError) else words_of(error)
         return Problem(self.place, what=text)
 
 

@@ -5,7 +5,7 @@
 
 // Characters that reorder or hide text are shown as numbers; the same ones as in the terminal.
 const CONTROL =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]|\udb40[\udc00-\udc7f]/g;
 
 const LONGEST = 20_000; // characters shown of a text: browsers are slow with longer words
 const MARKED = 1000; // matches marked in a text
