@@ -58,10 +58,11 @@ def _dataset(dataset: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _licences(configs: Sequence[dict[str, Any]]) -> str:
-    """Return the usual licence, and the configs that have another."""
+    """Return the usual licence, and the configs that have one that it does not name."""
     licences = [config["license"] for config in configs]
     usual = max(licences, key=licences.count, default="unknown")
-    others = [f"{c['name']}: {c['license']}" for c in configs if c["license"] != usual]
+    named = (usual, *usual.replace(",", "").split())
+    others = [f"{c['name']}: {c['license']}" for c in configs if c["license"] not in named]
     return "; ".join([usual, *others])
 
 
