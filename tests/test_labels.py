@@ -215,8 +215,9 @@ def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
 @pytest.mark.parametrize("people", [2, 3, 5])
 @pytest.mark.parametrize("units", [1, 7, 40])
 @pytest.mark.parametrize("values", [2, 5])
-def test_agreement_is_that_of_the_packages(people, units, values):
+def test_agreement_is_that_of_the_packages(people, units, values, monkeypatch):
     """Unequal numbers of values, few and tied ones, and values of nobody or of all."""
+    monkeypatch.setattr(agreement, "VARIED", 0)
     krippendorff = pytest.importorskip("krippendorff")
     from sklearn.metrics import cohen_kappa_score
 
@@ -243,13 +244,16 @@ def test_agreement_is_that_of_the_packages(people, units, values):
                 except ValueError:  # no unit with two values
                     due = np.nan
             np.testing.assert_allclose(pairs.alpha(distance).value, due, atol=1e-12)
-        one, other = codes[:2, (codes[:2] >= 0).all(axis=0)]
-        if len(one):
+        cluster = np.arange(units) % 4
+        kappa = agreement.kappa(*codes[:2], cluster, values)
+        both = (codes[:2] >= 0).all(axis=0)
+        for left in {-1, *cluster[both]} if both.any() else ():
+            kept = both & (cluster != left)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                due = cohen_kappa_score(one, other)
-            kappa = agreement.Pairs.of(codes[:2], np.arange(units) % 4, values).kappa()
-            np.testing.assert_allclose(kappa.value, due, atol=1e-12)
+                due = cohen_kappa_score(*codes[:2, kept]) if kept.any() else np.nan
+            found = kappa.value + (kappa.spreads[0].shifts[left] if left >= 0 else 0)
+            np.testing.assert_allclose(found, due, atol=1e-9)
 
 
 def due_alpha(lines, column):
@@ -282,7 +286,8 @@ def masi_distances(sets):
     return np.array([[masi_distance(a, b) if a | b else 0 for b in sets] for a in sets])
 
 
-def test_the_spread_of_alpha_is_that_without_each_dialogue():
+def test_the_spread_of_alpha_is_that_without_each_dialogue(monkeypatch):
+    monkeypatch.setattr(agreement, "VARIED", 0)
     codes = np.array([[0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1]])
     clusters = np.array([7, 7, 8, 8, 9, 9])
     metric = agreement.Pairs.of(codes, clusters, 2).alpha()
@@ -290,6 +295,32 @@ def test_the_spread_of_alpha_is_that_without_each_dialogue():
         agreement.alpha(codes[:, clusters != cluster].T) - metric.value for cluster in (7, 8, 9)
     ]
     np.testing.assert_allclose(metric.spreads[0].shifts, without)
+
+
+@pytest.mark.parametrize("people", [2, 3])
+def test_a_value_of_few_dialogues_has_no_interval(people):
+    """And one that few lack; a dialogue has it though one of its turns alone does."""
+    for rare in (0, 1):
+        codes = np.full((people, 400), 1 - rare)
+        for dialogue in range(10):
+            codes[:, 4 * dialogue] = rare
+            codes[0, 4 * dialogue + 1] = rare if dialogue % 2 else 1 - rare
+            found = agreement.Pairs.of(codes, np.arange(400) // 4, 2).alpha()
+            of_two = agreement.kappa(*codes[:2], np.arange(400) // 4, 2)
+            assert [bool(each.interval) for each in (found, of_two)] == [dialogue == 9] * 2
+
+
+def test_of_many_annotators_the_pairs_with_the_most_common_rows_have_numbers(
+    casino, tmp_path, monkeypatch
+):
+    rows = [{key: row[key] for key in (*KEYS, "labels")} for row in casino.named("strategies")]
+    given = {"a": rows[:5], "b": rows[2:7], "c": rows[4:9], "d": rows[8:]}
+    files = [write_file(tmp_path / f"{by}.jsonl", each) for by, each in given.items()]
+    monkeypatch.setattr("parley.read.labels.comparison.MOST_PAIRS", 2)
+    found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["labels"]
+    pairs = ["".join(pair["of"]) for pair in found["pairs"]]
+    assert pairs == ["ab", "agold", "bc", "bgold", "cgold", "dgold"]
+    assert found["pairs_left_out"] == 2  # a and c, c and d; a and d have no common row
 
 
 def test_percent_agreement_counts_units_to_which_all_gave_one_value():

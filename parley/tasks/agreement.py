@@ -10,7 +10,7 @@ with, needs units times values squared: gigabytes for sets of labels. An undefin
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ sum of those of all pairs of counted values."""
 
 NONE = -1
 """The number of no value."""
+VARIED = 10
+"""Fewest clusters with other values than the commonest of which a coefficient has an interval."""
 
 
 def nominal(first: Array, second: Array, counts: Array) -> tuple[Array, float]:
@@ -60,9 +62,10 @@ class Pairs:
     first: Array  # numbers of values
     second: Array
     weight: Array
-    block: Array  # of clusters, by which an interval leaves them out
+    block: Array  # of clusters, by which an interval leaves them out; in order
     sizes: Array  # the units of each block
     values: int  # the number of different values
+    varied: int  # the clusters that have other values than the commonest
 
     @classmethod
     def of(cls, codes: Array, cluster: Array, values: int) -> "Pairs":
@@ -70,57 +73,104 @@ class Pairs:
 
         `cluster` has the number of the cluster of each unit.
         """
-        _, cluster = np.unique(cluster, return_inverse=True)
-        blocks = min(BLOCKS, int(cluster.max(initial=0)) + 1)
-        counts, block = (codes != NONE).sum(axis=0), cluster % blocks
-        # block and both values as one number, with the weight of each such pair
-        key, weight = [np.empty(0, int)], [np.empty(0)]
-        for one, other in combinations(codes, 2):
-            both = (one != NONE) & (other != NONE)
-            key.append((block[both] * values + one[both]) * values + other[both])
-            weight.append(1 / (counts[both] - 1))
-        keys, place = np.unique(np.concatenate(key), return_inverse=True)
-        weights = np.bincount(place, np.concatenate(weight), len(keys))
-        sizes = np.bincount(block, counts > 1, blocks)
-        first, second = keys // values % values, keys % values
-        return cls(first, second, weights, keys // values**2, sizes, values)
+        block, blocks = _blocks(cluster)
+        unit, person = np.nonzero(codes.T != NONE)
+        # each value of a unit once, with how many gave it
+        key, number = np.unique(unit * values + codes[person, unit], return_counts=True)
+        unit, code = key // values, key % values
+        counts = np.bincount(unit, number, codes.shape[1])
+        first, second, of = [code], [code], [unit]
+        times: list[Array] = [number * (number - 1) / 2]
+        for apart in range(1, len(key)):  # places of two values in the order of units
+            here = np.flatnonzero(unit[apart:] == unit[:-apart])
+            if not len(here):
+                break
+            first.append(code[here])
+            second.append(code[here + apart])
+            of.append(unit[here])
+            times.append(number[here] * number[here + apart])
+        units = np.concatenate(of)
+        weight = np.concatenate(times) / np.maximum(counts[units] - 1, 1)
+        pairs = (block[units] * values + np.concatenate(first)) * values + np.concatenate(second)
+        keys, place = np.unique(pairs[weight > 0], return_inverse=True)
+        weights = np.bincount(place, weight[weight > 0], len(keys))
+        is_paired = counts[unit] > 1
+        return cls(
+            keys // values % values,
+            keys % values,
+            weights,
+            keys // values**2,
+            np.bincount(block, counts > 1, blocks),
+            values,
+            _varied(code[is_paired], cluster[unit[is_paired]], number[is_paired]),
+        )
 
     def alpha(self, distance: Distance = nominal) -> Metric:
         """Krippendorff's alpha, with its spread over clusters."""
+        pairs, place = np.unique(self.first * self.values + self.second, return_inverse=True)
+        first, second = pairs // self.values, pairs % self.values
 
-        def value(kept: Array) -> float:
-            first, second, weight = self.first[kept], self.second[kept], self.weight[kept]
+        def value(weight: Array) -> float:
             counts = np.bincount(first, weight, self.values)
             counts += np.bincount(second, weight, self.values)
-            if np.count_nonzero(counts) < 2:
+            if (counts > 1e-9).sum() < 2:  # what is left of a sum may differ from 0
                 return math.nan
             apart, all_apart = distance(first, second, counts)
             return 1 - float((counts.sum() - 1) * 2 * (weight @ apart) / all_apart)
 
-        return self._spread(value)
-
-    def kappa(self) -> Metric:
-        """Cohen's kappa of two people, with its spread over clusters."""
-        from sklearn.metrics import cohen_kappa_score
-
-        def value(kept: Array) -> float:
-            first, second = self.first[kept], self.second[kept]
-            if len(np.union1d(first, second)) < 2:
-                return math.nan
-            return float(cohen_kappa_score(first, second, sample_weight=self.weight[kept]))
-
-        return self._spread(value)
-
-    def _spread(self, value: Callable[[Array], float]) -> Metric:
-        """Return a value of all pairs, and how it moves without those of each block."""
-        whole = value(np.ones(len(self.block), bool))
-        moves = [  # none without what has no pairs
-            value(self.block != block) - whole if size else 0.0
-            for block, size in enumerate(self.sizes)
+        weight = np.bincount(place, self.weight, len(pairs))
+        starts = np.searchsorted(self.block, range(len(self.sizes) + 1))
+        left = [
+            value(weight - np.bincount(place[start:end], self.weight[start:end], len(pairs)))
+            for start, end in pairwise(starts)
         ]
-        shifts = np.array(moves)
-        spread = Spread(shifts, self.sizes * (shifts != 0))
-        return Metric(whole, (spread,), largest=1.0, least=-1.0)
+        return _coefficient(value(weight), np.array(left), self.sizes, self.varied)
+
+
+def kappa(one: Array, other: Array, cluster: Array, values: int) -> Metric:
+    """Cohen's kappa of the values of two people, with its spread over clusters.
+
+    The arguments are as those of `Pairs.of`, whose table has the two as lines.
+    """
+    both = (one != NONE) & (other != NONE)
+    block, blocks = _blocks(cluster)
+    one, other, cluster, block = one[both], other[both], cluster[both], block[both]
+    of_one, of_other = (np.bincount(each, minlength=values) for each in (one, other))
+    # counted in each block: the units, those that differ, and chance: pairs of equal values of one
+    # and the other that are lost with it
+    units, apart = np.bincount(block, minlength=blocks), np.bincount(block, one != other, blocks)
+    keys, place = np.unique([block * values + one, block * values + other], return_inverse=True)
+    inside = np.multiply(*(np.bincount(each, minlength=len(keys)) for each in place.reshape(2, -1)))
+    lost = np.bincount(block, of_other[one] + of_one[other], blocks)
+    lost -= np.bincount(keys // values, inside, blocks)
+    count = len(one) - np.array([0, *units])  # of all, and without each block
+    expected = count**2 - (of_one @ of_other - np.array([0.0, *lost]))
+    found = count * (apart.sum() - np.array([0.0, *apart]))
+    whole, *left = 1 - np.divide(
+        found, expected, out=np.full(blocks + 1, np.nan), where=expected > 0
+    )
+    varied = _varied(np.append(one, other), np.append(cluster, cluster))
+    return _coefficient(float(whole), np.array(left), units, varied)
+
+
+def _blocks(cluster: Array) -> tuple[Array, int]:
+    """Return the block of each unit, which holds its cluster, and the number of blocks."""
+    cluster = np.unique(cluster, return_inverse=True)[1]
+    blocks = min(BLOCKS, int(cluster.max(initial=0)) + 1)
+    return cluster % blocks, blocks
+
+
+def _varied(code: Array, cluster: Array, times: Array | None = None) -> int:
+    """Return in how many clusters there are other values than the commonest of all."""
+    commonest = np.bincount(code, times, 1).argmax()
+    return len(np.unique(cluster[code != commonest]))
+
+
+def _coefficient(whole: float, left: Array, sizes: Array, varied: int) -> Metric:
+    """Return a coefficient of agreement, which is `left` without each block of so many units."""
+    shifts = np.where(sizes > 0, left - whole, 0.0)
+    spread = Spread(shifts, sizes * (shifts != 0))
+    return Metric(whole, (spread,) if varied >= VARIED else (), largest=1.0, least=-1.0)
 
 
 def percent_alike(codes: Array, cluster: Array) -> Metric:

@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +16,21 @@ from parley.read.export.export import write_cells
 from parley.read.labels.layouts import ANNOTATOR, LONG
 from parley.read.labels.reader import GOLD, MOST_LABELS, Column, Key, Labels, Units, read_labels
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.agreement import NONE, Distance, Pairs, masi, nominal, ordinal, percent_alike
+from parley.tasks.agreement import (
+    NONE,
+    Distance,
+    Pairs,
+    kappa,
+    masi,
+    nominal,
+    ordinal,
+    percent_alike,
+)
 from parley.tasks.intervals import Array, Metric
 
 _MOST_SETS = 2_000  # of more different sets, the distances take too much memory
+MOST_PAIRS = 45
+"""The most pairs of annotators with numbers of their own: all those of ten."""
 
 
 class Ratings(NamedTuple):
@@ -30,11 +41,13 @@ class Ratings(NamedTuple):
     values: int  # the number of different ones
     distance: Distance = nominal
 
-    def numbers(self, people: Iterable[str], measure: str) -> dict[str, Any]:
+    def numbers(self, people: Sequence[str], measure: str) -> dict[str, Any]:
         """Return alpha of these people, or kappa of two, percent agreement, and their units."""
         codes = np.array([self.codes[person] for person in people])
-        pairs = Pairs.of(codes, self.clusters, self.values)
-        found = pairs.kappa() if measure == "kappa" else pairs.alpha(self.distance)
+        if measure == "kappa":
+            found = kappa(codes[0], codes[1], self.clusters, self.values)
+        else:
+            found = Pairs.of(codes, self.clusters, self.values).alpha(self.distance)
         return {
             "rows": int(((codes != NONE).sum(axis=0) > 1).sum()),
             measure: as_number(found),
@@ -42,13 +55,25 @@ class Ratings(NamedTuple):
         }
 
     def of_all(self) -> dict[str, Any]:
-        """Return the numbers of all annotators, of all and the dataset, and of each pair."""
+        """Return the numbers of all annotators, of all and the dataset, and of `pairs`."""
         people = [person for person in self.codes if person != GOLD]
         among = {"annotators": people} if len(people) > 1 else {}
         among |= {"with_gold": [*people, GOLD]} if people and GOLD in self.codes else {}
         found: dict[str, Any] = {kind: self.numbers(of, "alpha") for kind, of in among.items()}
-        pairs = [{"of": [*p], **self.numbers(p, "kappa")} for p in combinations(self.codes, 2)]
-        return found | {"pairs": [pair for pair in pairs if pair["rows"]]}
+        pairs, _ = self.pairs()
+        return found | {"pairs": [{"of": [*p], **self.numbers(p, "kappa")} for p in pairs]}
+
+    def pairs(self) -> tuple[list[tuple[str, str]], int]:
+        """Return the pairs with common rows, and how many others have some.
+
+        They are each annotator with the dataset, and the `MOST_PAIRS` with the most common rows.
+        """
+        has = np.array([codes != NONE for codes in self.codes.values()], np.float32)
+        common = dict(zip(product(self.codes, repeat=2), (has @ has.T).flat, strict=True))
+        pairs = [pair for pair in combinations(self.codes, 2) if common[pair]]
+        among = sorted((p for p in pairs if GOLD not in p), key=lambda pair: -common[pair])
+        left_out = {*among[MOST_PAIRS:]}
+        return [pair for pair in pairs if pair not in left_out], len(left_out)
 
     def confusion(self, one: str, other: str) -> list[list[int]]:
         """Return how often one gave the value of a line, and the other that of a column."""
@@ -184,6 +209,7 @@ class Comparison:
         units = self.labels.annotators[person]
         answers = self._answers(units)
         with_values = {unit for unit, _ in answers}
+        with_partner = {unit for unit, name in answers if self._answered[unit, name] > 1}
         return {
             "files": self.labels.files[person],
             "rows": len(units),
@@ -227,12 +253,15 @@ class Comparison:
                     one, other = pair["of"]
                     title = f"{name}: {one} in rows, {other} in columns"
                     yield title, [one, *values], rows
+            if left_out := column["pairs_left_out"]:
+                rows = [["with fewer common rows, left out", f"{left_out:,}"]]
+                yield f"{name}: other pairs of annotators", ["pairs", "number"], rows
 
     def _column(self, name: str) -> dict[str, Any]:
         column, (domain, whole, by_label) = self.labels.columns[name], self.ratings[name]
         measures: dict[Distance, str] = {nominal: "nominal", ordinal: "ordinal"}
         measure = measures.get(whole.distance, "MASI")
-        found = {"alpha_of": measure, **whole.of_all()}
+        found = {"alpha_of": measure, **whole.of_all(), "pairs_left_out": whole.pairs()[1]}
         for pair in found["pairs"] if not column.is_set and len(domain) <= MOST_LABELS else ():
             values = [*map(text_of, domain)]
             pair["confusion"] = {"values": values, "rows": whole.confusion(*pair["of"])}
