@@ -11,11 +11,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 from typing import Any
 
 import numpy as np
 
-from parley.tasks.intervals import Array, Metric, Spread
+from parley.tasks.intervals import FEW_CORRELATED, Array, Metric, Spread
 from parley.tasks.metrics import BLOCKS
 
 Distance = Callable[[Array, Array, Array], tuple[Array, float]]
@@ -134,23 +135,24 @@ def kappa(one: Array, other: Array, cluster: Array, values: int) -> Metric:
     """
     both = (one != NONE) & (other != NONE)
     block, blocks = _blocks(cluster)
-    one, other, cluster, block = one[both], other[both], cluster[both], block[both]
-    of_one, of_other = (np.bincount(each, minlength=values) for each in (one, other))
-    # counted in each block: the units, those that differ, and chance: pairs of equal values of one
-    # and the other that are lost with it
-    units, apart = np.bincount(block, minlength=blocks), np.bincount(block, one != other, blocks)
-    keys, place = np.unique([block * values + one, block * values + other], return_inverse=True)
-    inside = np.multiply(*(np.bincount(each, minlength=len(keys)) for each in place.reshape(2, -1)))
-    lost = np.bincount(block, of_other[one] + of_one[other], blocks)
-    lost -= np.bincount(keys // values, inside, blocks)
-    count = len(one) - np.array([0, *units])  # of all, and without each block
-    expected = count**2 - (of_one @ of_other - np.array([0.0, *lost]))
-    found = count * (apart.sum() - np.array([0.0, *apart]))
-    whole, *left = 1 - np.divide(
-        found, expected, out=np.full(blocks + 1, np.nan), where=expected > 0
-    )
+    of_block = np.flatnonzero(both)[np.argsort(block[both], kind="stable")]
+    one, other, cluster = one[of_block], other[of_block], cluster[of_block]
+
+    def counts(start: int, end: int) -> tuple[Array, Array, int]:
+        first, second = one[start:end], other[start:end]
+        of_one, of_other = (np.bincount(each, minlength=values) for each in (first, second))
+        return of_one, of_other, int((first != second).sum())
+
+    def value(of_one: Array, of_other: Array, apart: int) -> float:
+        count = int(of_one.sum())
+        by_chance = count**2 - float(of_one @ of_other)  # pairs that differ, if shuffled
+        return 1 - apart * count / by_chance if by_chance else math.nan
+
+    starts = np.searchsorted(block[of_block], range(blocks + 1))
+    whole = counts(0, len(one))
+    left = [value(*map(sub, whole, counts(*ends))) for ends in pairwise(starts)]
     varied = _varied(np.append(one, other), np.append(cluster, cluster))
-    return _coefficient(float(whole), np.array(left), units, varied)
+    return _coefficient(value(*whole), np.array(left), np.diff(starts), varied)
 
 
 def _blocks(cluster: Array) -> tuple[Array, int]:
@@ -170,7 +172,8 @@ def _coefficient(whole: float, left: Array, sizes: Array, varied: int) -> Metric
     """Return a coefficient of agreement, which is `left` without each block of so many units."""
     shifts = np.where(sizes > 0, left - whole, 0.0)
     spread = Spread(shifts, sizes * (shifts != 0))
-    return Metric(whole, (spread,) if varied >= VARIED else (), largest=1.0, least=-1.0)
+    spreads = (spread,) if varied >= VARIED else ()
+    return Metric(whole, spreads, None, False, 1.0, -1.0, FEW_CORRELATED)
 
 
 def percent_alike(codes: Array, cluster: Array) -> Metric:
