@@ -4,18 +4,21 @@ import itertools
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import metrics
 
 from parley.declaration.registry import discover
-from parley.models.compare import SWAPS, holm, paired_differences
+from parley.models.compare import SIGNS, SWAPPED, holm, paired_differences
 from parley.rows.built_folder import find_folder
 from parley.tasks.metrics import Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
+from parley.tasks.task import Score
 
 RIGHT = {"satisfaction": "Undecided", "likeness": "Undecided"}
 WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
@@ -129,10 +132,49 @@ def test_p_is_that_of_scipy_over_dialogues(ours, theirs, sample_build):
     assert by.value == pytest.approx(sum(of) / len(gold))
     of = [*of[of != 0], 0, 0]  # of more zeros it would take as many ways as they have signs
     due = stats.permutation_test((of,), np.sum, permutation_type="samples", n_resamples=50_000)
-    error = 1e-12 if len(of) < 15 else 5 * math.sqrt(due.pvalue * (1 - due.pvalue) / SWAPS)
+    error = 1e-12 if len(of) < 15 else 5 * math.sqrt(due.pvalue * (1 - due.pvalue) / SIGNS)
     assert by.p == pytest.approx(due.pvalue, abs=error)
     same = paired_differences(one, one, [NAME])[NAME]
     assert (same.value, same.p, same.interval) == (0, 1, None)
+
+
+def no_means(due, said):
+    """Return metrics that are no mean over rows, of numbers from 0 to 4."""
+    return {
+        "f1": metrics.f1_score(due > 1, said > 1),
+        "auc": metrics.roc_auc_score(due > 1, said),
+        "kappa": metrics.cohen_kappa_score(due, said, weights="quadratic"),
+        "pearson": stats.pearsonr(due, said).statistic,
+    }
+
+
+@pytest.mark.parametrize("most", [SWAPPED, 0])  # clusters that are swapped in all ways, or alone
+def test_p_of_no_mean_is_that_of_swapping_predictions(most, sample_build, monkeypatch):
+    """Clusters are unequal, few and tied; in some both models say the same, or what is as right."""
+    draw, cluster = np.random.default_rng(4), np.repeat(range(9), [1, 5, 2, 6, 3, 1, 4, 6, 2])
+    due, ours, theirs = draw.integers(5, size=(3, 30))
+    ours = np.where(draw.random(30) < 0.5, due, ours)
+    theirs = np.where(cluster > 2, theirs, ours)
+    gold = {(n, "one"): int(number) for n, number in enumerate(due)}
+    rows = TaskRows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
+    rows.clusters = {"dialogues": [[key for key in gold if cluster[key[0]] == n] for n in range(9)]}
+
+    def score(gold, found):
+        return Score(no_means(*np.array([(gold[key], found[key]["n"]) for key in gold]).T))
+
+    rows.task = replace(rows.task, score=score, metrics=no_means(due, ours))
+    models = ({key: {"n": n} for key, n in zip(gold, of, strict=True)} for of in (ours, theirs))
+    one, other = (Evaluation([(rows, each)]) for each in models)
+    by_way = []
+    for way in itertools.product((False, True), repeat=6):
+        pair = np.where(np.isin(cluster, np.flatnonzero(way) + 3), (theirs, ours), (ours, theirs))
+        first, second = ([*no_means(due, each).values()] for each in pair)
+        by_way.append(abs(np.subtract(first, second)))
+    monkeypatch.setattr("parley.models.compare.SWAPPED", most)
+    found = paired_differences(one, other, one.metrics).values()
+    assert [abs(by.value) for by in found] == pytest.approx(by_way[0])
+    p_values = (np.array(by_way) >= by_way[0] - 1e-9).mean(axis=0)
+    assert [by.p for by in found] == pytest.approx(p_values, abs=1e-12 if most else 1 / 32)
 
 
 @pytest.mark.parametrize("right", [0, 1])

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import product
+from functools import cache
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,14 @@ from parley.rows.built_folder import BuiltFolder, find_folder
 from parley.tasks.evaluate import POLICIES, WRONG, Result
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Interval, Metric
-from parley.tasks.metrics import Evaluation, Names
-from parley.tasks.prediction_formats import UNREADABLE
+from parley.tasks.metrics import BLOCKS, Evaluation, Names
+from parley.tasks.prediction_formats import UNREADABLE, Key
 from parley.tasks.predictions import is_log
 from parley.tasks.task import ALL, Part, Task, rows_digest
 
-SWAPS = 5_000
-"""The most ways to swap the predictions of clusters in a permutation test."""
-SEED = 0
+SWAPPED, ENUMERATED, SIGNS, SEED = 10, 20, 9_999, 0
+"""The most clusters of which a test takes all ways to swap them, where each way computes a metric
+anew, and where it changes signs alone; the random ways of more, and their seed."""
 Statements = dict[Path, Mapping[str, Any]]  # what a log states, nothing of a file
 
 
@@ -237,7 +237,7 @@ def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
 def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
     """Compare the rows of a table with the first that has one of the metrics."""
     base: Result | None = None
-    tested: list[tuple[Compared, Names, float]] = []
+    tested: dict[Any, list[tuple[Compared, Names]]] = {}  # p -> metrics; multiples are one test
     for row in rows:
         result = row.result
         row.metrics = _chosen(result, metrics) if result else {}
@@ -252,10 +252,15 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
         row.settings = _unlike(_calls(result.run), _calls(base.run), first)
         if not row.differs:
             row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
-            tested += [(row, n, by.p) for n, by in row.differences.items() if by.p is not None]
-    adjusted = holm([p for *_, p in tested])
-    for (row, names, _), p in zip(tested, adjusted, strict=True):
-        row.differences = {**row.differences, names: replace(row.differences[names], p_holm=p)}
+            for names, by in row.differences.items():
+                if by.p is not None:
+                    ends = vars(by.interval).values() if by.value and by.interval else ()
+                    same = [f"{end / by.value:.9g}" for end in ends] or names
+                    tested.setdefault((by.p, row.path, *same), []).append((row, names))
+    adjusted = holm([p for p, *_ in tested])
+    for of_test, p in zip(tested.values(), adjusted, strict=True):
+        for row, names in of_test:
+            row.differences = {**row.differences, names: replace(row.differences[names], p_holm=p)}
 
 
 def _asked(result: Result) -> dict[str, Any]:
@@ -308,19 +313,30 @@ def paired_differences(
     elif one.answered != other.answered:
         computed = [name for name in names if one.metrics[name].rows is None]
         apart = one.of_answered(computed) & other.of_answered(computed)
-    differences = {name: _difference(one, other, name) for name in names if name not in apart}
+    differences = _differences(one, other, [name for name in names if name not in apart])
     common = one.answered & other.answered
     if apart and common:
-        ours, theirs = one.within(common), other.within(common)
-        of_both = {name: _difference(ours, theirs, name) for name in apart}
+        of_both = _differences(one.within(common), other.within(common), apart)
         differences |= {name: replace(by, rows=len(common)) for name, by in of_both.items()}
     elif apart:
         differences |= dict.fromkeys(apart, MetricDifference(None, rows=0))
     return {name: differences[name] for name in names}
 
 
+def _differences(
+    one: Evaluation, other: Evaluation, names: Iterable[Names]
+) -> dict[Names, MetricDifference]:
+    """Return differences of metrics, over the rows that have a value in both."""
+    differences = {name: _difference(one, other, name) for name in names}
+    swapped = [n for n, by in differences.items() if by.value is not None and by.p is None]
+    if swapped := [name for name in swapped if one.metrics[name].spreads]:  # a median has none
+        for name, p in _p_of_swaps(one, other, swapped).items():
+            differences[name] = replace(differences[name], p=p)
+    return differences
+
+
 def _difference(one: Evaluation, other: Evaluation, name: Names) -> MetricDifference:
-    """Return the difference of a metric, over the rows that have a value in both."""
+    """Return the difference of a metric; p is lacking if it is no mean over rows."""
     ours, theirs = one.metrics.get(name), other.metrics.get(name)
     if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
         return MetricDifference(None)
@@ -339,36 +355,80 @@ def _difference(one: Evaluation, other: Evaluation, name: Names) -> MetricDiffer
 
 
 def p_value(difference: Metric) -> float | None:
-    """Return the two-sided p-value of a paired permutation test over clusters.
+    """Return the two-sided p-value of a paired permutation test over clusters; None of no mean.
 
-    What each cluster adds to the difference changes its sign, as in `scipy.stats.permutation_test`
-    of samples: in all ways, if they are no more than `SWAPS`, else in so many random ones, with the
-    difference itself as one more, so that p is never 0. Of two kinds of clusters it is the larger.
-    None if the difference is undefined without a cluster.
+    Of two kinds of clusters it is the larger.
     """
-    spreads = difference.spreads[:2]  # the third is of both
-    added = [spread.added(difference.value) for spread in spreads if len(spread.shifts)]
-    if math.isnan(difference.value) or any(np.isnan(of_kind).any() for of_kind in added):
-        return None
-    return max(map(_p_of, added), default=None)
+    sums = [spread.sums for spread in difference.spreads[:2]]  # the third is of both
+    return max((_p_of_sums(of_kind) for of_kind in sums if of_kind is not None), default=None)
 
 
-def _p_of(added: Array) -> float:
-    """Return the p-value for what each cluster adds to a difference."""
+def _p_of_sums(added: Array) -> float:
+    """Return p by changing the sign of what each cluster adds to a difference; NaN for a NaN.
+
+    As in `scipy.stats.permutation_test` of samples: in all ways for up to `ENUMERATED` clusters
+    that add something, else in `SIGNS` random ways and that of the difference itself.
+    """
+    if np.isnan(added).any():
+        return math.nan
     added = added[abs(added) > 1e-12 * abs(added).max(initial=0)]  # another sign of 0 changes none
     least = abs(added.sum()) - 1e-9 * abs(added).sum()  # a sum in another order is the same number
-    signs = _signs(len(added))
-    as_large = int((abs(signs @ added) >= least).sum())
-    is_all = 2 ** len(added) <= SWAPS
-    return as_large / len(signs) if is_all else (as_large + 1) / (SWAPS + 1)
+    if len(added) > ENUMERATED:
+        signs = np.random.default_rng(SEED).choice([1.0, -1.0], (SIGNS, len(added)))
+        return float((abs(signs @ added) >= least).sum() + 1) / (SIGNS + 1)
+    sums = np.zeros(1)
+    for each in added:
+        sums = np.concatenate([sums + each, sums - each])
+    return float((abs(sums) >= least).mean())
 
 
-@lru_cache(maxsize=2)
-def _signs(clusters: int) -> Array:
-    """Return the signs of each way to swap clusters, all ways or random ones: [ways, clusters]."""
-    if 2**clusters <= SWAPS:
-        return np.array([*product((1.0, -1.0), repeat=clusters)])
-    return np.random.default_rng(SEED).choice([1.0, -1.0], (SWAPS, clusters))
+def _p_of_swaps(
+    one: Evaluation, other: Evaluation, names: Sequence[Names]
+) -> dict[Names, float | None]:
+    """Return p of metrics that are no mean over rows, by swapping two models' answers in a cluster.
+
+    The metrics are computed anew for each way to swap up to `SWAPPED` clusters in which the models
+    differ; one that leaves a metric undefined counts as one of as large a difference. Of more, each
+    is swapped alone, or `BLOCKS` groups of them, and half of what that changes is what it adds.
+    """
+    width, count = len(one.rows.task.gold_key), math.lcm(len(one.epochs), len(other.epochs))
+    epochs = [*islice(zip(cycle(one.epochs), cycle(other.epochs), strict=True), count)]
+    differing = frozenset(
+        key[:width]
+        for (_, ours), (_, theirs) in epochs
+        for key in {**ours, **theirs}
+        if ours.get(key) != theirs.get(key)
+    )
+
+    @cache
+    def numbers(keys: frozenset[Key]) -> Array:
+        """Compute the metrics with answers of the first model for these keys."""
+        found = []
+        for (rows, ours), (_, theirs) in epochs:
+            of = {key: ours if key[:width] in keys else theirs for key in {**ours, **theirs}}
+            score = rows.score({key: answers[key] for key, answers in of.items() if key in answers})
+            found.append([score.numbers.get(name, math.nan) for name in names])
+        mean: Array = np.array(found).mean(axis=0)
+        return mean
+
+    def difference(swapped: frozenset[Key]) -> Array:
+        return numbers(differing - swapped) - numbers(swapped)
+
+    p_values = []
+    for clusters in [*one.rows.clusters.values()][:2]:
+        unlike = [*filter(None, map(differing.intersection, clusters))]
+        if len(unlike) > SWAPPED:
+            groups = (frozenset().union(*unlike[first::BLOCKS]) for first in range(BLOCKS))
+            changes = difference(frozenset()) - np.array([*map(difference, filter(None, groups))])
+            p_values.append([_p_of_sums(added / 2) for added in changes.T])
+        else:
+            ways = [frozenset[Key]()]
+            for keys in unlike:
+                ways += [swapped ^ keys for swapped in ways]
+            found = abs(np.array([*map(difference, ways)]))
+            p_values.append(1 - (found < found[0] * (1 - 1e-9)).mean(axis=0))
+    largest = np.max(p_values, axis=0)
+    return {n: None if math.isnan(p) else float(p) for n, p in zip(names, largest, strict=True)}
 
 
 def holm(values: Sequence[float]) -> list[float]:
