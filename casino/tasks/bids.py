@@ -138,4 +138,5 @@ BIDS = tasks.Task(
         tasks.Reference("commonest", note="of all deals, by the side's own order"),
     ),
     unit="fraction; points for points_mae",
+    lower=("points_mae",),
 )

@@ -51,16 +51,17 @@ def outcomes_score(
     import numpy as np
 
     metrics: dict[str, Any] = {name: [] for name in SCALES} | {"mae": {}, "quadratic_kappa": {}}
+    own_rows: dict[str, Any] = {}
     for place, (name, scale) in enumerate(SCALES.items()):
         found = [predictions[key].get(name) for key in gold]
         metrics[name] = [each == due[place] for each, due in zip(found, gold.values(), strict=True)]
         right = np.array([scale.index(due[place]) for due in gold.values()], float)
         said = np.array([np.nan if each is None else scale.index(each) for each in found])
         metrics["mae"][name] = abs(said - right)
-        is_read = ~np.isnan(said)
+        own_rows[name] = is_read = ~np.isnan(said)
         metrics["quadratic_kappa"][name] = quadratic_kappa(said[is_read], right[is_read])
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
-    return tasks.Score(metrics, counts)
+    return tasks.Score(metrics, counts, own_rows={"quadratic_kappa": own_rows})
 
 
 def quadratic_kappa(one: Any, other: Any) -> float | tasks.Undefined:
@@ -138,5 +139,6 @@ OUTCOMES = tasks.Task(
     per_prediction=("satisfaction", "likeness"),
     baselines={"commonest": commonest_outcomes},
     references=(tasks.Reference("commonest"),),
+    lower=("mae",),
     unit="fraction, but mae in steps of the scale",
 )

@@ -78,7 +78,8 @@ def score_deal(
         "accuracy": np.where(reached, yes, no),
         "macro_f1": float(np.nanmean([f1_score(*pair, zero_division=np.nan) for pair in pairs])),
     }
-    return tasks.Score(metrics, {"dialogues": len(reached), "deals": int(reached.sum())})
+    counts = {"dialogues": len(reached), "deals": int(reached.sum())}
+    return tasks.Score(metrics, counts, own_rows={"auc": is_read})
 
 
 # Baselines ------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ def agreement(
 ) -> tasks.Score:
     """Correlate the readable scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
+    own_rows: dict[str, dict[str, list[bool]]] = {"person": {}, "others": {}}
     counts = {"dialogues": len(gold)}
     for source in ("person", "others"):
         rated = {key: row for key, row in gold.items() if row[source] is not None}
@@ -107,12 +108,15 @@ def agreement(
                 for key, row in of_group.items()
                 if tasks.UNREADABLE not in predictions[key]
             ]
+            own_rows[source][group] = [
+                key in of_group and tasks.UNREADABLE not in predictions[key] for key in gold
+            ]
             if pairs:
                 metrics[source][group] = correlations(pairs)
             elif of_group:
                 why = tasks.Undefined("no prediction is readable")
                 metrics[source][group] = dict.fromkeys(METRICS, why)
-    return tasks.Score(metrics, counts)
+    return tasks.Score(metrics, counts, own_rows=own_rows)
 
 
 def a_score(value: float) -> None:

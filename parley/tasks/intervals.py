@@ -17,7 +17,9 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-FEW = 50
+FEW, FEW_CORRELATED = 50, 15
+"""The fewest rows of which a metric that is no mean over them has an interval, and a correlation or
+a coefficient of agreement, as `benchmarks/intervals.py` has it."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,6 @@ class Spread:
         shifts = self.shifts[self.sizes > 0]
         return (self.count - 1) * float(shifts.var()) if len(shifts) > 1 else math.nan
 
-    def added(self, value: float) -> Array:
-        """Return what each cluster adds to a value: its pseudo-value if that is no mean."""
-        if self.sums is not None:
-            return self.sums
-        shifts = self.shifts[self.sizes > 0]
-        return value - (self.count - 1) * (shifts - shifts.mean()) if len(shifts) else shifts
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -81,6 +76,7 @@ class Metric:
     is_share: bool = False  # each row is right or wrong
     largest: float = math.inf  # of its unit, as the least
     least: float = -math.inf
+    few: int = FEW  # rows that it needs for an interval if it is no mean over them
 
     @property
     def error(self) -> float:
@@ -103,20 +99,20 @@ class Metric:
             if is_mean and one.sums is not None and by.sums is not None:
                 sums = one.sums - by.sums
             spreads.append(Spread(one.shifts - by.shifts, np.maximum(one.sizes, by.sizes), sums))
-        return Metric(self.value - other.value, (*spreads,))
+        return Metric(self.value - other.value, (*spreads,), few=self.few)
 
     @property
     def interval(self) -> Interval | None:
         """The 95% interval; None for fewer than two clusters, or if they do not differ.
 
-        None, too, for a metric of fewer than `FEW` rows that is no mean over them: too narrow.
+        None, too, for a metric of fewer than `few` rows that is no mean over them: too narrow.
         """
         from scipy.stats import t
 
         if math.isnan(self.error):
             return None
         kinds = self.spreads[:2]  # the third is of both
-        if kinds[0].sums is None and kinds[0].sizes.sum() < FEW:
+        if kinds[0].sums is None and kinds[0].sizes.sum() < self.few:
             return None
         if self.is_share and self.value in (0, self.largest):
             far = self.largest * (1 - 0.025 ** (1 / min(spread.count for spread in kinds)))
@@ -168,4 +164,4 @@ def mean_of(metrics: Sequence[Metric | None]) -> Metric:
         rows = np.mean(of_rows, axis=0)
     is_share, first = all(metric.is_share for metric in defined), defined[0]
     value = float(np.mean([metric.value for metric in defined]))
-    return Metric(value, (*spreads,), rows, is_share, first.largest, first.least)
+    return Metric(value, (*spreads,), rows, is_share, first.largest, first.least, first.few)

@@ -21,7 +21,7 @@ from parley.base.values import flat, is_number, is_values, tree
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.games import Playing
-from parley.tasks.intervals import Array, Metric, Spread, mean_of
+from parley.tasks.intervals import FEW, FEW_CORRELATED, Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
 
@@ -173,11 +173,12 @@ class TaskRows:
     ) -> dict[Names, Metric]:
         """Return metrics that are no means over rows, computed anew without blocks of clusters."""
         spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
-        for clusters in self.clusters.values():
+        of_folds = [*zip(scores, self._folds, strict=True)]
+        own = {n: np.concatenate([_own(n, *fold) for fold in of_folds]) for n in numbers}
+        for clusters, (_, cluster, row) in zip(self.clusters.values(), self._members, strict=True):
             count = min(BLOCKS, len(clusters))
             # clusters side by side may have a dialogue in common
             blocks = [{*chain.from_iterable(clusters[first::count])} for first in range(count)]
-            sizes = np.array([*map(len, blocks)])
             shifts = {names: np.full(count, math.nan) for names in numbers}
             for number, out in enumerate(blocks):
                 without = [*scores]
@@ -191,8 +192,11 @@ class TaskRows:
                     if not isinstance(value, Undefined | None):
                         shifts[names][number] = value - numbers[names]
             for names, shift in shifts.items():
+                sizes = np.bincount(cluster % count, own[names][row], count)
                 spreads[names] += (Spread(shift, sizes * (shift != 0)),)
-        return {n: Metric(numbers[n], s, None, False, *self._bounds()) for n, s in spreads.items()}
+        few = FEW_CORRELATED if self.task.unit == "correlation" else FEW
+        most, least = self._bounds()
+        return {n: Metric(numbers[n], s, None, False, most, least, few) for n, s in spreads.items()}
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
@@ -318,6 +322,13 @@ def _answered(rows: TaskRows, predictions: Predictions) -> set[Key]:
     return {key[:width] for key, fields in predictions.items() if UNREADABLE not in fields}
 
 
+def _own(names: Names, score: Score, gold: Gold) -> Array:
+    """Return whether each row counts in a metric that is no mean over rows."""
+    of_metrics = flat(score.own_rows).items()
+    own = (np.asarray(rows, bool) for path, rows in of_metrics if names[: len(path)] == path)
+    return next(own, np.ones(len(gold), bool))
+
+
 def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
     """Yield the problems of what a task's `score` gives for so many rows."""
     if not isinstance(score, Score):
@@ -336,6 +347,8 @@ def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
         else:
             what = "a finite number, of 64 bits if it is an integer, or Undefined"
             yield Problem(place, what, f"{value!r:.60}")
+    for path, own in flat(score.own_rows).items():
+        yield from _wrong_values(own, f"own_rows.{'.'.join(path)}", rows, task.unit)
     for name, count in score.counts.items():
         if not (isinstance(count, int) and is_number(count)):
             yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")

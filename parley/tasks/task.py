@@ -70,6 +70,8 @@ class Score:
             1, or 100 if the unit is percent. Or group -> metrics; groups may be nested.
         counts: The numbers of scored items: {"utterances": 4615}.
         without_interval: The metrics or groups that can have no interval -> the reason.
+        own_rows: The metric or group, nested as `metrics` -> whether each row counts in it; all do
+            if it is not here. Of a mean its NaN tell that.
         fractions: The metrics that are between 0 and 1 though the task's unit has no bounds.
         forecasts: The probability of each answer and whether it is right, or its share of that: two
             arrays, with NaN as the probability of an answer left out.
@@ -80,6 +82,7 @@ class Score:
     without_interval: Mapping[str, str] = field(default_factory=dict)
     fractions: tuple[str, ...] = ()
     forecasts: tuple[Any, Any] = field(default=((), ()), compare=False)
+    own_rows: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         metrics = {p: v if is_values(v) else plain(v) for p, v in flat(self.metrics).items()}
@@ -197,6 +200,7 @@ class Task:
         unit: The unit of the numbers: "fraction" (0 to 1), "percent" (0 to 100), "correlation" (-1
             to 1), or words for those without bounds.
         decimals: The decimals in a table.
+        lower: The metrics and groups of which a lower number is better.
     """
 
     summary: str
@@ -231,6 +235,7 @@ class Task:
     format: PredictionFormat = JSON_LINES
     unit: str = "fraction"
     decimals: int = 3
+    lower: tuple[str, ...] = ()
 
     def chosen(self, options: Mapping[str, str | None]) -> dict[str, str]:
         """Return a value for each option, the default for None; UsageError for an unknown one."""
@@ -296,6 +301,7 @@ class Task:
             ("key", "fields", self.fields),
             ("upper", "names", self.baselines),
             ("per_prediction", "names", self.metrics),
+            ("lower", "names", self.metrics),
         ):
             if unknown := [name for name in getattr(self, attribute) if name not in known]:
                 yield Problem(f"{where}.{attribute}", f"{kind} of {list(known)}", str(unknown))

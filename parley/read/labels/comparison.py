@@ -209,7 +209,6 @@ class Comparison:
         units = self.labels.annotators[person]
         answers = self._answers(units)
         with_values = {unit for unit, _ in answers}
-        with_partner = {unit for unit, name in answers if self._answered[unit, name] > 1}
         return {
             "files": self.labels.files[person],
             "rows": len(units),
