@@ -22,7 +22,7 @@ from .orders import (
 from .shared import SETTING
 
 _OF_ORDERS = itemgetter(*ORDERS)
-CLIP = 2**-52  # that of scikit-learn's log_loss
+LEAST = 0.005  # half a step of the question: smaller ones cannot be told from it
 IN_TURNS = "uniform own-reversed mentions lr-tfidf"
 FRACTIONS = ("exact_order", "top_1", "exact_order_by_k")
 ROUNDED = 0.03 + 1e-9  # by which six numbers with two decimals can miss 1
@@ -105,7 +105,7 @@ def beliefs_score(
     metrics: dict[str, Any] = {
         "brier": brier,
         "brier_mean": brier / len(ORDERS),
-        "log_loss": -np.log(np.maximum(np.where(is_read, said[due], 0), CLIP)),
+        "log_loss": -np.log(np.maximum(np.where(is_read, said[due], 0), LEAST)),
         "calibration_error": tasks.calibration_error(most, exact),
         "exact_order": exact,
         "top_1": is_read * share_of_largest(said @ first, due @ first),
@@ -152,8 +152,8 @@ BELIEFS = tasks.Task(
         "brier": "squared error summed over the six orders, 0 to 2, mean over moments; equal "
         "probabilities give 0.8333, and an unreadable answer 2",
         "brier_mean": "the same divided by six, as Cui and Lin have it; equal ones give 0.1389",
-        "log_loss": "-ln of the probability of the right order; below 2.2e-16, or unreadable, it "
-        "counts as 2.2e-16; mean",
+        "log_loss": "-ln of the probability of the right order, mean; equal ones give 1.7918; less "
+        "than 0.005, half a step of the question, counts as 0.005; an unreadable one, too: 5.2983",
         "calibration_error": "in each of ten bins, the distance of the most probable orders' mean "
         "probability from the share that is right; mean over readable answers",
         "exact_order": "share of moments whose most probable order is right; of n equally probable "
@@ -194,4 +194,5 @@ BELIEFS = tasks.Task(
     ),
     unit="fraction; 0 to 2 for brier, nats for log_loss",
     decimals=4,
+    lower=("brier", "brier_mean", "log_loss", "calibration_error", "brier_by_k"),
 )
