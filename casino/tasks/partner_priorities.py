@@ -14,7 +14,7 @@ from .shared import SETTING, heard
 # Question ----------------------------------------------------------------------------------
 
 _PRIORITIES = (
-    f"{SETTING} You are one of them. After the talk, say in which order your partner ranks the "
+    f"{SETTING} You are one of them. After {{talk}}, say in which order your partner ranks the "
     "items, the high priority first."
 )
 _FORM = 'Answer in JSON: {"order": ".. > .. > .."}, with Food, Water and Firewood, each once.'
@@ -23,12 +23,13 @@ _ORDER = {"type": "string", "enum": [*ORDERS]}
 
 def priorities(data: Data, at: str) -> Iterator[tasks.Question]:
     """Ask each side for its partner's order, given its own order and the talk so far."""
-    orders = orders_of(data)
+    orders, is_whole = orders_of(data), at == END
+    system = _PRIORITIES.format(talk="the talk" if is_whole else "this part of the talk")
     for moment in moments(data, at):
         user = f"Your own order, from high to low: {', '.join(orders[moment.side_key])}\n\n"
-        user += f"The talk:\n{heard(moment.talk, moment.speaker)}"
+        user += f"The talk{'' if is_whole else ' so far'}:\n{heard(moment.talk, moment.speaker)}"
         yield tasks.Question(
-            moment.side_key, tasks.chat(_PRIORITIES, user, _FORM), tasks.object_schema(order=_ORDER)
+            moment.side_key, tasks.chat(system, user, _FORM), tasks.object_schema(order=_ORDER)
         )
 
 
@@ -125,7 +126,7 @@ PRIORITIES = tasks.Task(
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away",
     asking=tasks.Asking(
-        "4",
+        "5",
         priorities,
         tasks.reader(order=tasks.order_of(ISSUES)),
         max_tokens=80,
