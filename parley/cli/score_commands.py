@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +27,7 @@ from parley.read.site.svg import table as chart_table
 from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
+from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.task import ALL, Part, Task, Undefined
 
@@ -222,12 +223,22 @@ def _notes(result: Result) -> Iterator[str]:
             yield f"{' '.join(path)}: undefined, {value.reason}"
     for problem in result.moved:
         yield f"{problem}; the task states another result of this baseline; correct it"
+    if better := _better(result.task, metrics):
+        yield better
     if intervals:
         yield f"95%: an interval over {counts(result.clusters)}, each with all its predictions"
     without = result.without_interval
     for reason in dict.fromkeys(without.values()):
         names = [" ".join(path) for path, why in without.items() if why == reason]
         yield f"no interval: {few(names)}: {reason}"
+
+
+def _better(task: Task, paths: Iterable[tuple[str, ...]]) -> str:
+    """Return of which metrics a lower number is better, and of which a higher one."""
+    lower = [name for name in task.lower if any(name in path for path in paths)]
+    if lower:
+        return f"lower is better: {', '.join(lower)}; of the others a higher number is"
+    return "" if isinstance(task.asking, Playing) else "higher is better"
 
 
 def _proof(result: Result) -> Iterator[str]:
@@ -343,9 +354,13 @@ def _differences(compared: Comparison) -> Iterator[list[str]]:
                 metric += f", {difference.rows:,} rows of both"
             if difference.value is not None:
                 value = f"{difference.value:+.{decimals}f}"
-            p_values = (number(p, 3) for p in (difference.p, difference.p_holm))
+            p_values = map(_p, (difference.p, difference.p_holm))
             cells = (ends(difference.interval, decimals), *p_values)
             yield [task, metric, log.label, against, value, *cells]
+
+
+def _p(p: float | None) -> str:
+    return "< 0.001" if p is not None and p < 0.001 else number(p, 3)
 
 
 def _costs(compared: Comparison) -> Iterator[list[str]]:
@@ -366,6 +381,7 @@ def _as_dicts(tables: Sequence[Comparison]) -> list[dict[str, Any]]:
             "task": compared.name,
             "options": dict(compared.options),
             "unit": compared.task.unit,
+            "lower_is_better": [*compared.task.lower],
             "policy": compared.policy,
             "first": compared.first and str(compared.first.path),
             "logs": [_as_dict(log) for log in compared.logs],
@@ -412,8 +428,14 @@ def _how(tables: Sequence[Comparison]) -> Iterator[str]:
     ]
     if clusters:
         yield f"95%: an interval over clusters ({'; '.join(clusters)})"
+    for compared in tables:
+        names = {name for log in compared.logs for name in log.metrics}
+        if better := _better(compared.task, names):
+            yield f"{_task_of(compared)}: {better}"
     differences = [difference for log in logs for difference in log.differences.values()]
     if any(difference.rows is not None for difference in differences):
         yield "rows of both: those where both logs have a readable answer, or a deal"
     if differences:
         yield "p: paired permutation test of these clusters; Holm's correction in each task"
+        yield "report p for whether two models differ, and 95% for how much; computed in two ways,"
+        yield "  they may disagree where p is near 0.05"

@@ -14,7 +14,7 @@ from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
 from parley.declaration.measured import measured
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.intervals import FEW, Interval, Metric
+from parley.tasks.intervals import Interval, Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key
 from parley.tasks.predictions import read, validate_predictions, with_texts, write
@@ -149,6 +149,7 @@ class Result:
             "ids": sorted(self.part.ids),
             "pilot": self.part.limit,
             "unit": self.task.unit,
+            "lower_is_better": [*self.task.lower],
             "metrics": tree(numbers),
             "undefined": tree(reasons),
             "intervals": tree({path: vars(of) for path, of in flat(self.intervals).items()}),
@@ -288,7 +289,7 @@ def _without_interval(metric: Metric) -> str:
     if any(math.isnan(shift) for spread in metric.spreads for shift in spread.shifts):
         return "without a cluster it is undefined"
     if metric.error > 1e-12 * max(1.0, abs(metric.value)):
-        return f"it is no mean over rows, and of fewer than {FEW}"
+        return f"it is no mean over rows, and of fewer than {metric.few} rows"
     return "no two clusters move it"
 
 
