@@ -1,12 +1,16 @@
 """Coverage of the 95% intervals: how often they hold the true value, in simulated test sets.
 
-    python benchmarks/intervals.py BUILDS
+    python benchmarks/intervals.py BUILDS [TASK...|labels]
 
 Test sets have the clusters of the real build: all rows, or so many of them. Where a task has one
 kind of cluster, the clusters themselves are drawn; where it has two, they stay, and each row gets
 the right answer of a drawn one. A model answers a row rightly with a chance that differs between
 clusters of each kind, so that the answers of one agree; else it gives the right answer of another
-row, or in a game makes no deal. The true value is the mean over many test sets of all rows.
+row, or in a game makes no deal. Of probabilities the right one is only likely to be high. The true
+value is the mean over many test sets of all rows.
+
+`labels` has agreement: two annotators say of each turn whether it has a label. How common it is,
+and how often they are wrong, differs between dialogues.
 """
 
 import math
@@ -20,8 +24,8 @@ import numpy as np
 
 from parley.base.values import flat, is_number
 from parley.declaration.registry import discover
-from parley.models.compare import paired_differences
 from parley.rows.built_folder import open_folder
+from parley.tasks import agreement
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Evaluation, Names, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN
@@ -106,11 +110,21 @@ class World:
                 else:
                     is_right = self.draw.random() < chance
                     other = self.others[self.draw.integers(len(self.others))]
-                    model[own] = self.answers[source] if is_right else other
+                    model[own] = self.unsure(self.answers[source] if is_right else other)
             gold[own] = answer
         rows = TaskRows(self.built, self.name, self.options, gold, is_part)
         rows.clusters = {kind: [*of.values()] for kind, of in found.items()}
         return rows, models
+
+    def unsure(self, answer: Any) -> Any:
+        """Return an answer with probabilities in steps of 0.01 for those of 0 and 1."""
+        if "probabilities" not in answer:
+            return answer
+        due = [*answer["probabilities"].values()]
+        drawn = self.draw.dirichlet([0.4 + 3 * each for each in due]).round(2)
+        return {
+            "probabilities": dict(zip(answer["probabilities"], drawn / drawn.sum(), strict=True))
+        }
 
     def fold(self, answer: Any) -> Any:
         """Return the fold of an answer."""
@@ -130,11 +144,11 @@ class World:
         for _ in range(sets):
             rows, models = self.test_set(count, is_part=bool(count))
             one, other = (Evaluation([(rows, found)]) for found in models)
-            by = paired_differences(one, other, one.metrics)
-            for names in known_ones.keys() & by.keys():
+            for names in known_ones.keys() & one.metrics.keys():
                 own, less = np.mean(known_ones[names], axis=0)
                 known = held.setdefault(names, [[], []])
-                found = (one.metrics[names].interval, by[names].interval)
+                by = one.metrics[names].minus(other.metrics[names])
+                found = (one.metrics[names].interval, by.interval)
                 for kept, interval, number in zip(known, found, (own, own - less), strict=True):
                     if interval:
                         kept.append(bool(interval.low <= number <= interval.high))
@@ -144,8 +158,52 @@ class World:
         }
 
 
+TURNS, ERROR = (
+    12,
+    0.15,
+)  # of a dialogue; the mean share of turns of which an annotator knows nothing
+
+
+def said(draw: np.random.Generator, share: float, dialogues: int) -> tuple[Any, Any]:
+    """Return whether two annotators see a label in each turn, and the dialogue of each."""
+    of_turn = np.repeat(np.arange(dialogues), TURNS)
+    odds = math.log(share / (1 - share)) + SPREAD * draw.normal(size=dialogues)
+    chance = (1 / (1 + np.exp(-odds)))[of_turn]
+    wrong = draw.uniform(0, 2 * ERROR, dialogues)[of_turn]
+    has, *others = draw.random((3, len(of_turn))) < chance
+    found = [np.where(draw.random(len(has)) < wrong, other, has) for other in others]
+    return np.array(found, int), of_turn
+
+
+def labels(sets: int = 1000) -> None:
+    """Print a table: the share of intervals of alpha and kappa that hold it; how many there are."""
+    draw, sizes = np.random.default_rng(0), (8, 15, 30, 60, 100)
+    print(f"| a label of | {' | '.join(f'{size} dialogues' for size in sizes)} |")
+    for share in (0.01, 0.05, 0.2, 0.5):
+        codes, of_turn = said(draw, share, 40_000)
+        true, cells = agreement.kappa(*codes, of_turn, 2).value, []
+        for size in sizes:
+            held: list[list[bool]] = [[], []]
+            for _ in range(sets):
+                codes, of_turn = said(draw, share, size)
+                alpha = agreement.Pairs.of(codes, of_turn, 2).alpha()
+                for kept, each in zip(
+                    held, (alpha, agreement.kappa(*codes, of_turn, 2)), strict=True
+                ):
+                    if (of := each.interval) and not math.isnan(each.value):
+                        kept.append(of.low <= true <= of.high)
+            ends = dict.fromkeys(f"{100 * np.mean(of):.0f}" for of in held if len(of) > sets / 20)
+            cells.append(
+                f"{' to '.join(ends)} ({100 * len(held[0]) / sets:.0f})" if ends else "none"
+            )
+        print(f"| {share:.0%} of turns | {' | '.join(cells)} |", flush=True)
+
+
 def main(folder: Path, tasks: Collection[str]) -> None:
     """Print a table: the coverage of a task's first metric; the least and the most of all."""
+    if "labels" in tasks:
+        labels()
+        return
     of_size = ("first", "all", "difference")
     heads = [f"{size or 'all'}, {what}" for size in SIZES for what in of_size]
     print(f"| task | {' | '.join(heads)} |")

@@ -5,6 +5,7 @@ in MB, rows. Imports count only where stated.
 """
 
 import json
+import random
 import re
 import resource
 import sys
@@ -189,6 +190,27 @@ def verify_all(source: str, built: str) -> int:
     held = [each for each in found if isinstance(each, Verification) and not each.failed]
     assert len(held) == len(found), found
     return sum(len(each.figures) for each in held)
+
+
+def labels(built: str, people: str, rows: str) -> int:
+    """Compare the labels of annotators, each with so many turns of the same five times as many."""
+    import parley
+
+    data, draw = parley.open(Path(built, "casino")), random.Random(0)
+    names = sorted({label for row in data.named("strategies") for label in row["labels"]})
+    turns = [f"{row['dialogue_id']},{row['turn']}" for row in data.named("utterances")]
+    turns, lines = turns[: 5 * int(rows)], ["dialogue_id,turn,annotator,labels"]
+    for person in range(int(people)):
+        for turn in draw.sample(turns, int(rows)):
+            lines.append(
+                f"{turn},p{person},{'; '.join(draw.sample(names, draw.choice((1, 1, 2))))}"
+            )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "labels.csv")
+        file.write_text("\n".join(lines))
+        begin()
+        parley.labels(data, "strategies", file).as_dict()
+    return len(lines) - 1
 
 
 def limit_of_rows(rows_folder: str, name: str) -> int:

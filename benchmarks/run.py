@@ -178,6 +178,9 @@ class Benchmark:
         }
         number = ("rows", "rows", ",.0f")
         self.compare("The real datasets", "work", runs, [number, *to_first("build"), *MB])
+        many = ((40, 3), (200, 3), (7, 14_297))
+        runs = {f"{n} annotators, {of:,} turns each": ("labels", built, n, of) for n, of in many}
+        self.compare("`parley labels`", "files", runs, [number, *MB])
         for name in datasets():
             runs = {"limit": ("limit_of_rows", rows_folder, name), name: ("build", source, name)}
             columns = [number, *to_first("limit"), *MB]
