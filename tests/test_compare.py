@@ -410,3 +410,15 @@ def test_files_of_predictions_are_compared_with_logs(logs, compared, sample_buil
         for found in compared(file, other, "--task", "casino/outcomes", *part)[0]["logs"]:
             assert found["metrics"] == {name: due[name] for name in found["metrics"]}
         assert run("compare", logs["one"], other, *given_part)[0] == 2  # a log of all
+
+
+def test_a_multiple_of_a_metric_is_no_test_of_its_own(compared, sample_build, run, tmp_path):
+    files = [tmp_path / f"{name}.jsonl" for name in ("uniform", "own-reversed")]
+    for file in files:
+        save = "--baseline", file.stem, "--save-predictions", file, "--build", sample_build
+        assert run("score", "casino", "beliefs", *save).returncode == 0
+    (table,) = compared(*files, "--task", "casino/beliefs-turns")
+    by = {n: each for n, each in table["logs"][1]["differences"].items() if each["p"] is not None}
+    assert by["brier"]["p_holm"] == by.pop("brier_mean")["p_holm"]
+    assert [each["p_holm"] for each in by.values()] == holm([each["p"] for each in by.values()])
+    assert "brier" in table["lower_is_better"]

@@ -325,7 +325,7 @@ def test_of_many_annotators_the_pairs_with_the_most_common_rows_have_numbers(
 
 def test_percent_agreement_counts_units_to_which_all_gave_one_value():
     codes = np.array([[0, 1, 1, -1, 2], [0, 0, -1, -1, 2], [0, 1, 1, 1, 2]])
-    metric = agreement.percent_alike(codes, np.arange(5))
+    metric = agreement.percent_same(codes, np.arange(5))
     assert metric.value == 75
     assert metric.rows.tolist() == [100, 0, 100, 100]
 

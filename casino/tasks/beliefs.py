@@ -194,5 +194,6 @@ BELIEFS = tasks.Task(
     ),
     unit="fraction; 0 to 2 for brier, nats for log_loss",
     decimals=4,
+    multiples={"brier_mean": "brier"},
     lower=("brier", "brier_mean", "log_loss", "calibration_error", "brier_by_k"),
 )

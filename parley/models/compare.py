@@ -237,7 +237,7 @@ def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
 def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
     """Compare the rows of a table with the first that has one of the metrics."""
     base: Result | None = None
-    tested: dict[Any, list[tuple[Compared, Names]]] = {}  # p -> metrics; multiples are one test
+    tested: dict[Any, list[tuple[Compared, Names, float]]] = {}  # multiples are one test
     for row in rows:
         result = row.result
         row.metrics = _chosen(result, metrics) if result else {}
@@ -252,15 +252,14 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
         row.settings = _unlike(_calls(result.run), _calls(base.run), first)
         if not row.differs:
             row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
-            for names, by in row.differences.items():
+            for name, by in row.differences.items():
+                own = (result.task.multiples.get(name[0], name[0]), *name[1:])
                 if by.p is not None:
-                    ends = vars(by.interval).values() if by.value and by.interval else ()
-                    same = [f"{end / by.value:.9g}" for end in ends] or names
-                    tested.setdefault((by.p, row.path, *same), []).append((row, names))
-    adjusted = holm([p for p, *_ in tested])
-    for of_test, p in zip(tested.values(), adjusted, strict=True):
-        for row, names in of_test:
-            row.differences = {**row.differences, names: replace(row.differences[names], p_holm=p)}
+                    tested.setdefault((row.path, own), []).append((row, name, by.p))
+    adjusted = holm([metrics_of[0][2] for metrics_of in tested.values()])
+    for metrics_of, p in zip(tested.values(), adjusted, strict=True):
+        for row, name, _ in metrics_of:
+            row.differences = {**row.differences, name: replace(row.differences[name], p_holm=p)}
 
 
 def _asked(result: Result) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def _coefficient(whole: float, left: Array, sizes: Array, varied: int) -> Metric
     return Metric(whole, spreads, None, False, 1.0, -1.0, FEW_CORRELATED)
 
 
-def percent_alike(codes: Array, cluster: Array) -> Metric:
+def percent_same(codes: Array, cluster: Array) -> Metric:
     """Return the percentage of units to which all gave one value, of those with two or more."""
     has_two = (codes != NONE).sum(axis=0) > 1
     if not has_two.any():

@@ -201,6 +201,7 @@ class Task:
             to 1), or words for those without bounds.
         decimals: The decimals in a table.
         lower: The metrics and groups of which a lower number is better.
+        multiples: Metric -> the one that it is a multiple of: one test of a difference for both.
     """
 
     summary: str
@@ -236,6 +237,7 @@ class Task:
     unit: str = "fraction"
     decimals: int = 3
     lower: tuple[str, ...] = ()
+    multiples: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, options: Mapping[str, str | None]) -> dict[str, str]:
         """Return a value for each option, the default for None; UsageError for an unknown one."""
@@ -302,6 +304,7 @@ class Task:
             ("upper", "names", self.baselines),
             ("per_prediction", "names", self.metrics),
             ("lower", "names", self.metrics),
+            ("multiples", "names", self.metrics),
         ):
             if unknown := [name for name in getattr(self, attribute) if name not in known]:
                 yield Problem(f"{where}.{attribute}", f"{kind} of {list(known)}", str(unknown))
