@@ -158,10 +158,7 @@ class World:
         }
 
 
-TURNS, ERROR = (
-    12,
-    0.15,
-)  # of a dialogue; the mean share of turns of which an annotator knows nothing
+TURNS, GUESSED = 12, 0.15  # turns of a dialogue; the mean share that an annotator guesses
 
 
 def said(draw: np.random.Generator, share: float, dialogues: int) -> tuple[Any, Any]:
@@ -169,10 +166,10 @@ def said(draw: np.random.Generator, share: float, dialogues: int) -> tuple[Any, 
     of_turn = np.repeat(np.arange(dialogues), TURNS)
     odds = math.log(share / (1 - share)) + SPREAD * draw.normal(size=dialogues)
     chance = (1 / (1 + np.exp(-odds)))[of_turn]
-    wrong = draw.uniform(0, 2 * ERROR, dialogues)[of_turn]
+    guesses = draw.uniform(0, 2 * GUESSED, dialogues)[of_turn]
     has, *others = draw.random((3, len(of_turn))) < chance
-    found = [np.where(draw.random(len(has)) < wrong, other, has) for other in others]
-    return np.array(found, int), of_turn
+    found = np.where(draw.random((2, len(has))) < guesses, others, has)
+    return found.astype(int), of_turn
 
 
 def labels(sets: int = 1000) -> None:
@@ -187,15 +184,12 @@ def labels(sets: int = 1000) -> None:
             for _ in range(sets):
                 codes, of_turn = said(draw, share, size)
                 alpha = agreement.Pairs.of(codes, of_turn, 2).alpha()
-                for kept, each in zip(
-                    held, (alpha, agreement.kappa(*codes, of_turn, 2)), strict=True
-                ):
-                    if (of := each.interval) and not math.isnan(each.value):
-                        kept.append(of.low <= true <= of.high)
+                found = (alpha, agreement.kappa(*codes, of_turn, 2))
+                for kept, of in zip(held, (each.interval for each in found), strict=True):
+                    kept += [of.low <= true <= of.high] if of else []
             ends = dict.fromkeys(f"{100 * np.mean(of):.0f}" for of in held if len(of) > sets / 20)
-            cells.append(
-                f"{' to '.join(ends)} ({100 * len(held[0]) / sets:.0f})" if ends else "none"
-            )
+            share_of = f" ({100 * len(held[0]) / sets:.0f})" if ends else "none"
+            cells.append(" to ".join(ends) + share_of)
         print(f"| {share:.0%} of turns | {' | '.join(cells)} |", flush=True)
 
 

@@ -24,7 +24,7 @@ from parley.tasks.agreement import (
     masi,
     nominal,
     ordinal,
-    percent_alike,
+    percent_same,
 )
 from parley.tasks.intervals import Array, Metric
 
@@ -51,7 +51,7 @@ class Ratings(NamedTuple):
         return {
             "rows": int(((codes != NONE).sum(axis=0) > 1).sum()),
             measure: as_number(found),
-            "percent": as_number(percent_alike(codes, self.clusters)),
+            "percent": as_number(percent_same(codes, self.clusters)),
         }
 
     def of_all(self) -> dict[str, Any]:
