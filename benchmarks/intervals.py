@@ -183,7 +183,7 @@ def labels(sets: int = 1000) -> None:
             held: list[list[bool]] = [[], []]
             for _ in range(sets):
                 codes, of_turn = said(draw, share, size)
-                alpha = agreement.Pairs.of(codes, of_turn, 2).alpha()
+                alpha = agreement.alpha_of(codes, of_turn, 2)
                 found = (alpha, agreement.kappa(*codes, of_turn, 2))
                 for kept, of in zip(held, (each.interval for each in found), strict=True):
                     kept += [of.low <= true <= of.high] if of else []

@@ -229,7 +229,7 @@ def test_agreement_is_that_of_the_packages(people, units, values, monkeypatch):
         sets = [frozenset("abc"[: n % 4]) | frozenset("d" * (n > 2)) for n in range(values)]
         distances = masi_distances(sets)
         masi = functools.partial(looked_up, distances)
-        pairs = agreement.Pairs.of(codes, np.arange(units) % 4, values)
+        table = (codes, np.arange(units) % 4, values)
         for level, distance in (
             ("nominal", agreement.nominal),
             ("ordinal", agreement.ordinal),
@@ -243,7 +243,7 @@ def test_agreement_is_that_of_the_packages(people, units, values, monkeypatch):
                     )
                 except ValueError:  # no unit with two values
                     due = np.nan
-            np.testing.assert_allclose(pairs.alpha(distance).value, due, atol=1e-12)
+            np.testing.assert_allclose(agreement.alpha_of(*table, distance).value, due, atol=1e-12)
         cluster = np.arange(units) % 4
         kappa = agreement.kappa(*codes[:2], cluster, values)
         both = (codes[:2] >= 0).all(axis=0)
@@ -290,7 +290,7 @@ def test_the_spread_of_alpha_is_that_without_each_dialogue(monkeypatch):
     monkeypatch.setattr(agreement, "VARIED", 0)
     codes = np.array([[0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1]])
     clusters = np.array([7, 7, 8, 8, 9, 9])
-    metric = agreement.Pairs.of(codes, clusters, 2).alpha()
+    metric = agreement.alpha_of(codes, clusters, 2)
     without = [
         agreement.alpha(codes[:, clusters != cluster].T) - metric.value for cluster in (7, 8, 9)
     ]
@@ -305,7 +305,7 @@ def test_a_value_of_few_dialogues_has_no_interval(people):
         for dialogue in range(10):
             codes[:, 4 * dialogue] = rare
             codes[0, 4 * dialogue + 1] = rare if dialogue % 2 else 1 - rare
-            found = agreement.Pairs.of(codes, np.arange(400) // 4, 2).alpha()
+            found = agreement.alpha_of(codes, np.arange(400) // 4, 2)
             of_two = agreement.kappa(*codes[:2], np.arange(400) // 4, 2)
             assert [bool(each.interval) for each in (found, of_two)] == [dialogue == 9] * 2
 
@@ -325,7 +325,7 @@ def test_of_many_annotators_the_pairs_with_the_most_common_rows_have_numbers(
 
 def test_percent_agreement_counts_units_to_which_all_gave_one_value():
     codes = np.array([[0, 1, 1, -1, 2], [0, 0, -1, -1, 2], [0, 1, 1, 1, 2]])
-    metric = agreement.percent_same(codes, np.arange(5))
+    metric = agreement.percent_alike(codes, np.arange(5))
     assert metric.value == 75
     assert metric.rows.tolist() == [100, 0, 100, 100]
 

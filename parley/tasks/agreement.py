@@ -9,7 +9,6 @@ with, needs units times values squared: gigabytes for sets of labels. An undefin
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import sub
 from typing import Any
@@ -56,82 +55,54 @@ def masi(sets: Sequence[frozenset[str]]) -> Distance:
     return lambda one, other, counts: (distances[one, other], float(counts @ distances @ counts))
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of values of the same unit, each with a weight: those of a unit weigh its values."""
+def alpha_of(codes: Array, cluster: Array, values: int, distance: Distance = nominal) -> Metric:
+    """Krippendorff's alpha, with its spread over clusters.
 
-    first: Array  # numbers of values
-    second: Array
-    weight: Array
-    block: Array  # of clusters, by which an interval leaves them out; in order
-    sizes: Array  # the units of each block
-    values: int  # the number of different values
-    varied: int  # the clusters that have other values than the commonest
+    `codes` is a table, people by units, of the numbers of `values` different values, or `NONE`;
+    `cluster` has the number of the cluster of each unit.
+    """
+    block, blocks = _blocks(cluster)
+    unit, person = np.nonzero(codes.T != NONE)
+    # each value of a unit once, with how many gave it
+    key, number = np.unique(unit * values + codes[person, unit], return_counts=True)
+    unit, code = key // values, key % values
+    counts = np.bincount(unit, number, codes.shape[1])
+    # pairs of values of a unit, the equal ones first; those of a unit weigh as many as its values
+    pairs, units = [code * values + code], [unit]
+    times: list[Array] = [number * (number - 1) / 2]
+    for apart in range(1, len(key)):  # places of two values in the order of units
+        here = np.flatnonzero(unit[apart:] == unit[:-apart])
+        if not len(here):
+            break
+        pairs.append(code[here] * values + code[here + apart])
+        units.append(unit[here])
+        times.append(number[here] * number[here + apart])
+    of_unit = np.concatenate(units)
+    order = np.argsort(block[of_unit], kind="stable")
+    of_unit, weight = of_unit[order], np.concatenate(times)[order]
+    weight /= np.maximum(counts[of_unit] - 1, 1)
+    pair, place = np.unique(np.concatenate(pairs)[order], return_inverse=True)
+    first, second = pair // values, pair % values
 
-    @classmethod
-    def of(cls, codes: Array, cluster: Array, values: int) -> "Pairs":
-        """Return the pairs in a table, people by units, with `NONE` for no value.
+    def value(weight: Array) -> float:
+        counts = np.bincount(first, weight, values) + np.bincount(second, weight, values)
+        if (counts > 1e-9).sum() < 2:  # what is left of a sum may differ from 0
+            return math.nan
+        apart, all_apart = distance(first, second, counts)
+        return 1 - float((counts.sum() - 1) * 2 * (weight @ apart) / all_apart)
 
-        `cluster` has the number of the cluster of each unit.
-        """
-        block, blocks = _blocks(cluster)
-        unit, person = np.nonzero(codes.T != NONE)
-        # each value of a unit once, with how many gave it
-        key, number = np.unique(unit * values + codes[person, unit], return_counts=True)
-        unit, code = key // values, key % values
-        counts = np.bincount(unit, number, codes.shape[1])
-        first, second, of = [code], [code], [unit]
-        times: list[Array] = [number * (number - 1) / 2]
-        for apart in range(1, len(key)):  # places of two values in the order of units
-            here = np.flatnonzero(unit[apart:] == unit[:-apart])
-            if not len(here):
-                break
-            first.append(code[here])
-            second.append(code[here + apart])
-            of.append(unit[here])
-            times.append(number[here] * number[here + apart])
-        units = np.concatenate(of)
-        weight = np.concatenate(times) / np.maximum(counts[units] - 1, 1)
-        pairs = (block[units] * values + np.concatenate(first)) * values + np.concatenate(second)
-        keys, place = np.unique(pairs[weight > 0], return_inverse=True)
-        weights = np.bincount(place, weight[weight > 0], len(keys))
-        is_paired = counts[unit] > 1
-        return cls(
-            keys // values % values,
-            keys % values,
-            weights,
-            keys // values**2,
-            np.bincount(block, counts > 1, blocks),
-            values,
-            _varied(code[is_paired], cluster[unit[is_paired]], number[is_paired]),
-        )
-
-    def alpha(self, distance: Distance = nominal) -> Metric:
-        """Krippendorff's alpha, with its spread over clusters."""
-        pairs, place = np.unique(self.first * self.values + self.second, return_inverse=True)
-        first, second = pairs // self.values, pairs % self.values
-
-        def value(weight: Array) -> float:
-            counts = np.bincount(first, weight, self.values)
-            counts += np.bincount(second, weight, self.values)
-            if (counts > 1e-9).sum() < 2:  # what is left of a sum may differ from 0
-                return math.nan
-            apart, all_apart = distance(first, second, counts)
-            return 1 - float((counts.sum() - 1) * 2 * (weight @ apart) / all_apart)
-
-        weight = np.bincount(place, self.weight, len(pairs))
-        starts = np.searchsorted(self.block, range(len(self.sizes) + 1))
-        left = [
-            value(weight - np.bincount(place[start:end], self.weight[start:end], len(pairs)))
-            for start, end in pairwise(starts)
-        ]
-        return _coefficient(value(weight), np.array(left), self.sizes, self.varied)
+    whole, starts = np.bincount(place, weight), np.searchsorted(block[of_unit], range(blocks + 1))
+    of_block = (np.bincount(place[a:b], weight[a:b], len(pair)) for a, b in pairwise(starts))
+    left = np.array([value(whole - each) for each in of_block])
+    paired = counts[unit] > 1
+    varied = _varied(code[paired], cluster[unit[paired]], number[paired])
+    return _coefficient(value(whole), left, np.bincount(block, counts > 1, blocks), varied)
 
 
 def kappa(one: Array, other: Array, cluster: Array, values: int) -> Metric:
     """Cohen's kappa of the values of two people, with its spread over clusters.
 
-    The arguments are as those of `Pairs.of`, whose table has the two as lines.
+    The arguments are as those of `alpha_of`, whose table has the two as lines.
     """
     both = (one != NONE) & (other != NONE)
     block, blocks = _blocks(cluster)
@@ -176,7 +147,7 @@ def _coefficient(whole: float, left: Array, sizes: Array, varied: int) -> Metric
     return Metric(whole, spreads, None, False, 1.0, -1.0, FEW_CORRELATED)
 
 
-def percent_same(codes: Array, cluster: Array) -> Metric:
+def percent_alike(codes: Array, cluster: Array) -> Metric:
     """Return the percentage of units to which all gave one value, of those with two or more."""
     has_two = (codes != NONE).sum(axis=0) > 1
     if not has_two.any():
@@ -204,4 +175,4 @@ def alpha(units: Iterable[Iterable[Any]], distance: Distance = nominal) -> float
     codes = np.full((max(map(len, table), default=0), len(table)), NONE)
     for unit, values in enumerate(table):
         codes[: len(values), unit] = [number[value] for value in values]
-    return Pairs.of(codes, np.zeros(len(table), int), len(domain)).alpha(distance).value
+    return alpha_of(codes, np.zeros(len(table), int), len(domain), distance).value

@@ -19,12 +19,12 @@ from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import (
     NONE,
     Distance,
-    Pairs,
+    alpha_of,
     kappa,
     masi,
     nominal,
     ordinal,
-    percent_same,
+    percent_alike,
 )
 from parley.tasks.intervals import Array, Metric
 
@@ -47,11 +47,11 @@ class Ratings(NamedTuple):
         if measure == "kappa":
             found = kappa(codes[0], codes[1], self.clusters, self.values)
         else:
-            found = Pairs.of(codes, self.clusters, self.values).alpha(self.distance)
+            found = alpha_of(codes, self.clusters, self.values, self.distance)
         return {
             "rows": int(((codes != NONE).sum(axis=0) > 1).sum()),
             measure: as_number(found),
-            "percent": as_number(percent_same(codes, self.clusters)),
+            "percent": as_number(percent_alike(codes, self.clusters)),
         }
 
     def of_all(self) -> dict[str, Any]:
