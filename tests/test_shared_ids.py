@@ -122,12 +122,15 @@ def test_labels_and_predictions_stand_beside_their_dialogue(place, run):
     assert wrong == {"train/0", "test/0", "test/1"}
 
 
-def test_a_task_is_scored_on_the_ids_of_the_page(place, run):
+def test_a_task_is_scored_on_the_ids_of_the_page(place, run, monkeypatch):
     with jsonlines.open(place / "model.jsonl", "w") as file:
         file.write_all(row | {"act": "tell"} for row in ROWS)
     (place / "ids.txt").write_text("test/1\n")
     of = ("score", "numbered", "acts", "model.jsonl", "--ids", "ids.txt", "--json")
     assert json.loads(run(*of).stdout)["metrics"]["right"] == pytest.approx(2 / 3)
+    assert "tasks.py: acts: dialogues" not in run("check", "numbered").stdout
+    monkeypatch.setitem(vars(get("numbered").task("acts")), "dialogues", lambda key, _: [key[1]])
+    assert "tasks.py: acts: dialogues" in run("check", "numbered").stdout
 
 
 def test_verify_notices_a_dialogue_that_hides_another(place, run, monkeypatch):

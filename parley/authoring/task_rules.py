@@ -13,11 +13,11 @@ from operator import getitem
 from typing import Any
 
 from parley.authoring.dataset_folder import DatasetFolder
-from parley.base.errors import ParleyError, ScriptError, few
+from parley.base.errors import ParleyError, ScriptError, UsageError, few, one_line
 from parley.base.extras import extra_of
 from parley.builds.card_parts import columns_of
 from parley.declaration.registry import module_path
-from parley.read.dialogues import dialogues
+from parley.read.dialogues import dialogues, require_dialogues
 from parley.rows.built_folder import BuiltFolder
 from parley.rows.splits import Name
 from parley.tasks.answers import in_any_form
@@ -58,7 +58,12 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if (key := tuple(task.example[field] for field in task.gold_key)) not in gold:
             problem = f"{key} is no key of gold on the sample"
             yield f"{where}: example: {problem}; take one, such as {next(iter(gold))}"
-        kinds = {type(id) for key, value in gold.items() for id in task.dialogues(key, value)}
+        ids = {id for key, value in gold.items() for id in task.dialogues(key, value)}
+        kinds = set(map(type, ids))
+        try:
+            require_dialogues(folder.built, [*map(str, ids)])
+        except UsageError as error:
+            yield one_line(f"{where}: dialogues: {error}")
         for subset, of in task.subsets.items():
             if odd := [repr(id) for id in of.ids if type(id) not in kinds]:
                 problem = f"{few(odd)} are not of the type of the dialogues' ids"
