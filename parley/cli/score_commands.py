@@ -437,5 +437,5 @@ def _how(tables: Sequence[Comparison]) -> Iterator[str]:
         yield "rows of both: those where both logs have a readable answer, or a deal"
     if differences:
         yield "p: paired permutation test of these clusters; Holm's correction in each task"
-        yield "report p for whether two models differ, and 95% for how much; computed in two ways,"
-        yield "  they may disagree where p is near 0.05"
+        why = "two computations, which may disagree where p is near 0.05"
+        yield f"report p for whether two models differ, and 95% for by how much: {why}"
