@@ -374,7 +374,7 @@ TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3,
 
 PINNED = {  # version, start of the prompts' sha256 and of the readings'
     "casino strategies": "4 be56c01b04c68632 70e334f71f3b9198",
-    "casino partner-priorities": "4 525cba5481aaaabc a9a309c75066cbd8",
+    "casino partner-priorities": "5 525cba5481aaaabc a9a309c75066cbd8",
     "casino beliefs": "2 20b312335d5e62cd 8371f4e01c8770f0",
     "casino decisions": "1 5a17eec826bda60a a51fd81cc9432cb3",
     "casino bids": "1 207e0dc22dc31937 f223db255f45a194",
