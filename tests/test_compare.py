@@ -229,6 +229,23 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     assert interval_of(metric.interval) == pytest.approx([each / (1 + each) for each in ends])
 
 
+def test_a_correlation_of_some_rows_counts_those_alone(sample_build):
+    """A person's other dialogues, in another group or unreadable, are none of its rows."""
+    duo = find_folder(sample_build, discover()["duo"])
+    for persons, has_interval in ((15, True), (14, False)):
+        groups = ("en ed", "en wow", "en ed") * persons
+        gold = {
+            (n,): {"group": group, "person": n % 5, "others": None}
+            for n, group in enumerate(groups)
+        }
+        found = {(n,): {UNREADABLE: "?"} if n % 3 == 2 else {"score": 7 * n % 11} for (n,) in gold}
+        rows = TaskRows(duo, "agreement", {"aspect": "preference"}, gold)
+        rows.clusters = {"participants": [[*gold][n : n + 3] for n in range(0, len(gold), 3)]}
+        metric = Evaluation([(rows, found)]).metrics["person", "en ed", "pearson"]
+        assert metric.spreads[0].sizes.tolist() == [1] * persons
+        assert bool(metric.interval) == has_interval
+
+
 def test_holms_correction_keeps_the_order_and_never_falls():
     assert holm([0.04, 0.01, 0.03, 0.5]) == pytest.approx([0.09, 0.04, 0.09, 0.5])
     assert holm([0.9, 0.8]) == [1, 1]
