@@ -95,7 +95,9 @@ def validate_predictions(
     return checker.finish(name)[0]
 
 
-def write(path: Path, task: Task, predictions: Iterable[Prediction], overwrite: bool) -> None:
+def write(
+    path: Path, task: Task, predictions: Iterable[Prediction], overwrite: bool = False
+) -> None:
     """Write predictions to a file, whole or not at all; else raise OutputError."""
     from parley.base.replace import writing
 
