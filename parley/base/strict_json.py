@@ -9,15 +9,11 @@ from typing import Any
 
 import orjson
 
-_LONGEST = 100_000_000  # bytes; a longer text takes too much memory to be written again
-_SPACES = b" \n\r\t"
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> Any:
     """Parse JSON strictly; ValueError if it is invalid, or names the place of a refused value."""
-    if len(text) <= _LONGEST and (value := _plain(text)) is not None:
-        return value
     if isinstance(text, bytes):
         text = text.decode("utf-8")
     if text.startswith("\ufeff"):
@@ -32,29 +28,6 @@ def loads(text: str | bytes) -> Any:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return value
-
-
-def _plain(text: str | bytes) -> Any:
-    """Parse JSON in half the time if its text can be reproduced; else return None.
-
-    A text that is reproduced has no duplicate key, no changed number or character, and (with this
-    option) no integer of more than 53 bits. The comparison ignores white space, also within
-    strings, where it makes no two keys or numbers one.
-    """
-    try:
-        value = orjson.loads(text)
-        again = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
-        content = text if isinstance(text, bytes) else text.encode()
-        if again == content.rstrip(b"\n").replace(b'": ', b'":', 1):
-            return value
-        tight = content.translate(None, _SPACES)
-        if again.translate(None, _SPACES) == tight:
-            return value
-        if b"\\u" in tight and json.dumps(value).encode().translate(None, _SPACES) == tight:
-            return value
-    except (ValueError, TypeError, RecursionError):  # the other decoder explains the problem
-        pass
-    return None
 
 
 class _Refused:
