@@ -290,7 +290,7 @@ class Dataset:
             raise ScriptError(f"{module.__file__}: defines no dict {name}")
         return dict(entries)
 
-    @property
+    @cached_property
     def transcript(self) -> ModuleType | None:
         """The module `transcript.py`, or None."""
         module = self.load_module("transcript")
