@@ -9,7 +9,7 @@ participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, chat_of, view
+from parley import CHAT, ClassLabel, Field, View, chat_of
 
 from . import records as shapes
 from .records import PARTNER, Record, counts, items_of, labelled
@@ -154,7 +154,7 @@ def spoken(entry: Record) -> str:
 # The views ------------------------------------------------------------------------------
 
 
-@view(
+@View(
     "a chat entry, deal actions included, with ConvoKit's ids",
     {
         **_entry,
@@ -198,7 +198,7 @@ def utterances(records: Iterable[Record]) -> Rows:
             number += 1
 
 
-@view(
+@View(
     "a participant, by first appearance",
     {
         "speaker_id": _speaker_id,
@@ -221,7 +221,7 @@ def speakers(records: Iterable[Record]) -> Rows:
     yield from rows.values()
 
 
-@view(
+@View(
     "one side of a dialogue; the two sides follow each other",
     {
         **_side,
@@ -269,7 +269,7 @@ def participants(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "a labelled utterance with those before it, in the authors' 5 folds",
     {
         **_entry,
@@ -304,7 +304,7 @@ def strategies(records: Iterable[Record]) -> Rows:
                 before.append({"speaker": entry["id"], "text": entry["text"]})
 
 
-@view(
+@View(
     "a dialogue as a chat, with one side as the assistant",
     {**_side, **CHAT, **_outcomes},
     of="dialogues",
@@ -328,7 +328,7 @@ def messages(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "the setting of a dialogue, without the dialogue",
     {
         **_dialogue,

@@ -9,7 +9,7 @@ a reviewed intent, and `query_id` is that of `qrels`.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, Field, chat_of, view
+from parley import CHAT, Field, View, chat_of
 
 from .records import ASPECTS, PARTS, joined, joined_again, shared, splits
 from .rows import to_judgment_row, to_turns
@@ -54,7 +54,7 @@ def ratings_of(record: Record) -> dict[str, Any]:
 # The views ------------------------------------------------------------------------------
 
 
-@view(
+@View(
     "a judged query with its judgments",
     {
         **shared("query_id"),
@@ -115,7 +115,7 @@ def queries(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "an intent with its turn and the turns before",
     {
         **shared("dialogue_id", "turn"),
@@ -170,7 +170,7 @@ def intent_labels(records: Iterable[Record]) -> Rows:
                 }
 
 
-@view(
+@View(
     "a conversation as a chat",
     {
         **shared("dialogue_id"),

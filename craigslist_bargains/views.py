@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, Value, chat_of, view
+from parley import CHAT, ClassLabel, Field, Value, View, chat_of
 
 from . import records as shapes
 from .dialogue_acts import acts, is_parsed
@@ -158,7 +158,7 @@ def _to_float32(values: Iterable[float]) -> list[float]:
 # The views ------------------------------------------------------------------------------
 
 
-@view(
+@View(
     "a dialogue in the Hub's old schema",
     {
         "agent_info": Field(
@@ -226,7 +226,7 @@ def dialogues(records: Iterable[Record]) -> Rows:
         }
 
 
-@view(
+@View(
     "an event",
     {
         **_turn,
@@ -264,7 +264,7 @@ def utterances(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "a dialogue, flat",
     {
         **_dialogue,
@@ -300,7 +300,7 @@ def outcomes(records: Iterable[Record]) -> Rows:
         }
 
 
-@view(
+@View(
     "a post with both sides' targets",
     {
         **_scenario,
@@ -346,7 +346,7 @@ def scenarios(records: Iterable[Record]) -> Rows:
         yield {**row, "dialogue_ids": dialogue_ids}
 
 
-@view(
+@View(
     "a chat with one side as assistant",
     {
         **_dialogue,
@@ -380,7 +380,7 @@ def messages(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "an event with its dialogue act by upstream's rules",
     {
         **_turn,

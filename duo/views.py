@@ -8,7 +8,7 @@ from 0, a message; `setting` tells each row's licence.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, ClassLabel, Field, chat_of, view
+from parley import CHAT, ClassLabel, Field, View, chat_of
 
 from .records import ASPECTS, MESSAGE, ONLY_IN, OWN, PROMPTS, ROW, SCORE, Record, language_of
 
@@ -50,7 +50,7 @@ def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:
 # The views ------------------------------------------------------------------------------
 
 
-@view(
+@View(
     "a message",
     {
         **_dialogue,
@@ -85,7 +85,7 @@ def utterances(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "a score that one person gave",
     {
         **_dialogue,
@@ -126,7 +126,7 @@ def ratings(records: Iterable[Record]) -> Rows:
             }
 
 
-@view(
+@View(
     "a dialogue as a chat, the bot as assistant",
     {
         **_dialogue,

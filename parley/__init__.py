@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from parley.base.replace import beside, write_whole, writing
     from parley.base.values import row_differences
     from parley.base.version import __version__
-    from parley.declaration.configs import Config, view
+    from parley.declaration.configs import Config, View
     from parley.declaration.jobs import Job
     from parley.declaration.verdicts import (
         Data,
@@ -57,7 +57,7 @@ _PLACES = {
     "parley.base.values": "row_differences",
     "parley.base.version": "__version__",
     "parley.rows.builder": "Builder",
-    "parley.declaration.configs": "Config view",
+    "parley.declaration.configs": "Config View",
     "parley.declaration.verdicts": "Data Differs check counted documented moses_tokenizer",
     "parley.declaration.jobs": "Job",
     "parley.rows.parquet": "write_table",
@@ -68,10 +68,11 @@ _PLACES = {
 __all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Data"]
 __all__ += ["Differs", "FetchError", "Field", "File", "Folder", "Job", "MissingSplitError"]
 __all__ += ["OutputError", "ParleyError", "Problem", "PublishError", "RecordError", "RowError"]
-__all__ += ["ScriptError", "SourceError", "UsageError", "Value", "__version__", "beside", "browse"]
-__all__ += ["build", "chat_of", "check", "connect", "counted", "dataset", "documented", "fetch"]
-__all__ += ["labels", "list", "load", "moses_tokenizer", "open", "print_message", "problems"]
-__all__ += ["row_differences", "score", "verify", "view", "write_table", "write_whole", "writing"]
+__all__ += ["ScriptError", "SourceError", "UsageError", "Value", "View", "__version__", "beside"]
+__all__ += ["browse", "build", "chat_of", "check", "connect", "counted", "dataset", "documented"]
+__all__ += ["fetch", "labels", "list", "load", "moses_tokenizer", "open", "print_message"]
+__all__ += ["problems", "row_differences", "score", "verify", "write_table", "write_whole"]
+__all__ += ["writing"]
 __getattr__ = opened(__name__, _PLACES)
 
 

@@ -6,7 +6,7 @@ from parley.authoring.new import write_skeleton
 
 _SCRIPT = '''"""Numbered: a split numbers its dialogues from 0."""
 
-from parley import Builder, ClassLabel, Config, Field, File, view
+from parley import Builder, ClassLabel, Config, Field, File, View
 
 ID, ACTS = Field(int, "the dialogue, from 0 in each split"), ["ask", "tell"]
 TURN = {"text": Field(str, "the text"), "act": Field({*ACTS}, "the act")}
@@ -16,7 +16,7 @@ PIN = {"url": "https://example.org/1.0/file", "sha256": "0" * 64}
 FILES = {split: [File(f"{split}.jsonl", DIALOGUE, **PIN)] for split in ("train", "test")}
 
 
-@view("an act", COLUMNS, of="dialogues", key=("id", "turn"))
+@View("an act", COLUMNS, of="dialogues", key=("id", "turn"))
 def acts(records):
     """Yield the act of each turn."""
     for record in records:

@@ -9,7 +9,7 @@ import datasets
 import pytest
 from build_changes import parts_of
 
-from parley import Builder, Config, Field, File, view
+from parley import Builder, Config, Field, File, View
 from parley.base.errors import OutputError
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
 from parley.builds.card_parts import (
@@ -136,7 +136,7 @@ def test_fields_are_told_once():
     )  # fmt: skip
     mood = Field((datasets.ClassLabel(names=["bad", "good"]), None), "it")
 
-    @view("a score", {"id": id_, "n": mood}, of="dialogues", key="id")
+    @View("a score", {"id": id_, "n": mood}, of="dialogues", key="id")
     def more(records):
         return records
 

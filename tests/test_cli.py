@@ -48,7 +48,7 @@ for commands in sys.argv[1:]:
 IMPORT_ALL = f"""
 import sys
 import parley
-from parley import CHAT, Config, File, Folder, list, load, open, score, view
+from parley import CHAT, Config, File, Folder, View, list, load, open, score
 heavy = {{*{HEAVY}, "numpy", "typer", "rich", "yaml"}}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 sys.modules["jinja2"] = None  # as where the extra is not installed

@@ -32,7 +32,7 @@ def view(name="view", **fields):
 
     rows.__name__ = name
     usual = {"of": "dialogues", "columns": {"id": str}, "key": "id"}
-    return parley.view("all", **usual | fields)(rows)
+    return parley.View("all", **usual | fields)(rows)
 
 
 def of_shape(shape, **fields):

@@ -1,4 +1,4 @@
-"""Declarations of a dataset's configs: `Config` and `view`.
+"""Declarations of a dataset's configs: `Config` and `View`.
 
 Each validates itself, and `parley.Builder` validates their combination. A mistake raises a
 ScriptError that names the field.
@@ -158,20 +158,53 @@ class Config(_Config):
 
 @dataclass(frozen=True, eq=False)
 class View(_Config):
-    """A config computed from records, without conversion back to them, as `view` declares it."""
+    """A config computed from records, without conversion back to them.
 
-    splits: Mapping[str, Sequence[Source]]
-    _: KW_ONLY
+    It decorates a function, which takes the records of a split in order, yields rows, and gives the
+    view its name.
+
+    Args:
+        description: A short description of a row.
+        columns: The shape of a row, as {"turn": Field(int, "its place"), "text": str}. A
+            `ClassLabel`, whose values are names, or a feature of `datasets` may replace a type.
+        key: The column or columns that identify a row across all splits; () for none.
+        of: The config whose dialogues it shows; without `splits`, also whose records it takes.
+        splits: Split -> its files; by default those of the config that `of` names.
+        records: Takes the opened files of `splits` by path, and yields the records; by default
+            the files' records in order.
+        rejoin: Takes a build and a split; gives the same records as `records` from the rows of
+            configs, or none if these are not built. Without it, only the source gives them.
+        shows: What of the dialogues the rows show -> the column that names it: `dialogues` by
+            their ids, or "" if each is a row, in order; `turns` by their places from 0, a text
+            standing for a turn; `participants` as `holds` names them. By default: the first column
+            of the key; `source_turns` or `turn`; `speaker` if it is in the key.
+        left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
+            out on purpose.
+        splits_share_keys: Whether splits share keys, so that a key is unique only within a split.
+        licence: The Hub's name of its licence, if it differs from the dataset's.
+        use: Its use, in a few words, such as "train a chat model".
+
+    Raises:
+        ScriptError: the declaration has mistakes; names all of them.
+    """
+
+    name: str = field(init=False)
+    rows: Rows = field(init=False)
     columns: Any
-    rows: Rows
-    of: str
-    rejoin: Rejoin | None
-    shows: Mapping[str, str] | None
-    left_out: LeftOut
+    _: KW_ONLY
+    of: str = ""
+    splits: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    rejoin: Rejoin | None = None
+    shows: Mapping[str, str] | None = None
+    left_out: LeftOut = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __call__(self, rows: Rows) -> "View":
+        """Make it the view of a function; ScriptError names all mistakes of the declaration."""
+        object.__setattr__(self, "name", rows.__name__)
+        object.__setattr__(self, "rows", rows)
         require(self, self.name, list(self._problems()))
         _ = self.conversion  # raises a ScriptError for a shape that gives no columns
+        return self
 
     @cached_property
     def node(self) -> Node:
@@ -205,67 +238,6 @@ class View(_Config):
             yield Problem("columns", "a dict of columns", f"{self.columns!r:.60}")
         kinds = {f"{kind}?": _count for kind in ("dialogues", "turns", "participants")}
         yield from problems(self.left_out, {str: kinds}, "left_out")
-
-
-def view(
-    description: str,
-    columns: Any,
-    *,
-    key: str | Sequence[str],
-    of: str = "",
-    splits: Mapping[str, Sequence[Source]] | None = None,
-    records: Records | None = None,
-    rejoin: Rejoin | None = None,
-    shows: Mapping[str, str] | None = None,
-    left_out: LeftOut | None = None,
-    splits_share_keys: bool = False,
-    licence: str = "",
-    use: str = "",
-) -> Callable[[Rows], View]:
-    """Make the function below a view: a config computed from records, without a way back.
-
-    The function takes the records of a split in order, yields rows, and gives the view its name.
-
-    Args:
-        description: A short description of a row.
-        columns: The shape of a row, as {"turn": Field(int, "its place"), "text": str}. A
-            `ClassLabel`, whose values are names, or a feature of `datasets` may replace a type.
-        key: The column or columns that identify a row across all splits; () for none.
-        of: The config whose dialogues it shows; without `splits`, also whose records it takes.
-        splits: Split -> its files; by default those of the config that `of` names.
-        records: Takes the opened files of `splits` by path, and yields the records; by default
-            the files' records in order.
-        rejoin: Takes a build and a split; gives the same records as `records` from the rows of
-            configs, or none if these are not built. Without it, only the source gives them.
-        shows: What of the dialogues the rows show -> the column that names it: `dialogues` by
-            their ids, or "" if each is a row, in order; `turns` by their places from 0, a text
-            standing for a turn; `participants` as `holds` names them. By default: the first column
-            of the key; `source_turns` or `turn`; `speaker` if it is in the key.
-        left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
-            out on purpose.
-        splits_share_keys: Whether splits share keys, so that a key is unique only within a split.
-        licence: The Hub's name of its licence, if it differs from the dataset's.
-        use: Its use, in a few words, such as "train a chat model".
-
-    Raises:
-        ScriptError: the declaration has mistakes; names all of them.
-    """
-    return lambda rows: View(
-        rows.__name__,
-        description,
-        splits or {},
-        columns=columns,
-        rows=rows,
-        key=key,
-        of=of,
-        records=records,
-        rejoin=rejoin,
-        shows=shows,
-        left_out=left_out or {},
-        splits_share_keys=splits_share_keys,
-        licence=licence,
-        use=use,
-    )
 
 
 def _count(number: Any) -> None:

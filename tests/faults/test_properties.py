@@ -19,7 +19,7 @@ from mutations import general, inner, nodes
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
 from parley.builds.card_parts import columns_of
-from parley.declaration.configs import Config, view
+from parley.declaration.configs import Config, View
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.splits import SplitPlan, generate
 from parley.schema.features import arrow_schema
@@ -252,7 +252,7 @@ def joined(shape):
 
 
 MADE = {  # ways in which a script makes values of a shape, which become rows
-    "a view": lambda shape, values: view("all", shape, splits=SPLITS, key=())(same),
+    "a view": lambda shape, values: View("all", shape, splits=SPLITS, key=())(same),
     "joined records": lambda shape, values: joined(shape),
     "another form": lambda shape, values: joined(
         Converted(int, shape, values.__getitem__, values.index)

@@ -13,7 +13,7 @@ A row is the record, with null for a missing rating.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from parley import CHAT, Builder, Config, Field, File, chat_of, view
+from parley import CHAT, Builder, Config, Field, File, View, chat_of
 
 from .pins import PINS
 
@@ -40,7 +40,7 @@ def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
     return len(row["turns"]), {turn["speaker"] for turn in row["turns"]}
 
 
-@view(
+@View(
     "a chat, the clerk the assistant",
     {"id": ID, **CHAT},
     of="dialogues",
