@@ -109,7 +109,8 @@ def environment(version):
     if not Path(python).exists():
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
     install = [uv, "pip", "install", "--quiet", "--python", python, "--upgrade", wanted]
-    subprocess.run([*install, "jsonlines", "orjson"], check=True)  # what a script needs
+    needed = ["jsonlines", "lazy-loader", "orjson"]  # by a script
+    subprocess.run([*install, *needed], check=True)
     return python
 
 
