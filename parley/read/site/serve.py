@@ -2,16 +2,15 @@
 
 import secrets
 import sys
+import time
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from queue import Empty, Queue
 from threading import Thread
 from typing import Any, BinaryIO
 
@@ -60,43 +59,28 @@ def browse(
 class Parts:
     """The parts of a site: folders that the main thread makes when a browser first asks for them.
 
-    The main thread makes them because only it receives signals: a signal stops the work.
+    The main thread makes them because only it receives signals: a signal stops the work. A request
+    for a part that is not made is answered at once, and asked again.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._made: dict[str, Future[None]] = {name: Future() for name in names}
-        self._asked: Queue[str] = Queue()
-
-    def wait_for(self, name: str, seconds: float | None = None) -> bool:
-        """Return whether a part is made, at the latest after a time; True if none has this name.
-
-        ParleyError if it cannot be made.
-        """
-        if not (part := self._made.get(name)):
-            return True
-        if not part.done():
-            self._asked.put(name)
-        if is_made := bool(wait([part], seconds).done):
-            part.result()
-        return is_made
+        self.unmade = set(names)
+        self.asked: set[str] = set()
+        self.errors: dict[str, str] = {}  # name -> why it cannot be made
 
     def make_asked(self, make: Callable[[str], None]) -> None:
         """Make each part that is asked for, once, until a signal."""
         while True:
-            with suppress(Empty):
-                name = self._asked.get(timeout=0.5)  # an endless wait would miss a signal before it
-                if self._made[name].done():
-                    continue
+            for name in self.unmade & self.asked:
                 try:
                     make(name)
                 except ParleyError as error:
                     print_message(str(error), "red")
-                    self._made[name].set_exception(error)
-                else:
-                    self._made[name].set_result(None)
+                    self.errors[name] = str(error)
+                self.unmade.remove(name)
+            time.sleep(0.1)  # an endless wait would miss a signal before it
 
 
-_PATIENCE = 0.3  # seconds
 _READING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Reading {0}</title>
 <script src="{1}assets/reading.js"></script><p>Reading {0}. This takes some seconds.</p></html>"""
 _WHOLE = Parts()  # of a site that is written already
@@ -106,8 +90,8 @@ _WHOLE = Parts()  # of a site that is written already
 def serving(folder: Path, port: int = 0, parts: Parts = _WHOLE) -> Iterator[str]:
     """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page.
 
-    Port 0 is any free one. A request for one of the `parts` waits until it is made. UsageError if
-    the port cannot be taken.
+    Port 0 is any free one. Of the `parts` that are not made, it serves a page that asks again.
+    UsageError if the port cannot be taken.
     """
     root = f"/{secrets.token_urlsafe(16)}/"
     try:
@@ -172,19 +156,20 @@ class _Handler(SimpleHTTPRequestHandler):
         try:
             place = Path(self.translate_path(self.path)).relative_to(self.directory)
             part = place.parts[0] if place.parts else ""
-            is_page = self.path.endswith("/") or place.suffix == ".html"
-            if not self._parts.wait_for(part, _PATIENCE if is_page else None):
+            if part in self._parts.unmade:
                 return self._reading(part)
+            if error := self._parts.errors.get(part):
+                self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(error))
+                return None
             return super().send_head()
-        except ParleyError as error:
-            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(str(error)))
         except ValueError:  # invalid file name
             self.send_error(HTTPStatus.NOT_FOUND)
         return None
 
     def _reading(self, part: str) -> BytesIO:
-        """Send a page that says what is read, and asks again."""
-        self.send_response(HTTPStatus.OK)
+        """Ask for a part, and send a page that says what is read, and asks again."""
+        self._parts.asked.add(part)
+        self.send_response(HTTPStatus.SERVICE_UNAVAILABLE)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Security-Policy", "default-src 'none'; script-src 'self'")
         self.send_header("Cache-Control", "no-store")
