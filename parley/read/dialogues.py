@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import islice, repeat
+from itertools import chain, count, islice, repeat
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -80,7 +80,7 @@ class Dialogue:
         try:
             result = function(self.row, self.beside) if self.beside else function(self.row)
             result = plain(result)
-            if wrong := _finder(kind)(result):
+            if wrong := _wrong(result, kind):
                 raise TypeError(str(wrong.at(name)).lstrip("."))
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             words, name = words_of(error), self.dataset.name
@@ -115,59 +115,50 @@ def _lines(value: Any) -> Iterator[str]:
 
 _EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
 _EXPECTED[UnionType] = "text, a number, a truth value, null, or a list or dict of these"
-Finder = Callable[[Any], Problem | None]
 
 
 @cache
-def _finder(hint: Any) -> Finder:
-    """Return the function that finds a part of a value without its type of a transcript's classes.
+def _type(hint: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the class of a type, the types within, and those of its fields."""
+    kind = get_origin(hint) or hint
+    return kind, get_args(hint), get_type_hints(kind)
 
-    A list may be a tuple. It is made once for each type: `verify` tries every row's transcript.
+
+def _wrong(value: Any, hint: Any) -> Problem | None:
+    """Return the first part of a value without its type of a transcript's classes, or None.
+
+    A list may be a tuple.
     """
-    kind, inner = get_origin(hint) or hint, get_args(hint)
-    finders = [_finder(each) for each in inner if each is not Ellipsis]
-    fields = {name: _finder(each) for name, each in get_type_hints(kind).items()}  # if it has any
-    kinds_in = [get_origin(each) or each for each in inner]
+    kind, inner, fields = _type(hint)
+    if kind is UnionType:  # of a facet, where a tuple is no list
+        hint = next((each for each in inner if isinstance(value, _type(each)[0])), None)
+        return _wrong(value, hint) if hint else Problem("", _EXPECTED[kind], f"{value!r:.60}")
     kinds: Any = (list, tuple) if kind in (list, tuple) else kind
-    is_open = kind is list or Ellipsis in inner
-
-    def find(value: Any) -> Problem | None:
-        expected = ""
-        if kind is UnionType:
-            for kind_in, find_in in zip(kinds_in, finders, strict=True):
-                if isinstance(value, kind_in):  # of a facet, a tuple is no list
-                    return find_in(value)
-            expected = _EXPECTED[UnionType]
-        elif not isinstance(value, kinds):
-            expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
-        elif kind is str:
-            if not is_unicode(value):
-                expected = "valid Unicode, without a lone surrogate"
-        elif isinstance(value, int | float):
-            # it can stand on an axis; true and false are as good
-            if not (isinstance(value, bool) or (is_number(value) and abs(value) <= _LARGEST)):
-                expected = f"an integer of 64 bits or a float up to {_LARGEST:g}"
-        elif kind is tuple and not is_open and len(value) != len(finders):
-            expected = f"{len(finders)} values"
-        elif not is_open or any(map(finders[0], value)):
-            for step, part, find_in in parts(value):
-                if found := find_in(part):
-                    return found.at(step)
-        return Problem("", expected, f"{value!r:.60}") if expected else None
-
-    def parts(value: Any) -> Iterator[tuple[str, Any, Finder]]:
-        if kind is dict:
-            for key, item in value.items():
-                yield ", a key", key, finders[0]
-                yield f"[{key!r:.60}]", item, finders[1]
-        elif finders:
-            of_each = repeat(finders[0]) if is_open else finders
-            for number, (item, find_in) in enumerate(zip(value, of_each, strict=False)):
-                yield f"[{number}]", item, find_in
-        for name, find_in in fields.items():
-            yield f".{name}", getattr(value, name), find_in
-
-    return find
+    expected = ""
+    parts: Iterable[tuple[Any, ...]] = ()  # of each: how its place is written, key, value, type
+    if not isinstance(value, kinds):
+        expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
+    elif kind is str:
+        expected = "" if is_unicode(value) else "valid Unicode, without a lone surrogate"
+    elif isinstance(value, int | float):
+        # it can stand on an axis; true and false are as good
+        if not (isinstance(value, bool) or (is_number(value) and abs(value) <= _LARGEST)):
+            expected = f"an integer of 64 bits or a float up to {_LARGEST:g}"
+    elif kind is dict:
+        keys = ((", a key", key, key, inner[0]) for key in value)
+        parts = chain(keys, (("[{!r:.60}]", key, item, inner[1]) for key, item in value.items()))
+    elif kind in (list, tuple):
+        inner = inner[:1] * len(value) if kind is list or Ellipsis in inner else inner
+        expected = "" if len(value) == len(inner) else f"{len(inner)} values"
+        parts = zip(repeat("[{}]"), count(), value, inner, strict=False)
+    else:
+        parts = ((".{}", name, getattr(value, name), each) for name, each in fields.items())
+    if expected:
+        return Problem("", expected, f"{value!r:.60}")
+    for step, key, part, type_of_part in parts:
+        if found := _wrong(part, type_of_part):
+            return found.at(step.format(key))
+    return None
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
