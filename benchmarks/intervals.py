@@ -25,9 +25,9 @@ import numpy as np
 from parley.base.values import flat, is_number
 from parley.declaration.registry import discover
 from parley.rows.built_folder import open_folder
-from parley.tasks import agreement
+from parley.tasks.agreement import alpha_of, kappa
 from parley.tasks.games import Playing
-from parley.tasks.metrics import Evaluation, Names, TaskRows
+from parley.tasks.metrics import Epoch, Evaluation, Names, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN
 from parley.tasks.task import load_gold
 
@@ -120,11 +120,9 @@ class World:
         """Return an answer with probabilities in steps of 0.01 for those of 0 and 1."""
         if "probabilities" not in answer:
             return answer
-        due = [*answer["probabilities"].values()]
+        names, due = zip(*answer["probabilities"].items(), strict=True)
         drawn = self.draw.dirichlet([0.4 + 3 * each for each in due]).round(2)
-        return {
-            "probabilities": dict(zip(answer["probabilities"], drawn / drawn.sum(), strict=True))
-        }
+        return {"probabilities": dict(zip(names, drawn / drawn.sum(), strict=True))}
 
     def fold(self, answer: Any) -> Any:
         """Return the fold of an answer."""
@@ -143,7 +141,7 @@ class World:
         held: dict[Names, list[list[bool]]] = {}
         for _ in range(sets):
             rows, models = self.test_set(count, is_part=bool(count))
-            one, other = (Evaluation([(rows, found)]) for found in models)
+            one, other = (Evaluation([Epoch(rows, found)]) for found in models)
             for names in known_ones.keys() & one.metrics.keys():
                 own, less = np.mean(known_ones[names], axis=0)
                 known = held.setdefault(names, [[], []])
@@ -178,15 +176,15 @@ def labels(sets: int = 1000) -> None:
     print(f"| a label of | {' | '.join(f'{size} dialogues' for size in sizes)} |")
     for share in (0.01, 0.05, 0.2, 0.5):
         codes, of_turn = said(draw, share, 40_000)
-        true, cells = agreement.kappa(*codes, of_turn, 2).value, []
+        true, cells = kappa(*codes, of_turn, 2).value, []
         for size in sizes:
             held: list[list[bool]] = [[], []]
             for _ in range(sets):
                 codes, of_turn = said(draw, share, size)
-                alpha = agreement.alpha_of(codes, of_turn, 2)
-                found = (alpha, agreement.kappa(*codes, of_turn, 2))
-                for kept, of in zip(held, (each.interval for each in found), strict=True):
-                    kept += [of.low <= true <= of.high] if of else []
+                found = alpha_of(codes, of_turn, 2), kappa(*codes, of_turn, 2)
+                for kept, metric in zip(held, found, strict=True):
+                    if of := metric.interval:
+                        kept.append(of.low <= true <= of.high)
             ends = dict.fromkeys(f"{100 * np.mean(of):.0f}" for of in held if len(of) > sets / 20)
             share_of = f" ({100 * len(held[0]) / sets:.0f})" if ends else "none"
             cells.append(" to ".join(ends) + share_of)

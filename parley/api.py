@@ -2,7 +2,6 @@
 
 import builtins
 from collections.abc import Collection, Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -231,22 +230,15 @@ def score(
         RecordError: the predictions have mistakes; names all of them.
         OutputError: the build lacks a split that the task reads.
     """
+    from parley.models.logs import score_file
     from parley.tasks.evaluate import score as evaluate
-    from parley.tasks.predictions import is_log
     from parley.tasks.task import Part
 
-    if baseline and predictions is not None:
-        raise UsageError(f"{task} scores either predictions or a baseline")
     built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
-    score_part = partial(evaluate, built, task, options, part=part, policy=unreadable)
-    if isinstance(predictions, str | Path):
-        file = str(predictions)
-        if not is_log(file):
-            return score_part(file=file)
-        from parley.models.logs import score_file  # not at the top: predictions need no logs
-
-        return score_file(built, task, options, file, part, unreadable)
-    return score_part(baseline=baseline, predictions=predictions)
+    if isinstance(predictions, str | Path) and not baseline:
+        return score_file(built, task, options, str(predictions), part, unreadable)
+    given: dict[str, Any] = {"predictions": predictions, "baseline": baseline}
+    return evaluate(built, task, options, **given, part=part, policy=unreadable)
 
 
 def labels(

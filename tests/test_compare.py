@@ -16,7 +16,7 @@ from sklearn import metrics
 from parley.declaration.registry import discover
 from parley.models.compare import SIGNS, SWAPPED, holm, paired_differences
 from parley.rows.built_folder import find_folder
-from parley.tasks.metrics import Evaluation, TaskRows
+from parley.tasks.metrics import Epoch, Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.task import Score
 
@@ -38,6 +38,10 @@ def guesses(gold, share, seed):
     return {key: WRONG if draw.random() > share else RIGHT for key in gold}
 
 
+def evaluated(rows, *epochs):
+    return Evaluation([Epoch(rows, each) for each in epochs])
+
+
 def by_dialogue(predictions):
     """Return the mean of each dialogue, which has two sides."""
     right = [each is RIGHT for each in predictions.values()]
@@ -55,7 +59,7 @@ def interval_of(found):
 
 def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     rows, gold = outcomes(sample_build, 25)
-    one, other = (Evaluation([(rows, guesses(gold, *each))]) for each in ((0.8, 1), (0.6, 2)))
+    one, other = (evaluated(rows, guesses(gold, *each)) for each in ((0.8, 1), (0.6, 2)))
     values = [1 - by_dialogue(each.epochs[0][1]) for each in (one, other)]  # steps away
     due = stats.ttest_1samp(values[0], 0).confidence_interval()
     assert interval_of(one.metrics[MAE].interval) == pytest.approx(interval_of(due), abs=1e-12)
@@ -64,7 +68,7 @@ def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
     read = {key: RIGHT if key[0] else {UNREADABLE: "no answer"} for key in gold}
     worse = {key: WRONG if key == (7, "one") else RIGHT for key in gold}  # the others are equal
-    by = paired_differences(*(Evaluation([(rows, each)]) for each in (worse, read)), [MAE])[MAE]
+    by = paired_differences(evaluated(rows, worse), evaluated(rows, read), [MAE])[MAE]
     due = stats.ttest_1samp(1 - by_dialogue(worse)[1:], 0).confidence_interval()
     assert interval_of(by.interval) == pytest.approx(interval_of(due), abs=1e-12)
 
@@ -75,7 +79,7 @@ def test_where_participants_come_again_the_variance_is_two_way(sample_build):
     own = [[key for key in gold if people[key] == who] for who in range(5)]
     rows.clusters |= {"participants": own, "": [[key] for key in gold]}
     found = {key: RIGHT if people[key] else WRONG for key in gold}
-    metric = Evaluation([(rows, found)]).metrics[MAE]
+    metric = evaluated(rows, found).metrics[MAE]
     apart = np.array([0.0 if found[key] is RIGHT else 1.0 for key in gold])
     due = 0.0
     for of, sign in zip(rows.clusters.values(), (1, 1, -1), strict=True):
@@ -119,12 +123,12 @@ def test_p_is_that_of_scipy_over_dialogues(ours, theirs, sample_build):
     """Of all ways of giving few differences a sign, and of some of many; some have one row."""
     whole, gold = outcomes(sample_build, 40)
     gold = {key: each for key, each in gold.items() if key[0] % 3 or key[1] == "one"}
-    rows = whole.within(gold, guesses(gold, 1, 0))[0]
+    rows = Epoch(whole, guesses(whole.gold, 1, 0)).within(gold).rows
     right = [{n for n in range(40) if n < ours}, {n for n in range(40) if n >= 40 - theirs}]
     if ours == theirs:  # and the difference is exactly 0
         right[1] = {n + 3 for n in right[0]}
     answers = ({key: RIGHT if key[0] in of else WRONG for key in gold} for of in right)
-    one, other = (Evaluation([(rows, each)]) for each in answers)
+    one, other = (evaluated(rows, each) for each in answers)
     by = paired_differences(one, other, [NAME])[NAME]
     of = np.zeros(40)
     for number, _ in gold:
@@ -164,7 +168,7 @@ def test_p_of_no_mean_is_that_of_swapping_predictions(most, sample_build, monkey
 
     rows.task = replace(rows.task, score=score, metrics=no_means(due, ours))
     models = ({key: {"n": n} for key, n in zip(gold, of, strict=True)} for of in (ours, theirs))
-    one, other = (Evaluation([(rows, each)]) for each in models)
+    one, other = (evaluated(rows, each) for each in models)
     by_way = []
     for way in itertools.product((False, True), repeat=6):
         pair = np.where(np.isin(cluster, np.flatnonzero(way) + 3), (theirs, ours), (ours, theirs))
@@ -180,12 +184,12 @@ def test_p_of_no_mean_is_that_of_swapping_predictions(most, sample_build, monkey
 @pytest.mark.parametrize("right", [0, 1])
 def test_a_share_of_none_or_all_has_an_interval_as_wide_as_there_are_dialogues(right, sample_build):
     one, single = outcomes(sample_build, 1)  # which has no interval
-    metrics = Evaluation([(one, guesses(single, 1, 0))]).metrics
+    metrics = evaluated(one, guesses(single, 1, 0)).metrics
     assert not any(each.interval for each in metrics.values())
     rows, gold = outcomes(sample_build, 12)
     due = stats.binomtest(12 * right, 12).proportion_ci(method="exact")
     for epochs in (1, 2):
-        metrics = Evaluation([(rows, guesses(gold, float(right), 0))] * epochs).metrics
+        metrics = evaluated(rows, *[guesses(gold, float(right), 0)] * epochs).metrics
         assert interval_of(metrics[NAME].interval) == pytest.approx(interval_of(due))
         assert metrics[MAE].interval is None  # no dialogue moves it
 
@@ -194,14 +198,14 @@ def test_an_interval_of_epochs_stays_within_the_unit(sample_build):
     rows, gold = outcomes(sample_build, 12)
     right, wrong = (guesses(gold, share, 0) for share in (1, 0))
     epochs = [right, right | {key: wrong[key] for key in [*gold][:3]}]
-    found = interval_of(Evaluation([(rows, each) for each in epochs]).metrics[NAME].interval)
+    found = interval_of(evaluated(rows, *epochs).metrics[NAME].interval)
     assert 0 < found[0] < 1 - 3 / 48 < found[1] < 1
 
 
 def test_a_share_of_many_dialogues_has_wilsons_interval(sample_build):
     whole, gold = outcomes(sample_build, 2000)
     gold = {key: each for key, each in gold.items() if key[1] == "one"}
-    found = Evaluation([whole.within(gold, guesses(gold, 0.97, 0))]).metrics[NAME]
+    found = Evaluation([Epoch(whole, guesses(whole.gold, 0.97, 0)).within(gold)]).metrics[NAME]
     due = stats.binomtest(round(found.value * len(gold)), len(gold)).proportion_ci(method="wilson")
     assert interval_of(found.interval) == pytest.approx(interval_of(due), abs=1e-4)
 
@@ -419,14 +423,12 @@ def test_files_of_predictions_are_compared_with_logs(logs, compared, sample_buil
     whole = compared(file, "--task", "casino/outcomes")
     assert whole[0]["first"] == str(file)
     (ids := tmp_path / "ids").write_text("2001\n")
-    kept = [line for line in file.read_text().splitlines(True) if '"dialogue_id": 2001' in line]
-    (few := tmp_path / "few.jsonl").write_text("".join(kept))  # two files of a part
-    for part, other in ((("--limit", 3), file), (("--ids", ids), few)):
+    for part in (("--limit", 3), ("--ids", ids)):
         given_part = *part, "--json", *given
-        due = json.loads(run("score", "casino", "outcomes", other, *given_part).stdout)["metrics"]
-        for found in compared(file, other, "--task", "casino/outcomes", *part)[0]["logs"]:
+        due = json.loads(run("score", "casino", "outcomes", file, *given_part).stdout)["metrics"]
+        for found in compared(file, file, "--task", "casino/outcomes", *part)[0]["logs"]:
             assert found["metrics"] == {name: due[name] for name in found["metrics"]}
-        assert run("compare", logs["one"], other, *given_part)[0] == 2  # a log of all
+        assert run("compare", logs["one"], file, *given_part)[0] == 2  # a log of all
 
 
 def test_a_multiple_of_a_metric_is_no_test_of_its_own(compared, sample_build, run, tmp_path):

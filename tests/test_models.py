@@ -214,18 +214,16 @@ def test_log_predictions_and_answers_give_what_inspect_printed(name, asked, scor
     known = {each: value for each, value in metrics.items() if value is not None}
     assert known == {each: due[each] for each in known}
     assert due["undefined"] == len(metrics) - len(known)
-    predictions, answers = [], []
+    predictions = []
     for sample in read_log(log).samples:
         score = sample.scores["parley_answers"]
         assert bool(sample.target) == bool(questions.task.target)
         assert (score.answer is None) == (score.value["readable"] == 0)
-        key = dict(zip(questions.task.key, sample.metadata["key"], strict=True))
         predictions.append(score.metadata["prediction"])
-        answers.append({**key, "answer": sample.output.completion})
     kept = tmp_path / "of-log"
     scored(name, log, "--save-predictions", kept)
     both = [*map(json.loads, kept.read_text().splitlines())]
-    assert all("answer" in line for line in both)
+    answers = [{field: line[field] for field in (*questions.task.key, "answer")} for line in both]
     for lines in (predictions, both) if name in GAMES else (predictions, both, answers):
         (file := tmp_path / "mine").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         (again := tmp_path / "again").unlink(missing_ok=True)

@@ -334,15 +334,6 @@ def test_a_closed_standard_input_is_an_error(chatter, monkeypatch):
         read("-", chatter.tasks["words"], {})
 
 
-def test_what_a_baseline_predicts_can_be_kept(run, tmp_path):
-    """It scores the same, as test_tasks shows of each baseline."""
-    kept = (*WORDS, "--baseline", "ones", "--save-predictions")
-    assert run(*kept, "kept.jsonl").returncode == 0
-    found = (tmp_path / "kept.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in found] == [{**each, "words": 1} for each in GOOD]
-    assert run(*kept, "no/kept").returncode == 1
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "0.5"])
 def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
     task, gold = chatter.tasks["run"], {("one",): None}

@@ -57,7 +57,8 @@ def test_every_baseline_scores_and_so_does_a_file_of_it(case, built, tmp_path):
     _, name, task = case
     for baseline in task.baselines:
         file = tmp_path / baseline
-        expected = score(built, name, {}, baseline=baseline, keep=file).as_dict()
+        (result := score(built, name, {}, baseline=baseline)).save(file)
+        expected = result.as_dict()
         assert set(task.metrics) <= {part for path in flat(expected["metrics"]) for part in path}
         assert expected["sample"]
         assert sum(expected["counts"].values()) > 0

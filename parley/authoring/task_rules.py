@@ -24,7 +24,7 @@ from parley.tasks.answers import in_any_form
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
 from parley.tasks.games import Playing
-from parley.tasks.metrics import Names, Predictions, TaskRows
+from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import JSON_LINES, UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, load_gold, running
@@ -136,7 +136,7 @@ def right_answers(task: Task, gold: Gold) -> dict[Key, Prediction]:
 def problems_of_answers(rows: TaskRows) -> Iterator[str]:
     """Yield where right, wrong or unreadable answers have another score than they should."""
     task = rows.task
-    with running(rows.of[0]):
+    with running(rows.built):
         right = right_answers(task, rows.gold)
     for key, prediction in right.items():
         if problem := next(task.node.problems(prediction), None):
@@ -153,7 +153,8 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
     best, unread, one_lost, all_wrong = map(numbers, changes)
     most = MOST.get(task.unit)
     if not best or not wrong:
-        alone = [rows.within({key}, right)[0].score({key: right[key]}).numbers for key in right]
+        each_alone = [Epoch(rows, right).within({key}) for key in right]
+        alone = [one.score(answer).numbers for one, answer in each_alone]
         are_best = all(math.isclose(value, most or value) for value in best.values())
         if not are_best or any(one != alone[0] for one in alone):
             yield "all are the same, but gold is not; make each of its gold by `target`"

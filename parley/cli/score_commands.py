@@ -1,7 +1,6 @@
 """Scores of models: `parley score` and `parley compare`."""
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +25,7 @@ from parley.read.site.svg import svg
 from parley.read.site.svg import table as chart_table
 from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
-from parley.tasks.evaluate import DROP, WRONG, Result, intervals_of, score
+from parley.tasks.evaluate import DROP, WRONG, Result, as_numbers, score
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.task import ALL, Part, Task, Undefined
@@ -112,18 +111,11 @@ def score_command(
     with progress() as advance:
         advance(f"{name} {task}", "scoring")
         if baseline:
-            result = score(
-                built,
-                task,
-                options,
-                baseline=baseline,
-                keep=keep,
-                overwrite=overwrite,
-                part=part,
-                policy=unreadable,
-            )
+            result = score(built, task, options, baseline=baseline, part=part, policy=unreadable)
         else:
-            result = score_file(built, task, options, str(file), part, unreadable, keep, overwrite)
+            result = score_file(built, task, options, str(file), part, unreadable)
+    if keep:
+        result.save(keep, overwrite)
     if entry:
         from parley.hub.eval_results import eval_results
 
@@ -392,9 +384,6 @@ def _as_dicts(tables: Sequence[Comparison]) -> list[dict[str, Any]]:
 
 def _as_dict(log: Compared) -> dict[str, Any]:
     result = log.result
-    values = {names: metric.value for names, metric in log.metrics.items()}
-    metrics = {n: None if math.isnan(value) else value for n, value in values.items()}
-    intervals = intervals_of(log.metrics).items()
     differences = {
         names: vars(difference) | {"interval": difference.interval and vars(difference.interval)}
         for names, difference in log.differences.items()
@@ -405,8 +394,7 @@ def _as_dict(log: Compared) -> dict[str, Any]:
         "differs": list(map(str, log.differs)),
         "settings": list(map(str, log.settings)),
         "clusters": result.clusters if result else {},
-        "metrics": tree(metrics),
-        "intervals": tree({names: vars(interval) for names, interval in intervals}),
+        **as_numbers(log.metrics),
         "differences": tree(differences),
         "asked": result.total if result else 0,
         "unreadable": sum(result.unreadable.values()) if result else 0,

@@ -31,10 +31,11 @@ Statements = dict[Path, Mapping[str, Any]]  # what a log states, nothing of a fi
 
 @dataclass(frozen=True)
 class MetricDifference:
-    """A metric of one model minus that of another, with `p_value`, on the same rows.
+    """A metric of one model minus that of another on the same rows.
 
-    `rows` is their number if they are not all: those that have the metric in both, as of a
-    readable answer or of a deal.
+    `p` is that of a two-sided, paired permutation test over clusters; of two kinds of clusters the
+    larger. `rows` is the number of rows if they are not all: those that have the metric in both, as
+    of a readable answer or of a deal.
     """
 
     value: float | None  # None if the metric is undefined for one of the two
@@ -151,30 +152,30 @@ def _rows(
     An error of one that is no path given, but found in a folder, is no reason to stop.
     """
     digest, part = rows_digest(built, built.dataset.task(name)), asked
-    rows = {path: Compared(path, path.stem) for path in statements}
-    for path in sorted(statements, key=lambda path: not statements[path]):  # logs, and then files
-        stated = statements[path]
+    rows = [Compared(path, path.stem) for path in statements]
+    for row in sorted(rows, key=lambda row: not statements[row.path]):  # logs, and then files
+        stated = statements[row.path]
         if stated.get("rows", digest) != digest:
             what = f"of other rows than {built.path}"
-            rows[path].differs = (Problem("rows", digest, stated["rows"], what),)
+            row.differs = (Problem("rows", digest, stated["rows"], what),)
             continue
         if stated.get("swap"):
             what = "sides are swapped, so its own score compares its models: `parley score`"
-            rows[path].differs = (Problem("swap", what=what),)
+            row.differs = (Problem("swap", what=what),)
             continue
-        advance("scoring", str(path))
+        advance("scoring", str(row.path))
         try:
-            of_path = asked if stated else part
-            result = score_file(built, name, options, str(path), of_path, policy)
+            of_row = asked if stated else part
+            result = score_file(built, name, options, str(row.path), of_row, policy)
         except (UsageError, RecordError) as error:
-            if path in paths:
+            if row.path in paths:
                 raise
-            rows[path].differs = error.problems or (Problem("", what=error.message),)
+            row.differs = error.problems or (Problem("", what=error.message),)
         else:
-            if not any(row.result for row in rows.values()):
+            if not any(each.result for each in rows):
                 part = result.part
-            rows[path] = Compared(path, _label(result) or path.stem, result)
-    return [*rows.values()]
+            row.result, row.label = result, _label(result) or row.label
+    return rows
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -350,16 +351,9 @@ def _difference(one: Evaluation, other: Evaluation, name: Names) -> MetricDiffer
         by = Metric(mean.value, mean.spreads)  # it has no bounds
     if math.isnan(by.value):
         return MetricDifference(None, rows=rows)
-    return MetricDifference(by.value, by.interval, p_value(by), rows=rows)
-
-
-def p_value(difference: Metric) -> float | None:
-    """Return the two-sided p-value of a paired permutation test over clusters; None of no mean.
-
-    Of two kinds of clusters it is the larger.
-    """
-    sums = [spread.sums for spread in difference.spreads[:2]]  # the third is of both
-    return max((_p_of_sums(of_kind) for of_kind in sums if of_kind is not None), default=None)
+    sums = [spread.sums for spread in by.spreads[:2] if spread.sums is not None]
+    p = max(map(_p_of_sums, sums), default=None)
+    return MetricDifference(by.value, by.interval, p, rows=rows)
 
 
 def _p_of_sums(added: Array) -> float:

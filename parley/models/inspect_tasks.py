@@ -36,7 +36,6 @@ from parley.base.values import flat
 from parley.declaration.registry import discover, get
 from parley.models.logs import answer_of, answers_of
 from parley.rows.built_folder import find_folder
-from parley.tasks.evaluate import intervals_of
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Evaluation, TaskRows
@@ -172,9 +171,10 @@ def parley_score(**which: Any) -> Any:
         evaluation.name_models(models)
         numbers = {".".join(path): value for path, value in evaluation.score.numbers.items()}
         undefined = len(flat(evaluation.score.metrics)) - len(numbers)
-        for path, interval in intervals_of(evaluation.metrics).items():
-            name = ".".join(path)
-            numbers |= {f"{name}.low": interval.low, f"{name}.high": interval.high}
+        for path, of in evaluation.metrics.items():
+            if interval := of.interval:
+                name = ".".join(path)
+                numbers |= {f"{name}.low": interval.low, f"{name}.high": interval.high}
         return {**numbers, "undefined": undefined}
 
     return score

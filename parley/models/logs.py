@@ -14,7 +14,7 @@ from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
 from parley.tasks.metrics import Epoch, Predictions
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.predictions import is_log, with_texts, write
+from parley.tasks.predictions import is_log
 from parley.tasks.questions import Answer, Questions
 from parley.tasks.task import ALL, Part
 
@@ -33,27 +33,15 @@ def score_file(
     file: str,
     part: Part = ALL,
     policy: str = WRONG,
-    keep: Path | None = None,
-    overwrite: bool = False,
 ) -> Result:
     """Score a file of predictions, or a log of inspect, which states its own part.
 
-    `keep` is a file for the predictions and the texts of the answers, a new one without
-    `overwrite`. The answers of a log are read again; of several epochs it is the mean. Raises what
-    `score` raises. UsageError if a log is of another task, or of other options or another part than
-    those given; RecordError if it is unfinished, of other questions or rows, or was changed.
+    The answers of a log are read again; of several epochs it is the mean. Raises what `score`
+    raises. UsageError if a log is of another task, or of other options or another part than those
+    given; RecordError if it is unfinished, of other questions or rows, or was changed.
     """
     if not is_log(file):
-        return score(
-            built,
-            name,
-            options,
-            file=file,
-            part=part,
-            policy=policy,
-            keep=keep,
-            overwrite=overwrite,
-        )
+        return score(built, name, options, file=file, part=part, policy=policy)
     require_known("parley score", "--unreadable", policy, POLICIES)
     log = read_log(Path(file))
     questions, asked_part = _questions(built, file, log, name, options)
@@ -63,11 +51,8 @@ def score_file(
         raise UsageError(f"{file}: is a log of {cut}, not of {part}")
     facts = _facts(log, questions, epochs)
     answers = [questions.answered(predictions) for predictions in epochs]
-    result = result_of(answers, file, cut, policy, run=facts)
+    result = result_of(answers, file, cut, policy, run=facts, texts=_texts(log))
     result.evaluation.name_models(facts["models"])
-    if keep:
-        predictions = with_texts([each for _, each in answers], _texts(log))
-        write(keep, questions.task, predictions, overwrite)
     return result
 
 

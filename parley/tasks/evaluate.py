@@ -14,7 +14,7 @@ from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
 from parley.declaration.measured import measured
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.intervals import Interval, Metric
+from parley.tasks.intervals import Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key
 from parley.tasks.predictions import read, validate_predictions, with_texts, write
@@ -55,6 +55,8 @@ class Result:
     unreadable: Mapping[str, int]  # reason -> answers
     policy: str
     answers: tuple[int, ...]  # distinct readable answer -> how often, the commonest first
+    given: Sequence[Predictions]  # by epoch, also those that the policy drops
+    texts: Sequence[Mapping[Key, str]]  # by epoch, the raw answers; none if there are none
     baseline: str = ""
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
@@ -71,7 +73,8 @@ class Result:
     @property
     def intervals(self) -> dict[str, Any]:
         """The 95% intervals, named as the metrics."""
-        return tree(intervals_of(self.evaluation.metrics))
+        of_metrics = self.evaluation.metrics.items()
+        return tree({path: of for path, metric in of_metrics if (of := metric.interval)})
 
     @property
     def without_interval(self) -> dict[Names, str]:
@@ -93,9 +96,9 @@ class Result:
     @property
     def references(self) -> tuple[Reference, ...]:
         """The references, each of its own rows."""
-        built, name, options = self.evaluation.rows.of
-        task = self.task.with_measured(measured(built.dataset).scores.get(name, {}))
-        return tuple(r for r in task.references if r.options.items() <= options.items())
+        scores = measured(self.evaluation.rows.built.dataset).scores.get(self.name, {})
+        references = self.task.with_measured(scores).references
+        return tuple(r for r in references if r.options.items() <= self.options.items())
 
     @property
     def rows(self) -> str | None:
@@ -134,11 +137,17 @@ class Result:
                     problems.append(Problem(" ".join((reference.name, *path)), number, str(value)))
         return problems
 
+    def save(self, path: Path, overwrite: bool = False) -> None:
+        """Write the predictions, each beside the raw answer that it was read from.
+
+        OutputError if the file exists, without `overwrite`.
+        """
+        write(path, self.task, with_texts(self.given, self.texts), overwrite)
+
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON: an undefined metric is null, and has a reason."""
-        metrics = flat(self.score.metrics)
-        reasons = {path: m.reason for path, m in metrics.items() if isinstance(m, Undefined)}
-        numbers = {path: None if path in reasons else metrics[path] for path in metrics}
+        metrics = flat(self.score.metrics).items()
+        reasons = {path: m.reason for path, m in metrics if isinstance(m, Undefined)}
         return {
             "dataset": self.dataset,
             "task": self.name,
@@ -150,9 +159,8 @@ class Result:
             "pilot": self.part.limit,
             "unit": self.task.unit,
             "lower_is_better": [*self.task.lower],
-            "metrics": tree(numbers),
+            **as_numbers(self.evaluation.metrics),
             "undefined": tree(reasons),
-            "intervals": tree({path: vars(of) for path, of in flat(self.intervals).items()}),
             "without_interval": tree(self.without_interval),
             "clusters": self.clusters,
             "epochs": len(self.evaluation.epochs),
@@ -187,18 +195,15 @@ def score(
     *,
     file: str = "",
     baseline: str = "",
-    keep: Path | None = None,
-    overwrite: bool = False,
     predictions: Iterable[Any] | None = None,
     part: Part = ALL,
     policy: str = WRONG,
 ) -> Result:
     """Score a file of predictions ("-": standard input), a baseline, or `predictions`.
 
-    `options` are the task's own; one that is lacking has its default. `keep` is a file for the
-    predictions, beside the raw answers that they were read from; a new one without `overwrite`.
-    Predictions of keys outside `part` are left out. `policy` is one of `POLICIES`. ScriptError if
-    the task fails; else it raises what `parley.score` does.
+    `options` are the task's own; one that is lacking has its default. Predictions of keys outside
+    `part` are left out. `policy` is one of `POLICIES`. ScriptError if the task fails; else it
+    raises what `parley.score` does.
     """
     task = built.dataset.task(name)
     chosen = task.chosen(options)
@@ -224,10 +229,8 @@ def score(
                 epochs = [validate_predictions(answers, task, gold, place, others)]
     rows = TaskRows(built, name, chosen, gold, is_part=bool(others))
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    result = result_of([(rows, e) for e in epochs], source, part, policy, baseline=baseline)
-    if keep:  # at last: before, the same command does all of it again
-        write(keep, task, with_texts(epochs, texts), overwrite)
-    return result
+    answers = [Epoch(rows, each) for each in epochs]
+    return result_of(answers, source, part, policy, baseline=baseline, texts=texts)
 
 
 def result_of(
@@ -237,29 +240,26 @@ def result_of(
     policy: str = WRONG,
     *,
     baseline: str = "",
+    texts: Sequence[Mapping[Key, str]] = (),
     run: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return the result of predictions, one or several for each row.
 
-    `predictions` names them: a baseline, a file, or a log, whose facts are `run`. UsageError if
-    the policy drops all.
+    `predictions` names them: a baseline, a file, or a log, whose facts are `run`. `texts` are the
+    raw answers. UsageError if the policy drops all.
     """
-    evaluation = Evaluation([_kept(*epoch, policy, predictions) for epoch in epochs])
-    rows = evaluation.rows
-    built, name, options = rows.of
-    digest = "".join(_digest(of_epoch) for _, of_epoch in epochs)
-    unreadable, answers = Counter[str](), Counter[str]()
-    for _, of_epoch in epochs:
-        for prediction in of_epoch.values():
-            if UNREADABLE in prediction:
-                unreadable[prediction[UNREADABLE]] += 1
-            else:
-                answers[repr(rows.task.answer(prediction))] += 1
+    evaluation = Evaluation([_kept(epoch, policy, predictions) for epoch in epochs])
+    rows, given = evaluation.rows, [epoch.predictions for epoch in epochs]
+    built = rows.built
+    digest = "".join(map(_digest, given))
+    every = [prediction for of_epoch in given for prediction in of_epoch.values()]
+    unreadable = Counter(each[UNREADABLE] for each in every if UNREADABLE in each)
+    answers = Counter(repr(rows.task.answer(each)) for each in every if UNREADABLE not in each)
     return Result(
         built.dataset.name,
-        name,
+        rows.name,
         rows.task,
-        options,
+        rows.options,
         predictions,
         built.is_sample,
         evaluation,
@@ -270,18 +270,22 @@ def result_of(
             "rows": rows_digest(built, rows.task),
             "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
         },
-        sum(len(rows.gold) for rows, _ in epochs),
+        sum(len(epoch.rows.gold) for epoch in epochs),
         dict(sorted(unreadable.items())),
         policy,
         tuple(count for _, count in answers.most_common()),
+        given,
+        texts,
         baseline,
         run or {},
     )
 
 
-def intervals_of(metrics: Mapping[Names, Metric]) -> dict[Names, Interval]:
-    """Return the 95% intervals of the metrics that have one."""
-    return {names: of for names, metric in metrics.items() if (of := metric.interval)}
+def as_numbers(metrics: Mapping[Names, Metric]) -> dict[str, Any]:
+    """Return metrics for JSON, null where undefined, and the 95% intervals of those with one."""
+    values = {n: None if math.isnan(m.value) else m.value for n, m in metrics.items()}
+    intervals = {n: vars(of) for n, m in metrics.items() if (of := m.interval)}
+    return {"metrics": tree(values), "intervals": tree(intervals)}
 
 
 def _without_interval(metric: Metric) -> str:
@@ -308,15 +312,16 @@ def measured_scores(built: BuiltFolder) -> dict[str, dict[str, dict[str, Any]]]:
     return scores
 
 
-def _kept(rows: TaskRows, predictions: Predictions, policy: str, of: str) -> Epoch:
+def _kept(epoch: Epoch, policy: str, of: str) -> Epoch:
     """Return the rows and predictions that are scored by a policy; `of` names the predictions."""
-    readable = {key for key, fields in predictions.items() if UNREADABLE not in fields}
-    if policy != DROP or len(readable) == len(predictions):
-        return rows, predictions
+    readable = {key for key, fields in epoch.predictions.items() if UNREADABLE not in fields}
+    if policy != DROP or len(readable) == len(epoch.predictions):
+        return epoch
     if not readable:
-        what = f"{of}: none of {len(rows.gold):,} predictions is readable, so none is left to score"
+        count = len(epoch.predictions)
+        what = f"{of}: none of {count:,} predictions is readable, so none is left to score"
         raise UsageError(what, remedy="With --unreadable wrong they count as wrong.")
-    return rows.within(readable, predictions)
+    return epoch.within(readable)
 
 
 def _digest(predictions: Predictions) -> str:

@@ -1,18 +1,18 @@
 """Metrics of predictions, and how far they move without each cluster.
 
-`TaskRows` has the right answers of a task or a part of it, and computes metrics; `Evaluation` has
-the predictions of a model for them, of an epoch or more. A cluster is rows that depend on each
-other, as `Task.clusters` has it: those of a dialogue, or of a person.
+`TaskRows` has the right answers of a task or a part of it, and computes metrics; an `Epoch` has
+also the predictions of a model; an `Evaluation` has one epoch or more. A cluster is rows that
+depend on each other, as `Task.clusters` has it: those of a dialogue, or of a person.
 """
 
 import math
 import statistics
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,39 +30,30 @@ BLOCKS = 100
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
-Epoch = tuple["TaskRows", Predictions]
 
 
+@dataclass(eq=False)
 class TaskRows:
     """The rows of a task or of a part of it, and metrics of predictions for them.
 
     Where a task has folds, a metric of all its rows is the mean over the folds that have it; that
-    of a part is one of all rows together.
+    of a part is one of all rows together. `whole` has the clusters of the rows of a part.
     """
 
-    def __init__(
-        self,
-        built: BuiltFolder,
-        name: str,
-        options: Mapping[str, str],
-        gold: Gold,
-        is_part: bool = False,
-        whole: "TaskRows | None" = None,
-    ) -> None:
-        self.of, self.gold, self.is_part, self._whole = (built, name, options), gold, is_part, whole
-        self.task = task = built.dataset.task(name)
-        folds: dict[Any, dict[Key, Any]] = {}
-        for key, answer in gold.items():
-            fold = task.fold(answer) if task.fold and not is_part else None
-            folds.setdefault(fold, {})[key] = answer
-        self._folds = [folds[fold] for fold in sorted(folds)]
-        self._has_folds = bool(task.fold) and not is_part
+    built: BuiltFolder
+    name: str
+    options: Mapping[str, str]
+    gold: Gold
+    is_part: bool = False
+    whole: "TaskRows | None" = None
 
-    def within(self, keys: Container[Key], predictions: Predictions, folded: bool = False) -> Epoch:
-        """Return the rows of these keys and predictions; a part has no folds unless `folded`."""
-        gold = {key: value for key, value in self.gold.items() if key in keys}
-        is_part = self.is_part or (len(gold) < len(self.gold) and not folded)
-        return TaskRows(*self.of, gold, is_part, self), {key: predictions[key] for key in gold}
+    def __post_init__(self) -> None:
+        self.task = self.built.dataset.task(self.name)
+        self._fold = None if self.is_part else self.task.fold
+        folds: dict[Any, dict[Key, Any]] = {}
+        for key, answer in self.gold.items():
+            folds.setdefault(self._fold and self._fold(answer), {})[key] = answer
+        self._folds = [folds[fold] for fold in sorted(folds)]
 
     @cached_property
     def clusters(self) -> dict[str, list[list[Key]]]:
@@ -70,12 +61,12 @@ class TaskRows:
 
         Of two kinds, what is in both is the third, "".
         """
-        if self._whole:
+        if self.whole:
             return {
                 kind: [[key for key in keys if key in self.gold] for keys in clusters]
-                for kind, clusters in self._whole.clusters.items()
+                for kind, clusters in self.whole.clusters.items()
             }
-        with running(self.of[0]):
+        with running(self.built):
             ids = {kind: self._cluster_ids(kind) for kind in self.task.clusters}
             if len(ids) > 1:
                 one, other = ids.values()
@@ -89,17 +80,16 @@ class TaskRows:
 
     def _cluster_ids(self, kind: str) -> dict[Key, Collection[Any]]:
         """Return the ids of the clusters of one kind that each row is in."""
-        (built, name, _), task = self.of, self.task
-        clusters = task.clusters[kind]
-        keys = [(key, answer) for fold in self._folds for key, answer in fold.items()]
+        clusters = self.task.clusters[kind]
+        gold = {key: answer for fold in self._folds for key, answer in fold.items()}
         if clusters is None:
-            return {key: [tuple(task.dialogues(key, answer))] for key, answer in keys}
-        of_gold = clusters(built)
-        width = len(next(iter(of_gold), task.gold_key))
-        ids = {key: of_gold[key[:width]] for key, _ in keys}
+            return {key: [tuple(self.task.dialogues(key, gold[key]))] for key in gold}
+        of_gold = clusters(self.built)
+        width = len(next(iter(of_gold), self.task.gold_key))
+        ids = {key: of_gold[key[:width]] for key in gold}
         for value in ids.values():
             if isinstance(value, str) or not value:
-                where = f"{script_of(built)}: {name}: clusters: {kind}"
+                where = f"{script_of(self.built)}: {self.name}: clusters: {kind}"
                 raise ScriptError(f"{where}: expected a list of ids, found {value!r:.60}")
         return ids
 
@@ -203,12 +193,12 @@ class TaskRows:
         width = len(self.task.gold_key)
         if len(gold) < len(self.gold):
             predictions = {k: fields for k, fields in predictions.items() if k[:width] in gold}
-        built, name, options = self.of
-        with running(built):
-            score: Score = self.task.score(gold, predictions, **options)
+        with running(self.built):
+            score: Score = self.task.score(gold, predictions, **self.options)
             wrong = [*_wrong_scores(score, self.task, len(gold))]
         if wrong:
-            raise ScriptError(f"{script_of(built)}: {name} gives an invalid score", *wrong)
+            what = f"{script_of(self.built)}: {self.name} gives an invalid score"
+            raise ScriptError(what, *wrong)
         return score
 
     def _numbers(self, scores: Sequence[Score]) -> Score:
@@ -225,7 +215,7 @@ class TaskRows:
         counts = Counter[str]()
         for score in scores:
             counts.update(score.counts)
-        if self._has_folds:
+        if self._fold:
             counts["folds"] += len(scores)
         found = replace(scores[0], metrics=tree(metrics), counts=counts)
         return replace(found, forecasts=_together(scores))
@@ -248,6 +238,30 @@ class TaskRows:
         if self.task.unit not in MOST:
             return 1.0 if is_share else math.inf, -math.inf
         return MOST[self.task.unit], -1.0 if self.task.unit == "correlation" else 0.0
+
+
+class Epoch(NamedTuple):
+    """Rows of a task, and the predictions of a model for them, of a key in gold one or more."""
+
+    rows: TaskRows
+    predictions: Predictions
+
+    @property
+    def answered(self) -> set[Key]:
+        """The keys with a readable answer; those of games with a deal."""
+        game, width = self.rows.task.asking, len(self.rows.task.gold_key)
+        if isinstance(game, Playing):
+            agreed = game.agreed
+            return {key for key, each in self.predictions.items() if each.get(agreed) is not None}
+        return {key[:width] for key, each in self.predictions.items() if UNREADABLE not in each}
+
+    def within(self, keys: Container[Key], folded: bool = False) -> "Epoch":
+        """Return it for the rows of these keys alone, which have no folds unless `folded`."""
+        rows = self.rows
+        gold = {key: value for key, value in rows.gold.items() if key in keys}
+        is_part = rows.is_part or (len(gold) < len(rows.gold) and not folded)
+        part = replace(rows, gold=gold, is_part=is_part, whole=rows)
+        return Epoch(part, {key: self.predictions[key] for key in gold})
 
 
 class Evaluation:
@@ -289,37 +303,29 @@ class Evaluation:
     @cached_property
     def answered(self) -> set[Key]:
         """The keys with a readable answer in each epoch; those of games with a deal."""
-        return set[Key].intersection(*(_answered(*epoch) for epoch in self.epochs))
+        return set[Key].intersection(*(epoch.answered for epoch in self.epochs))
 
     def of_answered(self, names: Iterable[Names]) -> set[Names]:
         """Return those of these metrics that are the same without the rows not answered."""
         same = {*names}
-        for (rows, predictions), (_, metrics) in zip(self.epochs, self.scores, strict=True):
-            keys = _answered(rows, predictions)
-            if len(keys) not in (0, len(rows.gold)):
-                answered, answers = rows.within(keys, predictions, folded=True)
-                numbers = answered.score(answers).numbers
+        for epoch, (_, metrics) in zip(self.epochs, self.scores, strict=True):
+            keys = epoch.answered
+            if len(keys) not in (0, len(epoch.rows.gold)):
+                rows, predictions = epoch.within(keys, folded=True)
+                numbers = rows.score(predictions).numbers
                 common = numbers.keys() & metrics.keys()
                 same &= {n for n in common if math.isclose(numbers[n], metrics[n].value)}
         return same
 
     def within(self, keys: Container[Key]) -> "Evaluation":
         """Return it for the rows of these keys alone."""
-        return Evaluation([rows.within(keys, predictions) for rows, predictions in self.epochs])
+        return Evaluation([epoch.within(keys) for epoch in self.epochs])
 
 
 def _together(scores: Iterable[Score]) -> tuple[Array, Array]:
     """Return the forecasts of several parts."""
     probabilities, right = zip(*(score.forecasts for score in scores), strict=True)
     return np.concatenate(probabilities), np.concatenate(right)
-
-
-def _answered(rows: TaskRows, predictions: Predictions) -> set[Key]:
-    game = rows.task.asking
-    if isinstance(game, Playing):
-        return {key for key, fields in predictions.items() if fields.get(game.agreed) is not None}
-    width = len(rows.task.gold_key)  # several predictions may have one key of gold
-    return {key[:width] for key, fields in predictions.items() if UNREADABLE not in fields}
 
 
 def _own(names: Names, score: Score, gold: Gold) -> Array:

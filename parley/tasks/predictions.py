@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, UsageError
+from parley.base.replace import writing
 from parley.base.values import plain
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
@@ -99,8 +100,6 @@ def write(
     path: Path, task: Task, predictions: Iterable[Prediction], overwrite: bool = False
 ) -> None:
     """Write predictions to a file, whole or not at all; else raise OutputError."""
-    from parley.base.replace import writing
-
     with writing(path, overwrite=overwrite) as file:
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 

@@ -13,7 +13,7 @@ from parley.rows.built_folder import BuiltFolder
 from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message, Question
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
-from parley.tasks.metrics import Predictions, TaskRows
+from parley.tasks.metrics import Epoch, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import validate_predictions
 from parley.tasks.task import (
@@ -211,7 +211,7 @@ class Questions:
     def _places(self) -> dict[Key, int]:
         return {key: place for place, key in enumerate(self.gold)}
 
-    def answered(self, predictions: Predictions) -> tuple[TaskRows, Predictions]:
+    def answered(self, predictions: Predictions) -> Epoch:
         """Return the rows of predictions, and those in their order; some answers may be lacking."""
         gold, ordered = dict[Key, Any](), dict[Key, Prediction]()
         keys = {key[: len(self.task.key)] for key in predictions}.intersection(self._places)
@@ -223,7 +223,7 @@ class Questions:
             gold |= {key + end: value for key, value in of_end.items()}
             ordered |= {key + end: prediction for key, prediction in valid.items()}
         is_part = self.is_part or len(keys) < len(self.gold)
-        return TaskRows(self.built, self.name, self.options, gold, is_part), ordered
+        return Epoch(TaskRows(self.built, self.name, self.options, gold, is_part), ordered)
 
 
 def _parts(question: Question) -> tuple[tuple[Message, ...], tuple[Message, ...]]:

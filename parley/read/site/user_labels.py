@@ -19,7 +19,7 @@ from parley.read.labels.layouts import ANNOTATOR, records
 from parley.read.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.transcript import Facets, Fact
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.metrics import Predictions, TaskRows
+from parley.tasks.metrics import Epoch, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 from parley.tasks.predictions import read
 from parley.tasks.probabilities import calibration
@@ -139,14 +139,14 @@ class UserLabels:
         self._facets[unit[0]].setdefault(DIFFERS, {}).update(dict.fromkeys([what, *told]))
         self._differing[unit[0]].add(unit)
 
-    def add_answers(self, file: Path, epochs: Sequence[tuple[TaskRows, Predictions]]) -> None:
+    def add_answers(self, file: Path, epochs: Sequence[Epoch]) -> None:
         """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold."""
         counts: dict[str, int] = defaultdict(int)
         stem, forecasts = file_stem(file), []
         for rows, predictions in epochs:
-            (built, name, options), task = rows.of, rows.task
-            with running(built):
-                score = task.score(rows.gold, predictions, **options)
+            name, task = rows.name, rows.task
+            with running(rows.built):
+                score = task.score(rows.gold, predictions, **rows.options)
                 due = {key: task.target and task.target(gold) for key, gold in rows.gold.items()}
             verdict = score.metrics.get(next(iter(task.per_prediction), ""))
             verdict = verdict if is_values(verdict) else [None] * len(due)
@@ -188,7 +188,7 @@ def _shown(value: Any) -> str:
     return cell(value)
 
 
-def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[tuple[TaskRows, Predictions]]:
+def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     """Return what a file predicts, by epoch, if it has the fields of a task; [] for labels.
 
     `kind` says which of them it is, "" for what its fields say. The task's options are those that
@@ -224,4 +224,4 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[tuple[TaskRo
     except RecordError as error:
         remedy = f"It has the fields of {fitting[0]}; --as {LABELS} says that they are labels."
         raise RecordError(error.message, *error.problems, remedy=remedy) from error
-    return [(TaskRows(built, fitting[0], options, gold, True), each) for each in epochs]
+    return [Epoch(TaskRows(built, fitting[0], options, gold, True), each) for each in epochs]
