@@ -64,7 +64,7 @@ def parquet(schema: Any) -> Iterator[Any]:
         yield writer
 
 
-def limit_cosrec(source: str) -> int:
+def limit(source: str) -> int:
     """Write with only orjson and pyarrow: no check, no dict per turn, no digest, no card."""
     import orjson
     import pandas  # noqa: F401 - pyarrow imports it for its first array
@@ -93,34 +93,15 @@ def limit_cosrec(source: str) -> int:
     return count
 
 
-def limit_casino(source: str) -> int:
-    """Write records as rows with only orjson and pyarrow, which makes absent keys null."""
-    import orjson
-    import pandas  # noqa: F401 - pyarrow imports it for its first array
-    import pyarrow as pa
-
-    from parley import dataset
-    from parley.schema.features import arrow_schema
-
-    schema = arrow_schema(dataset("casino").configs["dialogues"].features)
-    begin()
-    with parquet(schema) as writer:
-        records = orjson.loads(Path(source).read_bytes())
-        for start in range(0, len(records), 1000):
-            batch = records[start : start + 1000]
-            writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
-    return len(records)
-
-
-def generated(name: str, source: Path) -> "Sources":
-    """Return generated files as the source of a dataset, of which one config and split is left.
+def generated(source: Path) -> "Sources":
+    """Return generated files as the source of CoSRec, of which one config and split is left.
 
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
     from parley.rows.sources import Sources
 
-    found = dataset(name)
+    found = dataset("cosrec")
     dialogues = found.configs["dialogues"]
     missing = [path for path in found.sources if not (source / path).exists()]
     here = Sources(found, source, missing=missing)
@@ -131,22 +112,22 @@ def generated(name: str, source: Path) -> "Sources":
     return here
 
 
-def parley(name: str, source: str) -> int:
+def parley(source: str) -> int:
     """Build with `parley`: strict rows, a digest, Parquet, provenance and card."""
     from parley.builds.build import build as build_folder
 
-    files = generated(name, Path(source))
+    files = generated(Path(source))
     begin()
     with tempfile.TemporaryDirectory() as folder:
         (split,) = build_folder(files, Path(folder))
     return split.rows
 
 
-def datasets_builder(name: str, source: str) -> int:
+def datasets_builder(source: str) -> int:
     """Write with the `download_and_prepare` of the same builder."""
     import datasets
 
-    builder_class = generated(name, Path(source)).dataset.builder
+    builder_class = generated(Path(source)).dataset.builder
     datasets.disable_progress_bars()
     begin()
     with tempfile.TemporaryDirectory() as folder:

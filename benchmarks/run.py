@@ -137,31 +137,25 @@ class Benchmark:
         rows = markdown_table(headings, summary(found, columns), right=headings[1:])
         print(f"### {title}\n", *rows, sep="\n", flush=True)
 
-    def source(self, dialogues: int, name: str = "cosrec") -> Path:
-        """Return a generated source folder in the shape of a dataset."""
-        folder = self.folder / f"source-{name}-{dialogues}"
-        write = generate.write if name == "cosrec" else generate.write_casino
-        return folder if folder.exists() else write(folder, dialogues)
+    def source(self) -> Path:
+        """Return a generated source folder of CoSRec."""
+        folder = self.folder / "source"
+        return folder if folder.exists() else generate.write(folder, self.dialogues)
 
     def limit(self) -> None:
-        """Compare writing with the limit and with alternatives, in two shapes."""
-        # casino.json is parsed as a whole: more dialogues take more memory than any real file
-        for name, file, dialogues in (
-            ("cosrec", generate.RAW, self.dialogues),
-            ("casino", generate.CASINO, self.dialogues // 5),
-        ):
-            source = self.source(dialogues, name)
-            size = (source / file).stat().st_size / 1e6
-            self.compare(
-                f"{dialogues:,} dialogues in the shape of {name} ({size:.0f} MB of JSON)",
-                "method",
-                {
-                    "limit: orjson + pyarrow": (f"limit_{name}", source / file),
-                    "parley": ("parley", name, source),
-                    "datasets: download_and_prepare": ("datasets_builder", name, source),
-                },
-                [*to_first("limit"), ("rows a second", "rows/seconds", ",.0f"), *MB],
-            )
+        """Compare writing with the limit and with alternatives."""
+        source = self.source()
+        size = (source / generate.RAW).stat().st_size / 1e6
+        self.compare(
+            f"{self.dialogues:,} generated dialogues ({size:.0f} MB of JSON)",
+            "method",
+            {
+                "limit: orjson + pyarrow": ("limit", source / generate.RAW),
+                "parley": ("parley", source),
+                "datasets: download_and_prepare": ("datasets_builder", source),
+            },
+            [*to_first("limit"), ("rows a second", "rows/seconds", ",.0f"), *MB],
+        )
 
     def real(self) -> None:
         """Build the real datasets, and compare with the limit for the same rows."""
@@ -223,7 +217,7 @@ class Benchmark:
 
         from parley.builds.build import build as build_folder
 
-        generated = methods.generated("cosrec", self.source(self.dialogues))
+        generated = methods.generated(self.source())
         build_folder(generated, self.folder / "large")
         folder = self.folder / "large" / "cosrec"
         (file,) = folder.rglob("*.parquet")
