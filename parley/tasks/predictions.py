@@ -276,17 +276,12 @@ class _Checker:
             if not missing and not keys.difference(self._gold, self._others):
                 remedy = ""
             raise RecordError(message, *problems, remedy=self._advice or remedy)
-        keys_of: dict[tuple[int, Key], list[Key]] = {}
-        for epoch, key in self._predictions:
-            keys_of.setdefault((epoch, key[: self._width]), []).append(key)
-        return [
-            {
-                key: self._predictions.pop((epoch, key))[1]
-                for gold_key in self._gold
-                for key in sorted(keys_of[epoch, gold_key])
-            }
-            for epoch in epochs
-        ]
+        place = {key: number for number, key in enumerate(self._gold)}
+        in_order = sorted((place[key[: self._width]], key, n) for n, key in self._predictions)
+        found: dict[int, dict[Key, Prediction]] = {epoch: {} for epoch in epochs}
+        for _, key, epoch in in_order:
+            _, found[epoch][key] = self._predictions.pop((epoch, key))
+        return [*found.values()]
 
     def _missing(self, epochs: list[int]) -> list[tuple[int, Key]]:
         """Return epoch and key of the predictions that no line tried to give."""
