@@ -576,14 +576,9 @@ import inspect_runs, test_models
 calls = []
 def reply(messages, schema):
     calls.append(messages)
-    return test_models.at_times(messages, schema) if len(calls) < 6 else os.kill(os.getpid(), 9)
+    return test_models.by_schema(messages, schema) if len(calls) < 6 else os.kill(os.getpid(), 9)
 inspect_runs.ask("casino outcomes", reply, *sys.argv[1:], max_connections=1)
 """
-
-
-def at_times(messages, schema):
-    """Answer one question in seven with nonsense."""
-    return by_schema(messages, schema if len(str(messages)) % 7 else None)
 
 
 @pytest.mark.slow
@@ -602,7 +597,7 @@ def test_a_killed_run_goes_on_with_its_answers(
 
     def counted(messages, schema):
         calls.append(messages)
-        return at_times(messages, schema)
+        return by_schema(messages, schema)
 
     again = inspect_runs.model_of(counted, "model")
     monkeypatch.setattr("inspect_ai._eval.eval.get_model", lambda *_, **__: again)

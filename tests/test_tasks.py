@@ -109,25 +109,23 @@ def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path
     gold, _ = load_gold(built, "strategies", {}, Part())
     keys = [dict(zip(("dialogue_id", "turn"), key, strict=True)) for key in gold]
     right = built.dataset.tasks["strategies"].target
-    for answers, distinct, is_uniform in (
-        ([{"labels": ["no-need"]}] * len(keys), 1, True),
-        ([{"labels": []}] * 2 + [{"labels": ["no-need"]}] * (len(keys) - 2), 2, True),
-        ([right(each) for each in gold.values()], None, False),
-        ([{"labels": []}] * 5 + [{"labels": ["no-need"]}] * (len(keys) - 5), 2, False),
+    for answers, is_uniform in (
+        ([right(each) for each in gold.values()], False),
+        ([{"labels": []}] * 5 + [{"labels": ["no-need"]}] * (len(keys) - 5), False),
+        ([{"labels": []}] * 2 + [{"labels": ["no-need"]}] * (len(keys) - 2), True),
+        ([{"labels": ["no-need"]}] * len(keys), True),
     ):
-        file = tmp_path / f"{is_uniform}-{distinct}.jsonl"
-        write(file, built.dataset.tasks["strategies"], map(or_, keys, answers))
-        found = score(built, "strategies", {}, file=str(file))
+        found = score(built, "strategies", {}, predictions=map(or_, keys, answers))
         assert found.is_uniform == is_uniform
-        command = ("score", "casino", "strategies", file, "--build", sample_build)
-        assert distinct in (None, json.loads(run(*command, "--json").stdout)["distinct_answers"])
-        shown = run(*command).stdout
-        with monkeypatch.context() as patch:
-            patch.setattr(Result, "is_uniform", False)
-            assert (shown != run(*command).stdout) == is_uniform
-    alike = score(built, "strategies", {}, file=str(tmp_path / "True-1.jsonl"))
-    alike.evaluation.rows.gold = dict.fromkeys(gold, next(iter(gold.values())))
-    assert not alike.is_uniform  # as the right answers are alike
+    found.save(file := tmp_path / "mine.jsonl")
+    command = ("score", "casino", "strategies", file, "--build", sample_build)
+    assert json.loads(run(*command, "--json").stdout)["distinct_answers"] == 1
+    shown = run(*command).stdout
+    monkeypatch.setattr(Result, "is_uniform", False)
+    assert shown != run(*command).stdout
+    monkeypatch.undo()
+    found.evaluation.rows.gold = dict.fromkeys(gold, next(iter(gold.values())))
+    assert not found.is_uniform  # as the right answers are alike
 
 
 def test_without_the_extra_it_says_so(case, sample_build, monkeypatch, run):
