@@ -117,6 +117,16 @@ def test_a_participant_is_the_one_whose_answer_is_predicted(sample_build):
     assert len({*itertools.chain(*of(SimpleNamespace(rows=lambda *_: rows)).values())}) == 2
 
 
+def test_models_that_lack_as_many_rows_are_compared_on_those_of_both(sample_build):
+    rows, gold = outcomes(sample_build, 12)
+    one, other = (Epoch(rows, guesses(gold, *each)) for each in ((0.8, 1), (0.6, 2)))
+    keys = [[key for key in gold if key[0] != out] for out in (0, 1)]
+    found = [Evaluation([of.within(kept)]) for of, kept in zip((one, other), keys, strict=True)]
+    both = [Evaluation([of.within({*keys[0]} & {*keys[1]})]) for of in (one, other)]
+    by, due = paired_differences(*found, [NAME])[NAME], paired_differences(*both, [NAME])[NAME]
+    assert by == replace(due, rows=20)
+
+
 # dialogues that one is right in
 @pytest.mark.parametrize(("ours", "theirs"), [(14, 5), (5, 0), (1, 0), (3, 3), (0, 0)])
 def test_p_is_that_of_scipy_over_dialogues(ours, theirs, sample_build):
@@ -245,7 +255,7 @@ def test_a_correlation_of_some_rows_counts_those_alone(sample_build):
         found = {(n,): {UNREADABLE: "?"} if n % 3 == 2 else {"score": 7 * n % 11} for (n,) in gold}
         rows = TaskRows(duo, "agreement", {"aspect": "preference"}, gold)
         rows.clusters = {"participants": [[*gold][n : n + 3] for n in range(0, len(gold), 3)]}
-        metric = Evaluation([(rows, found)]).metrics["person", "en ed", "pearson"]
+        metric = evaluated(rows, found).metrics["person", "en ed", "pearson"]
         assert metric.spreads[0].sizes.tolist() == [1] * persons
         assert bool(metric.interval) == has_interval
 

@@ -119,9 +119,8 @@ def compare(
                 raise
             left_out.append(error.message)
     tables = []
-    for (dataset, name, *options), of_task in _by_task(statements, task).items():
+    for (dataset, name, *options), stated in _by_task(statements, task).items():
         built = find_folder(folder, get(dataset))
-        stated = {path: statements[path] for path in of_task}
         rows = _rows(built, name, dict(options), stated, paths, advance, policy, part)
         _against_first(rows, metrics)
         labels = Counter(row.label for row in rows)
@@ -191,8 +190,8 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return [*files]
 
 
-def _by_task(statements: Statements, task: str) -> dict[tuple[Any, ...], list[Path]]:
-    """Return paths by dataset, task and options; `task` is that of files."""
+def _by_task(statements: Statements, task: str) -> dict[tuple[Any, ...], Statements]:
+    """Return statements by dataset, task and options; `task` is that of files."""
     tasks = {
         path: (stated["dataset"], stated["task"], *sorted(stated["options"].items()))
         for path, stated in statements.items()
@@ -204,9 +203,9 @@ def _by_task(statements: Statements, task: str) -> dict[tuple[Any, ...], list[Pa
         what = f"{files[0]}: a file of predictions does not state its task"
         remedy = "Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option."
         raise UsageError(what, remedy=remedy)
-    by_task: dict[tuple[Any, ...], list[Path]] = {}
-    for path in statements:
-        by_task.setdefault(tasks.get(path, of_files or ()), []).append(path)
+    by_task: dict[tuple[Any, ...], Statements] = {}
+    for path, stated in statements.items():
+        by_task.setdefault(tasks.get(path, of_files or ()), {})[path] = stated
     return by_task
 
 
@@ -307,12 +306,12 @@ def paired_differences(
     rows that have it in both.
     """
     names = [name for name in names if name in one.metrics and name in other.metrics]
-    apart: set[Names] = set()
-    if len({len(rows.gold) for rows, _ in (*one.epochs, *other.epochs)}) > 1:  # some are dropped
-        apart = {*names}
-    elif one.answered != other.answered:
-        computed = [name for name in names if one.metrics[name].rows is None]
-        apart = one.of_answered(computed) & other.of_answered(computed)
+    if len({frozenset(epoch.rows.gold) for epoch in (*one.epochs, *other.epochs)}) > 1:
+        apart = {*names}  # some are dropped
+    else:
+        metrics = [of_epoch for _, of_epoch in (*one.scores, *other.scores)]
+        owns = {n: [of[n].own for of in metrics if n in of] for n in names}
+        apart = {n for n, of in owns.items() if len({o.tobytes() for o in of if o is not None}) > 1}
     differences = _differences(one, other, [name for name in names if name not in apart])
     common = one.answered & other.answered
     if apart and common:

@@ -77,6 +77,7 @@ class Metric:
     largest: float = math.inf  # of its unit, as the least
     least: float = -math.inf
     few: int = FEW  # rows that it needs for an interval if it is no mean over them
+    own: Array | None = None  # whether each row counts in it, if it is no mean over them
 
     @property
     def error(self) -> float:

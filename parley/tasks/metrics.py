@@ -20,7 +20,6 @@ from parley.base.errors import Problem, ScriptError
 from parley.base.values import flat, is_number, is_values, tree
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.game_scores import BY_MODEL
-from parley.tasks.games import Playing
 from parley.tasks.intervals import FEW, FEW_CORRELATED, Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
@@ -186,7 +185,10 @@ class TaskRows:
                 spreads[names] += (Spread(shift, sizes * (shift != 0)),)
         few = FEW_CORRELATED if self.task.unit == "correlation" else FEW
         most, least = self._bounds()
-        return {n: Metric(numbers[n], s, None, False, most, least, few) for n, s in spreads.items()}
+        return {
+            n: Metric(numbers[n], of, None, False, most, least, few, own[n])
+            for n, of in spreads.items()
+        }
 
     def _run(self, gold: Gold, predictions: Predictions) -> Score:
         """Return what the task gives for some rows."""
@@ -248,18 +250,15 @@ class Epoch(NamedTuple):
 
     @property
     def answered(self) -> set[Key]:
-        """The keys with a readable answer; those of games with a deal."""
-        game, width = self.rows.task.asking, len(self.rows.task.gold_key)
-        if isinstance(game, Playing):
-            agreed = game.agreed
-            return {key for key, each in self.predictions.items() if each.get(agreed) is not None}
+        """The keys of gold with a readable answer."""
+        width = len(self.rows.task.gold_key)
         return {key[:width] for key, each in self.predictions.items() if UNREADABLE not in each}
 
-    def within(self, keys: Container[Key], folded: bool = False) -> "Epoch":
-        """Return it for the rows of these keys alone, which have no folds unless `folded`."""
+    def within(self, keys: Container[Key]) -> "Epoch":
+        """Return it for the rows of these keys; a part has no folds."""
         rows = self.rows
         gold = {key: value for key, value in rows.gold.items() if key in keys}
-        is_part = rows.is_part or (len(gold) < len(rows.gold) and not folded)
+        is_part = rows.is_part or len(gold) < len(rows.gold)
         part = replace(rows, gold=gold, is_part=is_part, whole=rows)
         return Epoch(part, {key: self.predictions[key] for key in gold})
 
@@ -302,20 +301,8 @@ class Evaluation:
 
     @cached_property
     def answered(self) -> set[Key]:
-        """The keys with a readable answer in each epoch; those of games with a deal."""
+        """The keys with a readable answer in each epoch."""
         return set[Key].intersection(*(epoch.answered for epoch in self.epochs))
-
-    def of_answered(self, names: Iterable[Names]) -> set[Names]:
-        """Return those of these metrics that are the same without the rows not answered."""
-        same = {*names}
-        for epoch, (_, metrics) in zip(self.epochs, self.scores, strict=True):
-            keys = epoch.answered
-            if len(keys) not in (0, len(epoch.rows.gold)):
-                rows, predictions = epoch.within(keys, folded=True)
-                numbers = rows.score(predictions).numbers
-                common = numbers.keys() & metrics.keys()
-                same &= {n for n in common if math.isclose(numbers[n], metrics[n].value)}
-        return same
 
     def within(self, keys: Container[Key]) -> "Evaluation":
         """Return it for the rows of these keys alone."""

@@ -71,7 +71,8 @@ class Score:
         counts: The numbers of scored items: {"utterances": 4615}.
         without_interval: The metrics or groups that can have no interval -> the reason.
         own_rows: The metric or group, nested as `metrics` -> whether each row counts in it; all do
-            if it is not here. Of a mean its NaN tell that.
+            if it is not here. Of a mean its NaN tell that. Where other rows count for two models,
+            they are compared on the rows that both answer.
         fractions: The metrics that are between 0 and 1 though the task's unit has no bounds.
         forecasts: The probability of each answer and whether it is right, or its share of that: two
             arrays, with NaN as the probability of an answer left out.
