@@ -15,6 +15,7 @@ and how often they are wrong, differs between dialogues.
 
 import math
 import sys
+from collections import defaultdict
 from collections.abc import Collection
 from itertools import product
 from pathlib import Path
@@ -65,7 +66,7 @@ class World:
     def test_set(self, count: int, is_part: bool = True) -> tuple[TaskRows, list[Any]]:
         """Return so many drawn rows, with their clusters, and the predictions of each model."""
         keys, kinds = [*self.rows.gold], [kind for kind in self.rows.clusters if kind]
-        members: dict[Any, list[Any]] = {key: [] for key in keys}
+        members = defaultdict[Any, list[Any]](list)
         for kind in kinds:
             for number, cluster in enumerate(self.rows.clusters[kind]):
                 for key in cluster:
@@ -78,8 +79,8 @@ class World:
         if count:
             chosen = self.draw.choice(len(copies), min(count, len(copies)), replace=False)
             copies = [copies[place] for place in sorted(chosen)]
-        effects: dict[Any, Any] = {}
-        found: dict[str, dict[Any, list[Any]]] = {kind: {} for kind in self.rows.clusters}
+        effects = defaultdict[Any, Any](lambda: SPREAD * self.draw.normal(size=len(MODELS)))
+        found = {kind: defaultdict[Any, list[Any]](list) for kind in self.rows.clusters}
         gold: dict[Any, Any] = {}
         models: list[Any] = [{} for _ in MODELS]
         for number, key in copies:
@@ -91,13 +92,11 @@ class World:
                 answer = self.rows.gold[source]
             of_row = [(number, *each) for each in members[key]]
             for each in of_row:
-                if each not in effects:
-                    effects[each] = SPREAD * self.draw.normal(size=len(MODELS))
-                found[each[1]].setdefault(each, []).append(own)
+                found[each[1]][each].append(own)
             if len(kinds) > 1:
                 one, other = ([e for e in of_row if e[1] == kind] for kind in kinds)
                 for pair in product(one, other):
-                    found[""].setdefault(pair, []).append(own)
+                    found[""][pair].append(own)
             odds = np.array(MODELS) + sum(effects[each] for each in of_row)
             chances = 1 / (1 + np.exp(-odds))
             if self.is_run:
@@ -135,15 +134,16 @@ class World:
             rows, models = self.test_set(0, is_part=bool(count))
             scores = [flat(rows.score(model).metrics) for model in models]
             for names in scores[0].keys() & scores[1].keys():
-                true.setdefault(names, []).append([of[names] for of in scores])
-        pairs = ((names, [e for e in of if all(map(is_number, e))]) for names, of in true.items())
-        known_ones = {names: of for names, of in pairs if of}
+                pair = [of[names] for of in scores]
+                if all(map(is_number, pair)):
+                    true.setdefault(names, []).append(pair)
+        means = {names: np.mean(pairs, axis=0) for names, pairs in true.items()}
         held: dict[Names, list[list[bool]]] = {}
         for _ in range(sets):
             rows, models = self.test_set(count, is_part=bool(count))
             one, other = (Evaluation([Epoch(rows, found)]) for found in models)
-            for names in known_ones.keys() & one.metrics.keys():
-                own, less = np.mean(known_ones[names], axis=0)
+            for names in means.keys() & one.metrics.keys():
+                own, less = means[names]
                 known = held.setdefault(names, [[], []])
                 by = one.metrics[names].minus(other.metrics[names])
                 found = (one.metrics[names].interval, by.interval)

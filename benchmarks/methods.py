@@ -183,9 +183,8 @@ def labels(built: str, people: str, rows: str) -> int:
     turns, lines = turns[: 5 * int(rows)], ["dialogue_id,turn,annotator,labels"]
     for person in range(int(people)):
         for turn in draw.sample(turns, int(rows)):
-            lines.append(
-                f"{turn},p{person},{'; '.join(draw.sample(names, draw.choice((1, 1, 2))))}"
-            )
+            some = "; ".join(draw.sample(names, draw.choice((1, 1, 2))))
+            lines.append(f"{turn},p{person},{some}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "labels.csv")
         file.write_text("\n".join(lines))

@@ -16,8 +16,8 @@ from parley.declaration.measured import measured
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.intervals import Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
-from parley.tasks.prediction_formats import UNREADABLE, Key
-from parley.tasks.predictions import read, validate_predictions, with_texts, write
+from parley.tasks.prediction_formats import ANSWER, UNREADABLE, Key
+from parley.tasks.predictions import EPOCH, read, validate_predictions, write
 from parley.tasks.task import (
     ALL,
     MEASURED,
@@ -140,9 +140,16 @@ class Result:
     def save(self, path: Path, overwrite: bool = False) -> None:
         """Write the predictions, each beside the raw answer that it was read from.
 
-        OutputError if the file exists, without `overwrite`.
+        A line of several epochs has its number. OutputError for a file there without `overwrite`.
         """
-        write(path, self.task, with_texts(self.given, self.texts), overwrite)
+        lines = []
+        for number, predictions in enumerate(self.given):
+            texts = self.texts[number] if self.texts else {}
+            epoch = {EPOCH: number + 1} if len(self.given) > 1 else {}
+            for key, prediction in predictions.items():
+                text = {ANSWER: texts[key]} if key in texts else {}
+                lines.append({**prediction, **epoch, **text})
+        write(path, self.task, lines, overwrite)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON: an undefined metric is null, and has a reason."""

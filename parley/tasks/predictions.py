@@ -10,11 +10,11 @@ import re
 import sys
 import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import IO, Any
 
@@ -102,20 +102,6 @@ def write(
     """Write predictions to a file, whole or not at all; else raise OutputError."""
     with writing(path, overwrite=overwrite) as file:
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
-
-
-def with_texts(
-    epochs: Sequence[Mapping[Key, Prediction]], texts: Sequence[Mapping[Key, str]]
-) -> Iterator[Prediction]:
-    """Yield predictions as a file has them: with raw answers, and of several epochs the number.
-
-    `texts` has those of each epoch, or nothing if there are none.
-    """
-    pairs = zip(epochs, texts or [{}] * len(epochs), strict=True)
-    for number, (predictions, of_epoch) in enumerate(pairs, 1):
-        for key, prediction in predictions.items():
-            epoch = {EPOCH: number} if len(epochs) > 1 else {}
-            yield {**prediction, **epoch, **({ANSWER: of_epoch[key]} if key in of_epoch else {})}
 
 
 class _Checker:
@@ -256,7 +242,10 @@ class _Checker:
         """
         message = f"{name}: cannot be scored as {self._task.format.name}"
         epochs = sorted({epoch for epoch, _ in self._predictions}) or [0]
-        missing = [] if self.is_over else self._missing(epochs)
+        # a wrong line may have no epoch: then its key is missing in none
+        without_epoch = {key for epoch, key in self._seen if not epoch and self._wrong}
+        due = product(epochs, (key for key in self._gold if key not in without_epoch))
+        missing = [] if self.is_over else [each for each in due if each not in self._seen]
         if missing:
             count = len(epochs) * len(self._gold)
             message += f", {len(missing):,} of {count:,} predictions are missing"
@@ -282,17 +271,6 @@ class _Checker:
         for _, key, epoch in in_order:
             _, found[epoch][key] = self._predictions.pop((epoch, key))
         return [*found.values()]
-
-    def _missing(self, epochs: list[int]) -> list[tuple[int, Key]]:
-        """Return epoch and key of the predictions that no line tried to give."""
-        # a wrong line may have no epoch: then its key is missing in none
-        without_epoch = {key for epoch, key in self._seen if not epoch and self._wrong}
-        return [
-            (epoch, key)
-            for epoch in epochs
-            for key in self._gold
-            if (epoch, key) not in self._seen and key not in without_epoch
-        ]
 
 
 def _apart(prediction: Prediction, task: Task) -> tuple[str | None, Prediction]:

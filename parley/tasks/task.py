@@ -32,7 +32,7 @@ from parley.base.errors import (
     words_of,
 )
 from parley.base.extras import extra_of
-from parley.base.values import flat, is_values, plain, tree
+from parley.base.values import exponent_of, flat, is_values, plain, tree
 from parley.declaration.registry import module_path
 from parley.rows.built_folder import BuiltFolder
 from parley.schema.nodes import Node
@@ -325,23 +325,16 @@ class Task:
                 yield Problem(place, what="names a document just if it has metrics")
             for path, value in flat(reference.metrics).items():
                 number = f"{place}, {'.'.join(path)}"
-                if _is_number(value):
-                    yield from exceeding(number, float(value), self.unit, value)
-                else:
+                if exponent_of(value) is None or math.isinf(float(value)):
                     yield Problem(number, "a finite number as its document prints it", repr(value))
+                else:
+                    yield from exceeding(number, float(value), self.unit, value)
 
 
 def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[Problem]:
     """Yield that a number is too large for its unit, beyond rounding."""
     if abs(value) > MOST.get(unit, math.inf) * (1 + 1e-9):
         yield Problem(place, f"a {unit}, at most {MOST[unit]:g}; else name another unit", found)
-
-
-def _is_number(value: Any) -> bool:
-    """Tell whether a value is the text of a finite number."""
-    with suppress(ValueError):
-        return isinstance(value, str) and math.isfinite(float(value))
-    return False
 
 
 def task_id(name: str, options: Mapping[str, str]) -> str:
