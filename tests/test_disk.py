@@ -143,8 +143,9 @@ def test_a_file_is_replaced_only_if_asked(command, here, run):
     assert run(*words).returncode == 1
     assert out.read_text() == "mine"
     (here / "b.jsonl").unlink(missing_ok=True)
+    out.chmod(0o600)
     assert run(*words, "--overwrite").returncode == 0
-    assert out.read_bytes() == made
+    assert (out.read_bytes(), out.stat().st_mode & 0o777) == (made, 0o600)
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,13 @@ def writing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
 
     Whoever reads `path` finds the old file or the new, also after a full disk or a kill. The next
     command removes the remains of a killed one. OutputError if it cannot be written, or stands
-    there at the end without `overwrite`; UsageError if its path is not UTF-8.
+    there at the end without `overwrite`; UsageError if its path is not UTF-8. Permissions stay.
     """
     path = Path(os.path.realpath(path))
     with beside(path) as place:
         with (place / "new").open("xb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             yield file
         if not overwrite:  # another process may have made it
             require_free(path)
@@ -77,6 +79,8 @@ def require_free(path: Path, *, overwrite: bool = False) -> None:
     """Raise OutputError if a path exists, unless it is a file to overwrite; or has no folder."""
     if overwrite and path.exists() and not path.is_file():
         raise OutputError(f"{path}: is no regular file; name another")
+    if overwrite and path.exists() and not os.access(path, os.W_OK):
+        raise OutputError(f"{path}: may not be written; name another file, or change its mode")
     if not overwrite and (path.exists() or path.is_symlink()):
         raise OutputError(f"{path}: already exists; name a new file, or replace it by --overwrite")
     if not path.parent.is_dir():
@@ -159,7 +163,7 @@ def _explain(error: OSError, target: Path) -> str:
     where = error.filename2 or error.filename or target  # the second is the copy
     state = f"What stood in {target} is unchanged."
     if not target.exists():
-        state = f"Nothing was written. If {target} is lost, the same command puts it back."
+        state = "Nothing was written."
     if error.errno in _FULL:
         return f"{where}: the disk is full. {state}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -49,7 +49,7 @@ def read_file(option: str, path: Path) -> str:
     """Return the text of a file, or raise UsageError."""
     require_file(option, path)
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{option} {path}: cannot be read: {error}") from error
 
