@@ -87,8 +87,9 @@ def test_lost_zeros_a_link_and_one_object_are_named_or_read(sample_build, casino
     (link := tmp_path / "link.csv").symlink_to(link)
     with pytest.raises(UsageError, match=r"link\.csv"):
         read_labels(casino, [link])
-    (one := tmp_path / "one.json").write_text(json.dumps({"dialogue_id": 2001, "x": 1}, indent=1))
-    assert read_labels(casino, [one])[0].annotators["one"]["2001",] == {"x": 1}
+    row = {"dialogue_id": [2001], "turn": 0, "labels": "", "x": 1}
+    (one := tmp_path / "one.json").write_text(json.dumps(row, indent=1))
+    assert read_labels(casino, [one])[0].annotators["one"]["2001", "0"] == {"labels": None, "x": 1}
 
 
 @pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-8")])
@@ -119,7 +120,7 @@ DAMAGED = {
         csv:ID,turn,x;,0,a csv:ID,turn,x;2001,zero,a csv:ID,speaker,x;2001,agent_1,a
         csv:ID,speaker,x;2001,,a csv:ID,turn,x;2001,0,a;#2001,1,b""",
     r"line \d.*: .*dialogue_id": """
-        jsonl:{"ID":2001.5,"x":1} jsonl:{"ID":true,"x":1} jsonl:{"ID":[2001],"x":1}
+        jsonl:{"ID":2001.5,"x":1} jsonl:{"ID":true,"x":1} jsonl:{"ID":[2001,1],"x":1}
         jsonl:{"ID":{"a":1},"x":1} jsonl:{"ID":"02001","x":1} jsonl:{"ID":null,"x":1}
         jsonl:{"x":1};{"ID":2001,"x":1}""",
     r"(row|line) \d \(.*\): .* (row|line) 1": """
@@ -337,7 +338,8 @@ CODES = {
     "MASI": {
         ("a", "b"): ('["b", "a"]', ["a", "b"]),
         ("a",): ("['a']", "a"),
-        ("a", "c"): ("['a' \"c\"]", "c; a"),
+        ("a", "c; d"): ("['a' \"c; d\"]", ["c; d", "a"]),
+        ("c; d",): ("c; d", ["c; d"]),
         (): ("[]", []),
     },
 }
@@ -356,7 +358,12 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(
             lines.append(key | {"annotator": name, "code": code})
             rows.append(key | {"code": CODES[measure][value][form]})
     files = [write_file(tmp_path / name, rows) for name, rows in written.items()]
-    found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["code"]
+    compared = parley.labels(casino, "strategies", *files)
+    compared.write_differences(tmp_path / "differ.csv")
+    (labels,) = read_labels(casino, [tmp_path / "differ.csv"], "strategies")
+    due = [{by: row[by] for by in ("one", "two", "gold")} for row in compared.differences()]
+    assert [*labels.annotators["differ"].values()] == due
+    found = compared.as_dict()["columns"]["code"]
     assert found["alpha_of"] == measure
     alpha = found["annotators"]["alpha"]["value"]
     assert alpha == pytest.approx(due_alpha(lines, "code"), abs=1e-12)
@@ -365,13 +372,6 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(
     monkeypatch.setattr(comparison, "_MOST_SETS", 3)  # of more, the distances need gigabytes
     found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["code"]
     assert found["alpha_of"] == ("nominal" if measure == "MASI" else measure)
-
-
-def test_labels_between_semicolons_are_a_set_and_prose_is_a_text(casino, tmp_path):
-    codes = {"mood": "b; a", "note": "; ".join(map(str, range(31)))}
-    file = write_file(tmp_path / "a.csv", [{"dialogue_id": 2001, **codes}])
-    (labels,) = read_labels(casino, [file])
-    assert labels.annotators["a"]["2001",] == codes | {"mood": ("a", "b")}
 
 
 # On the real datasets ----------------------------------------------------------------------------

@@ -13,8 +13,9 @@ import numpy as np
 from parley.base.errors import UsageError, few
 from parley.base.replace import writing
 from parley.read.export.export import write_cells
+from parley.read.labels.columns import Column
 from parley.read.labels.layouts import ANNOTATOR, LONG
-from parley.read.labels.reader import GOLD, MOST_LABELS, Column, Key, Labels, Units, read_labels
+from parley.read.labels.reader import GOLD, Key, Labels, Units, read_labels
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import (
     NONE,
@@ -28,6 +29,8 @@ from parley.tasks.agreement import (
 )
 from parley.tasks.intervals import Array, Metric
 
+MOST_LABELS = 30
+"""Of a column with more different values, no label has numbers of its own."""
 _MOST_SETS = 2_000  # of more different sets, the distances take too much memory
 MOST_PAIRS = 45
 """The most pairs of annotators with numbers of their own: all those of ten."""
@@ -166,17 +169,15 @@ class Comparison:
         for none.
         """
         labels, everyone = self.labels, self.labels.everyone
-        keys = [Column.of(labels.built, labels.config, name) for name in labels.named_by]
         by = self.people if len(self.people) > 1 else [*self.people, GOLD]
         for unit in self.units:
             for name in labels.columns:
                 values = {p: units.get(unit, {}).get(name) for p, units in everyone.items()}
                 if len({values[person] for person in by} - {None}) > 1:
-                    named = zip(keys, labels.parts(unit), strict=True)
+                    named = zip(labels.key_columns, labels.parts(unit), strict=True)
                     row = {key.name: key.read(value) for key, value in named}
-                    if unit in labels.before:
-                        row["speaker"], row["context"] = labels.before[unit]
-                        row["text"] = labels.texts[unit]
+                    if said := labels.units.get(unit):
+                        row |= {"speaker": said.speaker, "context": said.context, "text": said.text}
                     if len(labels.columns) > 1:
                         row["column"] = name
                     yield row | values
@@ -184,9 +185,15 @@ class Comparison:
     def write_differences(self, path: Path, overwrite: bool = False) -> int:
         """Write the differences to a file of CSV, as `writing` does, and return their number."""
         rows = [*self.differences()]
-        heads = [*(rows[0] if rows else (*self.labels.named_by, *self.labels.everyone))]
+        heads = [*(rows[0] if rows else (*self.labels.keys, *self.labels.everyone))]
+        columns = self.labels.columns
+
+        def cells(row: dict[str, Any]) -> Iterator[Any]:
+            column = columns[row.get("column", next(iter(columns)))]
+            return map(column.cell, row.values())
+
         with writing(path, overwrite=overwrite) as file:
-            return write_cells(file, heads, (map(written, row.values()) for row in rows))
+            return write_cells(file, heads, map(cells, rows))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers, unrounded; one that is undefined is null."""
@@ -297,8 +304,3 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def written(value: Any) -> Any:
-    """Return a value as a cell has it: labels between signs, which `read_labels` reads back."""
-    return ("; ".join(value) or "[]") if isinstance(value, tuple) else value

@@ -11,7 +11,7 @@ import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,12 +41,12 @@ _SEPARATORS = ",;\t"
 class Record(NamedTuple):
     """The values of a row or answer, and its place in the file.
 
-    `answered` has the fields that are answers in a tool; None where a file does not tell.
+    `answers` are those that a person gave; `values` itself where a file does not tell.
     """
 
     place: str
     values: Values
-    answered: Collection[str] | None = None
+    answers: Values
 
 
 def records(file: Path, keys: set[str]) -> list[Record]:
@@ -360,4 +360,5 @@ def _answers(place: str, row: Values) -> Iterator[Record]:
         values = {name.strip(): value for name, value in (own | given).items()}
         if len(values) < len(own | given):
             raise ValueError(f"expected each name once, found {few([*values])} again with blanks")
-        yield Record(place, values, [*map(str.strip, given)] if own else None)
+        answers = {name: values[name] for name in map(str.strip, given)} if own else values
+        yield Record(place, values, answers)

@@ -1,30 +1,26 @@
-"""Labels of people, read as a config declares its columns, beside the rows of that config.
+"""Labels of people, checked, beside the rows of a config.
 
 `read_labels` is the one reader of every file that a user brings beside a build.
 """
 
-import json
-import math
 import os
-import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
-from parley.base.values import flat, is_number
+from parley.base.values import flat
 from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
 from parley.read.filters import sides_of
+from parley.read.labels.columns import INDEX, WHOLE, Column, listed_in
 from parley.read.labels.layouts import ANNOTATOR, LONG, UNNAMED, Record, Values, records
 from parley.rows.built_folder import BuiltFolder
-from parley.schema.features import item_of, labels_of
-from parley.schema.nodes import Node, show
-from parley.schema.shapes import parse
+from parley.schema.nodes import show
 
 Key = tuple[str, ...]
 """The values of the key of a unit, as text: (dialogue_id, turn), or (SPLIT/ID, turn)."""
@@ -33,175 +29,16 @@ Units = dict[Key, Values]
 
 GOLD = "gold"
 """The name under which the dataset's own values stand beside those of people."""
-MOST_LABELS = 30
-"""Of a column with more different values, no label has numbers of its own."""
-_WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
-_DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
-# A list as the texts of Python and numpy have it: ['a', "b"] or ['a' 'b']
-_LISTED = re.compile(r"""\[(?:\s*(?:'[^']*'|"[^"]*"),?)*\s*\]""")
-_INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
-_NUMBERS = ("int", "float", "double")
-_FROM_0 = "; turns are counted from 0"
+_SPLIT = "split"
 _ONCE = f"keep one row, or name the annotators in the column {ANNOTATOR} or that of --annotator"
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of labels, numbers or texts, and how its values are read.
+class Said(NamedTuple):
+    """What is said in a turn."""
 
-    `node` is the shape of a value that the config declares; None for a code of one's own, whose
-    values say what they are, and for a column of lists or objects, whose text is compared.
-    """
-
-    name: str
-    node: Node | None = None
-    labels: tuple[str, ...] = ()  # the declared ones; of sets of one's own, the commonest first
-    is_set: bool = False
-    is_ordered: bool = False
-    is_own: bool = False  # a code that the config does not have
-
-    @classmethod
-    def of(cls, built: BuiltFolder, config: str, name: str) -> "Column":
-        """Return a column of a config, or of one's own if the config has none of this name."""
-        declared = built.dataset.configs[config]
-        feature = declared.features.get(name)
-        names = tuple(labels_of(item_of(feature) or feature) or ())
-        if names and (item_of(feature) or _INDEX in declared.keys):
-            return cls(name, parse([item_of(feature) or feature]), names, True)
-        dtype = "" if names else str(getattr(feature, "dtype", ""))
-        if not names and not dtype.startswith((*_NUMBERS, "bool", "string")):
-            return cls(name)
-        fields: Mapping[str, Node] = getattr(declared.node.column, "fields", {})
-        is_ordered = getattr(feature, "is_ordered", dtype.startswith(_NUMBERS))
-        return cls(name, fields.get(name) or parse(feature), names, is_ordered=is_ordered)
-
-    def read(self, value: Any) -> Any:
-        """Return a value of a file as the declared one; RecordError if it is none."""
-        if value is None or value != value:  # NaN, as pandas has no answer
-            return None
-        if self.node is None:
-            return _code(value) if self.is_own else _as_text(value)
-        for found in (_sets if self.is_set else _scalars)(value):
-            if self.node.fits(found):
-                if not self.is_set:
-                    return found
-                if len({*found}) == len(found):
-                    return self.own(found)
-        names = f"one{' or several, each once,' * self.is_set} of {', '.join(self.labels)}"
-        expected = names if self.labels else self.node.described()
-        raise RecordError("", Problem(self.name, expected, show(value)))
-
-    def answer(self, value: Any) -> Any:
-        """Return an answer as `read` does; where one value is due, a list of one is that one."""
-        if self.node and not self.is_set and not self.node.fits(value):
-            listed = _listed(value)
-            if listed is not None and len(listed) < 2:
-                value = listed[0] if listed else None
-        return self.read(value)
-
-    def takes(self, values: Iterable[Any]) -> bool:
-        """Tell whether all are answers that `answer` reads."""
-        try:
-            return all(self.answer(value) is not None for value in values)
-        except RecordError:
-            return False
-
-    def settled(self, values: Sequence[Any]) -> tuple["Column", list[Any]]:
-        """Return a code of one's own as all its values say, and these values.
-
-        Sets of labels, as a list or between semicolons; else numbers, if all are; else texts.
-        """
-        sets = [tuple(sorted({*_labels_in(value)})) for value in values]
-        is_set = any(isinstance(value, tuple) and len(value) > 1 for value in values)
-        if len({*chain(*sets)}) <= MOST_LABELS:  # else semicolons are those of prose
-            is_set |= any(len(each) > 1 for each in sets)
-        if is_set:
-            labels = tuple(label for label, _ in Counter(chain(*sets)).most_common())
-            return replace(self, labels=labels, is_set=True), sets
-        texts = [(*v, "[]")[0] if isinstance(v, tuple) else v for v in values]
-        numbers = [next(filter(is_number, _scalars(text)), None) for text in texts]
-        if numbers and None not in numbers:
-            return replace(self, is_ordered=True), numbers
-        return self, texts
-
-    def own(self, value: Any) -> Any:
-        """Return a value of the dataset as one that `read` returns."""
-        if self.is_set and value is not None:
-            return tuple(sorted({*value}, key=self.labels.index))
-        if isinstance(value, str):
-            return value.strip()
-        return None if value is None else value if self.node else _as_text(value)
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool | int | float | list | dict):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value).strip()
-
-
-def _code(value: Any) -> Any:
-    """Return a value of one's own as text, or a list as a tuple of texts; None if it is empty."""
-    listed = _listed(value)
-    if listed is not None and all(isinstance(each, str | int | float) for each in listed):
-        return tuple(text for text in map(_code_text, listed) if text)
-    return _code_text(value) or None
-
-
-def _code_text(value: Any) -> str:
-    """Return the text of a value without blanks around it; 1.0 is 1, and TRUE is true."""
-    is_whole = isinstance(value, float) and value.is_integer()
-    text = _as_text(int(value) if is_whole else value)
-    return text.lower() if text.lower() in ("true", "false") else text
-
-
-def _listed(value: Any) -> list[Any] | None:
-    """Return a list, or that of a text in JSON, Python or numpy; None for what is none."""
-    if isinstance(value, str) and value.strip()[:1] == "[":
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            if _LISTED.fullmatch(value.strip()):
-                value = [a or b for a, b in re.findall(r"""'([^']*)'|"([^"]*)\"""", value)]
-    return value if isinstance(value, list) else None
-
-
-def _labels_in(value: Any) -> tuple[str, ...]:
-    """Return the labels of a code: those of a list, or those between semicolons."""
-    if isinstance(value, tuple):
-        return value
-    return tuple(filter(None, re.split(r"\s*;\s*", value)))
-
-
-def _scalars(value: Any) -> Iterator[Any]:
-    """Yield what a value may stand for, without a number that a float or 64 bits do not hold."""
-    found = value
-    if isinstance(value, str):
-        yield value.strip()
-        if match := _WHOLE.fullmatch(value):
-            found = int(match[1])
-        elif _DECIMAL.fullmatch(value) and math.isfinite(float(value)):
-            yield float(value)
-            return
-        else:
-            found = {"true": True, "false": False}.get(value.strip().lower(), value)
-    if isinstance(found, bool):
-        yield found
-    if not is_number(found) or not math.isfinite(found):
-        return
-    yield found
-    if type(found) is int and int(float(found)) == found:
-        yield float(found)
-    elif type(found) is float and found.is_integer() and is_number(int(found)):
-        yield int(found)
-
-
-def _sets(value: Any) -> Iterator[Any]:
-    """Yield a text as one label, as a list, or as labels between signs."""
-    if isinstance(value, str):
-        yield [value]
-        listed = _listed(value)
-        value = re.split(r"\s*[,;]\s*", value.strip()) if listed is None else listed
-    yield value
+    text: str | None  # None of a deal action
+    speaker: str
+    context: str  # the two utterances before it, a line each
 
 
 @dataclass
@@ -209,10 +46,9 @@ class Labels:
     """Labels of people for units of a config, checked, and the dataset's own beside them.
 
     Attributes:
-        keys: The columns that name a unit, such as (dialogue_id, turn).
+        keys: The columns that name a unit, such as (dialogue_id, turn); `split` is the first where
+            splits share keys.
         columns: The compared columns by name.
-        texts: What can be labelled, with the text of a turn.
-        before: The speaker of each turn, and the two utterances before it, a line each.
         annotators: Person -> unit -> values.
         files: Person -> the files with the labels.
         notes: What is not compared, a line each.
@@ -222,31 +58,32 @@ class Labels:
     config: str
     keys: Key
     columns: dict[str, Column] = field(default_factory=dict)
-    texts: dict[Key, str | None] = field(default_factory=dict)
-    before: dict[Key, tuple[str, str]] = field(default_factory=dict)
     annotators: dict[str, Units] = field(default_factory=lambda: defaultdict(dict))
     files: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     notes: list[str] = field(default_factory=list)
 
     @cached_property
-    def is_by_split(self) -> bool:
-        """Whether a unit is named by its split, too, as splits share keys."""
-        if self.keys[0] in id_columns(self.built):
-            return self.built.dataset.splits_share_ids
-        return self.built.dataset.splits_share_keys(self.config)
+    def key_columns(self) -> list[Column]:
+        """The columns of the key, as they are read."""
+        return [Column.of(self.built, self.config, name) for name in self.keys]
 
     @property
-    def named_by(self) -> Key:
-        """The columns of a file that name a unit."""
-        return ("split", *self.keys) if self.is_by_split else self.keys
+    def is_of_turns(self) -> bool:
+        """Whether a unit is a turn."""
+        return self.keys[-1] == "turn"
+
+    @property
+    def is_by_split(self) -> bool:
+        """Whether a unit is named by its split, too."""
+        return self.keys[0] == _SPLIT
 
     def unit(self, named: Sequence[Any]) -> Key:
-        """Return the unit of values of `named_by`; `parts` gives them back as text."""
+        """Return the unit of values of `keys`; `parts` gives them back as text."""
         parts = tuple(map(str, named))
         return ("/".join(parts[:2]), *parts[2:]) if self.is_by_split else parts
 
     def parts(self, unit: Key) -> Key:
-        """Return the values of `named_by` of a unit."""
+        """Return the values of `keys` of a unit."""
         return (*unit[0].split("/", 1), *unit[1:]) if self.is_by_split else unit
 
     @cached_property
@@ -265,13 +102,43 @@ class Labels:
         """Yield each row of the config with its unit."""
         for split in self.built.splits(self.config):
             for row in self.built.each_named(self.config, split):
-                whole = {**row, "split": split}
-                yield self.unit([whole[name] for name in self.named_by]), row
+                whole = {**row, _SPLIT: split}
+                yield self.unit([whole[name] for name in self.keys]), row
 
     @cached_property
-    def units(self) -> set[Key]:
+    def with_row(self) -> set[Key]:
         """The units with a row in the config."""
         return {unit for unit, _ in self.each_row()}
+
+    @cached_property
+    def units(self) -> dict[Key, Said | None]:
+        """What can be labelled, and what is said in a turn; a dialogue stands for all its rows."""
+        id, *beside = self.keys[self.is_by_split :]
+        of_rows = beside not in ([], ["turn"], ["speaker"])
+        of_rows &= not all(self.declared[name].labels for name in beside)
+        if of_rows or id not in id_columns(self.built):
+            return dict.fromkeys(self.with_row)
+        every = dict(places(self.built))
+        named = {config for config in every if next(iter(self.built.columns(config))) == id}
+        others = getattr(self.built.dataset.transcript, "BESIDE", {})
+        units = dict[Key, Said | None]()
+        for dialogue in dialogues(self.built):
+            # an id has another name in the rows that can be read, as `uuid`
+            if dialogue.config not in (named or every.keys() - others):
+                continue
+            if self.is_of_turns:
+                said: list[str] = []
+                for number, turn in enumerate(dialogue.transcript.turns):
+                    text = None if turn.action else turn.text
+                    unit = (dialogue.id, str(number))
+                    units[unit] = Said(text, turn.speaker, "\n".join(said[-2:]))
+                    said += [] if turn.action else [f"{turn.speaker}: {turn.text}"]
+            elif beside == ["speaker"]:
+                sides = sides_of(dialogue.facets) or dialogue.transcript.sides
+                units |= {(dialogue.id, side): None for side in sides}
+            else:
+                units[dialogue.id,] = None
+        return units
 
     @cached_property
     def rows(self) -> Units:
@@ -286,7 +153,7 @@ class Labels:
                 for part in self.paths[name]:
                     value = None if value is None else value[part]
                 column = self.columns[name]
-                if _INDEX in keys and column.is_set:
+                if INDEX in keys and column.is_set:
                     value = [*unit.get(name, ()), value]
                 unit[name] = column.own(value)
         return found
@@ -296,13 +163,13 @@ class Labels:
         """The annotators, then the dataset's own values under the name `GOLD`."""
         return {**self.annotators, GOLD: self.rows}
 
-    def settle(self) -> None:
+    def read_codes(self) -> None:
         """Read each code of one's own as the values of all annotators say."""
         for name, column in self.columns.items():
             if column.is_own:
                 rows = [row for units in self.annotators.values() for row in units.values()]
                 rows = [row for row in rows if row.get(name) is not None]
-                self.columns[name], values = column.settled([row[name] for row in rows])
+                self.columns[name], values = column.of_values([row[name] for row in rows])
                 for row, value in zip(rows, values, strict=True):
                     row[name] = value
 
@@ -317,8 +184,7 @@ class Labels:
             for name in self.columns.keys() & self.paths
             if (labels_too or not self.columns[name].labels)
             and all(
-                name in self.rows.get(unit, {})
-                and _not_empty(values[name]) == _not_empty(self.rows[unit][name])
+                name in self.rows.get(unit, {}) and values[name] == self.rows[unit][name]
                 for unit, values in given
                 if name in values
             )
@@ -326,36 +192,6 @@ class Labels:
         if equal and (labels_too or len(equal) < len(self.columns)):
             self.notes.append(f"equal to {self.config} in all rows: {', '.join(sorted(equal))}")
             self.columns = {n: each for n, each in self.columns.items() if n not in equal}
-
-    def add_units(self, ids: set[str]) -> None:
-        """Add what can be labelled of these dialogues, with the text of each turn."""
-        new, beside = ids.difference(unit[0] for unit in self.texts), self.keys[1:]
-        in_rows = beside not in ((), ("turn",), ("speaker",))
-        in_rows &= not all(Column.of(self.built, self.config, name).labels for name in beside)
-        if new and (in_rows or self.keys[0] not in id_columns(self.built)):
-            self.texts |= {unit: None for unit, _ in self.each_row()}
-            return
-        every = dict(places(self.built))
-        named = {
-            config for config in every if next(iter(self.built.columns(config))) == self.keys[0]
-        }
-        others = getattr(self.built.dataset.transcript, "BESIDE", {})
-        for dialogue in dialogues(self.built) if new else ():
-            # an id has another name in the rows that can be read, as `uuid`
-            if dialogue.id not in new or dialogue.config not in (named or every.keys() - others):
-                continue
-            if beside == ("turn",):
-                said: list[str] = []
-                for number, turn in enumerate(dialogue.transcript.turns):
-                    unit = dialogue.id, str(number)
-                    self.texts[unit] = None if turn.action else turn.text
-                    self.before[unit] = turn.speaker, "\n".join(said[-2:])
-                    said += [] if turn.action else [f"{turn.speaker}: {turn.text}"]
-            elif beside == ("speaker",):
-                sides = sides_of(dialogue.facets) or dialogue.transcript.sides
-                self.texts |= {(dialogue.id, side): None for side in sides}
-            else:
-                self.texts[dialogue.id,] = None
 
 
 def read_labels(
@@ -376,22 +212,16 @@ def read_labels(
     for path, stem in zip(paths, stems, strict=True):
         try:
             found = records(path, {key for names in keys.values() for key in (*names, "id")})
-            columns = [*dict.fromkeys(name for record in found for name in record.values)]
-            name = _config_of(keys, columns, built)
+            name = _config_of(keys, _names(found), built)
             labels = of_configs.setdefault(name, Labels(built, name, keys[name]))
             person = stem if stems.count(stem) == 1 else str(path)
-            rows = [*_rows(labels, found, columns, annotator, person)]
-            _add(labels, rows, str(path), "text" in columns)
+            _add(labels, str(path), found, annotator, person)
         except ParleyError as error:
             error.message = f"{path}: {cut(error.message)}" if error.message else str(path)
             raise
     for labels in of_configs.values():
-        labels.settle()
+        labels.read_codes()
     return [*of_configs.values()]
-
-
-def _not_empty(value: Any) -> Any:
-    return None if value == "" else value
 
 
 def file_stem(path: Path) -> str:
@@ -399,34 +229,42 @@ def file_stem(path: Path) -> str:
     return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
 
 
+def _names(found: Sequence[Record]) -> list[str]:
+    """Return the columns of a file."""
+    return [*dict.fromkeys(chain.from_iterable(record.values for record in found))]
+
+
 def _configs(built: BuiltFolder) -> list[str]:
     """Return the configs with rows of dialogues, or of what belongs to one."""
     ids = id_columns(built)
-    keys = {name: _unit_keys(built, name) for name in built.dataset.configs}
-    return [name for name, of in keys.items() if of and of[0] in ids]
+    return [name for name, of in built.dataset.configs.items() if ids.intersection(of.keys[:1])]
 
 
 def _unit_keys(built: BuiltFolder, config: str) -> Key:
     """Return the columns that name what a row is about, its turn if it has one."""
-    declared = built.dataset.configs[config]
+    dataset, declared = built.dataset, built.dataset.configs[config]
     keys = declared.keys
     keys = keys[: keys.index(ANNOTATOR)] if ANNOTATOR in keys else keys
-    return (keys[0], "turn") if keys[1:] and "turn" in declared.features else keys
+    keys = (keys[0], "turn") if keys[1:] and "turn" in declared.features else keys
+    is_id = not id_columns(built).isdisjoint(keys[:1])
+    is_by_split = dataset.splits_share_ids if is_id else dataset.splits_share_keys(config)
+    return (_SPLIT, *keys) if keys and is_by_split else keys
 
 
-def _config_of(keys: Mapping[str, Key], columns: Collection[str], built: BuiltFolder) -> str:
+def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) -> str:
     """Return the config whose key a file has, of several the first with most of its columns."""
     usual = {"labels"} if UNNAMED in columns else set()  # the name where a tool gives none
 
     def is_by_id(name: str) -> bool:
-        return "id" in columns and "id" in built.columns(name)
+        is_left_out = keys[name][0] not in (_SPLIT, *columns)
+        return is_left_out and "id" in columns and "id" in built.columns(name)
 
     # other cases are refused later; `id` may be a tool's
     folded = {name.lower() for name in (*columns, *usual)} - {"id"}
     shared = {
         name: (sum(column.lower() in folded for column in built.columns(name)), len(of))
         for name, of in keys.items()
-        if of and ({*of} <= {*columns} or (of[0] not in columns and is_by_id(name)))
+        if of and ({*of} <= {*columns} or is_by_id(name))
     }
     if not shared:
         due = " or ".join(dict.fromkeys(" and ".join(of) for of in keys.values() if of))
@@ -435,22 +273,9 @@ def _config_of(keys: Mapping[str, Key], columns: Collection[str], built: BuiltFo
     return max(shared, key=lambda name: shared[name])
 
 
-class _Row(NamedTuple):
-    """A row of a file as it was read."""
-
-    place: str
-    key: Key
-    has_key: bool  # whether its key could be read
-    annotator: str
-    values: Values
-    text: Any
-    problems: list[Problem]
-
-
-def _rows(
-    labels: Labels, found: Sequence[Record], columns: list[str], annotator: str, person: str
-) -> Iterator[_Row]:
-    """Yield the rows of a file, each with what is wrong with it alone."""
+def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, person: str) -> None:
+    """Add the records of a file to labels; RecordError names all that are wrong."""
+    columns = _names(found)
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
     # beside names in `differences`
@@ -458,76 +283,77 @@ def _rows(
     if annotator not in columns and person in reserved:
         remedy = f"Rename the file, or add a column {annotator}."
         raise UsageError(f"no annotator can be called {person}", remedy=remedy)
-    read_by = _own_columns(labels, found, annotator)
-    told = {*chain.from_iterable(record.answered or () for record in found)}
-    if clash := told.intersection(labels.named_by):
-        what = f"the tool's answer {few(sorted(clash))} is called like a part of the key"
-        raise UsageError(what, remedy="Rename the question.")
+    compared = _compared(labels, found, annotator)
     by_id = {}
-    if labels.is_by_split and (absent := [n for n in labels.named_by if n not in columns]):
-        share = f"as splits of {labels.config} share keys"
-        raise UsageError(f"has no column {' and '.join(absent)}, which a row needs {share}")
-    if is_by_id := labels.keys[0] not in columns:
-        by_id = {row["id"]: key for key, row in labels.each_row()}
-    else:
-        keys = {name: Column.of(labels.built, labels.config, name) for name in labels.named_by}
-        read_by |= {name: (name, column) for name, column in keys.items()}
-    for place, values, answered in found:
-        problems, read = list[Problem](), Values()
-        for name, (given, column) in read_by.items():
-            is_given = answered is None or given in (*answered, *labels.named_by)
-            try:  # what else a tool has of its task is no answer
-                value = values.get(given) if is_given else None
-                if name in labels.named_by and type(value) is int:
-                    value = str(value)  # an id may be a text, and `read` makes numbers of texts
-                read[name] = column.read(value) if name in labels.named_by else column.answer(value)
-            except RecordError as error:
-                problems += [problem.at(": ") for problem in error.problems]
-        by = _name_of(values.get(annotator) if annotator in values else person)
-        if by in (None, "", *reserved):
-            name = show(values.get(annotator, person))
-            problems.append(Problem(f": {annotator}", "another name", name))
-        has_key = is_by_id or read.keys() >= {*labels.named_by}
-        key = labels.unit([read.pop(name, None) for name in labels.named_by])
-        if is_by_id:
-            key = by_id.get(str(values.get("id")), (show(values.get("id")),))
-        yield _Row(place, key, has_key, str(by), read, values.get("text"), problems)
-
-
-def _add(labels: Labels, rows: Sequence[_Row], file: str, has_text: bool) -> None:
-    """Add the rows of a file to labels; RecordError names all that are wrong."""
-    labels.add_units({row.key[0] for row in rows})
-    causes, wrong, first = Causes(""), 0, dict[tuple[str, Key], str]()
-    added: dict[str, Units] = defaultdict(dict)
-    for row in rows:
-        by, key, problems = row.annotator, row.key, row.problems
-        known = key if key in labels.texts else key[:1]
-        ours = labels.texts.get(known) if has_text and labels.keys[1:] == ("turn",) else None
-        what = ""
-        if known not in labels.texts:
-            what = f"no such {' and '.join(labels.named_by)}{_FROM_0 * (labels.keys[-1] == 'turn')}"
-        elif labels.keys[-1] == "turn" and labels.texts[known] is None and key not in labels.units:
-            what = f"is a deal action{_FROM_0}"
-        elif ours and _spaced(row.text) not in (_spaced(ours), _spaced(cell(ours))):  # of our CSV
-            what = "its text differs from the dataset's; join rows by the key, not by their order"
-        elif (by, key) in first:
-            what = f"repeated, first in {first[by, key]}; {_ONCE}"
-        elif key in labels.annotators.get(by, ()):
-            what = f"repeated, as in {', '.join(labels.files[by])}; {_ONCE}"
-        problems += [Problem("", what=what)] if what and row.has_key else []
-        first.setdefault((by, key), row.place)
-        added[by][key] = row.values
+    if labels.keys[0] not in columns:
+        by_id = {row["id"]: unit for unit, row in labels.each_row()}
+    causes, wrong, ids, added = Causes(""), 0, set[str](), defaultdict[str, Units](dict)
+    first = {
+        (by, unit): ", ".join(labels.files[by])
+        for by, units in labels.annotators.items()
+        for unit in units
+    }
+    for place, values, answers in found:
+        unit, problems = _unit_of(labels, values, by_id)
+        named = values.get(annotator, person)
+        by = _name_of(named)
+        if not problems:
+            before = first.setdefault((by, unit), place)
+            twice = f"repeated, first in {before}; {_ONCE}" if before != place else ""
+            what = _wrong_unit(labels, unit, values if "text" in columns else None) or twice
+            problems = [Problem("", what=what)] if what else []
+        if by in ("", *reserved):
+            problems.append(Problem(f": {annotator}", "another name", show(named)))
+        added[by][unit], unread = _read(compared, answers)
+        problems += unread
+        ids.add(unit[0])
         wrong += bool(problems)
         for problem in problems:
-            causes.add(f"{row.place} ({', '.join(key)})", problem)
+            causes.add(f"{place} ({', '.join(unit)})", problem)
     if causes:
-        remedy = _remedy(labels, {row.key[0] for row in rows})
-        raise RecordError(
-            f"{wrong:,} of {len(rows):,} rows are wrong", *causes.told(), remedy=remedy
-        )
+        what = f"{wrong:,} of {len(found):,} rows are wrong"
+        raise RecordError(what, *causes.told(), remedy=_remedy(labels, ids))
     for by, units in added.items():
         labels.annotators[by] |= units
         labels.files[by].append(file)
+
+
+def _unit_of(labels: Labels, values: Values, by_id: dict[str, Key]) -> tuple[Key, list[Problem]]:
+    """Return the unit of a record, by the key or else by the id, and problems of its key."""
+    if by_id:
+        id = values.get("id")
+        return by_id.get(str(id), (show(id),)), []
+    # an id may be a text, and `read` makes numbers of texts
+    texts = {n: str(v) if type(v) is int else v for n, v in values.items() if n in labels.keys}
+    named, problems = _read([*zip(labels.keys, labels.key_columns, strict=True)], texts)
+    return labels.unit([named.get(name) for name in labels.keys]), problems
+
+
+def _read(columns: Sequence[tuple[str, Column]], values: Values) -> tuple[Values, list[Problem]]:
+    """Return the values of columns, each with its name in the file, and what none of them is."""
+    found, problems = Values(), list[Problem]()
+    for name, column in columns:
+        try:
+            found[column.name] = column.read(values.get(name))
+        except RecordError as error:
+            problems += [problem.at(": ") for problem in error.problems]
+    return found, problems
+
+
+def _wrong_unit(labels: Labels, unit: Key, beside: Values | None) -> str:
+    """Return what is wrong with a unit, or with the text `beside` it; "" if nothing is."""
+    from_0 = "; turns are counted from 0" if labels.is_of_turns else ""
+    known = unit if unit in labels.units else unit[:1]
+    if known not in labels.units:
+        return f"no such {' and '.join(labels.keys)}{from_0}"
+    if (said := labels.units[known]) is None:
+        return ""
+    if said.text is None:
+        return "" if unit in labels.with_row else f"is a deal action{from_0}"
+    ours = _spaced(said.text), _spaced(cell(said.text))  # or as our CSV has it
+    if beside is None or said.text == "" or _spaced(beside.get("text")) in ours:
+        return ""
+    return "its text differs from the dataset's; join rows by the key, not by their order"
 
 
 def _remedy(labels: Labels, ids: set[str]) -> str:
@@ -536,11 +362,10 @@ def _remedy(labels: Labels, ids: set[str]) -> str:
     widths = {len(id) for id in known if id.startswith("0")}
     if any({id.zfill(width) for width in widths} & known for id in ids - known):
         digits = " or ".join(map(str, sorted(widths)))
-        return (
-            f"Ids have {digits} digits, and a spreadsheet drops zeros: format the column as text."
-        )
-    is_other = ids.isdisjoint(unit[0] for unit in labels.texts)
+        what = f"Ids have {digits} digits, and a spreadsheet drops zeros"
+        return f"{what}: format the column as text."
     name = labels.built.dataset.name
+    is_other = ids.isdisjoint(known)
     return f"No row has an id of {name}: name the file's own dataset." if is_other else ""
 
 
@@ -549,60 +374,69 @@ def _spaced(text: Any) -> Any:
     return " ".join(text.split()) if isinstance(text, str) else text
 
 
-def _name_of(value: Any) -> str | None:
-    """Return the name of a person; None for what is no text or whole number."""
+def _name_of(value: Any) -> str:
+    """Return the name of a person; "" for what is no text or whole number."""
     if type(value) is float and value.is_integer():
         value = int(value)
     if type(value) not in (int, str):
-        return None
-    match = _WHOLE.fullmatch(str(value))
+        return ""
+    match = WHOLE.fullmatch(str(value))
     return match[1] if match else str(value).strip()
 
 
-def _own_columns(
-    labels: Labels, found: Sequence[Record], annotator: str
-) -> dict[str, tuple[str, Column]]:
+def _compared(labels: Labels, found: Sequence[Record], annotator: str) -> list[tuple[str, Column]]:
     """Return the columns of a file to compare, each with its name in the file."""
-    answers = (record.values if record.answered is None else record.answered for record in found)
-    columns = [*dict.fromkeys(chain.from_iterable(answers))]
+    columns = [*dict.fromkeys(chain.from_iterable(record.answers for record in found))]
     alike = {name.lower(): name for name in (*labels.paths, annotator)}
     if wrong := [n for n in columns if alike.get(n.lower(), n) != n]:
         names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
         raise UsageError("names like those of the config", *names, remedy="Rename them.")
-    every = labels.declared
-    others = {*labels.keys, annotator, "id", "split"}
-    if labels.keys[1:] == ("turn",):
+    told = chain.from_iterable(r.answers for r in found if r.answers is not r.values)
+    if clash := {*labels.keys}.intersection(told):
+        what = f"the tool's answer {few(sorted(clash))} is called like a part of the key"
+        raise UsageError(what, remedy="Rename the question.")
+    others = {*labels.keys, annotator, "id", _SPLIT} | ({"text"} - labels.paths.keys())
+    if labels.is_of_turns:
         others |= {"speaker", "context", "text"}  # which annotators read
-    others |= {"text"} - labels.paths.keys()
     given = {
-        name: _different(record.values.get(name) for record in found)
+        name: [record.answers.get(name) for record in found]
         for name in columns
         if name not in others
     }
     if not given:
         raise UsageError(f"has no column beside {', '.join(columns)}")
-    with_labels = {name: column for name, column in every.items() if column.labels}
-    # without a name, the config's labels if it has one of the answers, else a code
-    told = [(label,) for value in given.get(UNNAMED, ()) for label in _listed(value) or [value]]
-    fitting = [n for n, c in with_labels.items() if not told or any(map(c.takes, told))]
-    unnamed = fitting[0] if len(fitting) == 1 else "label"
-    own = {
-        name or unnamed: (name, every.get(name or unnamed) or Column(name or unnamed, is_own=True))
+    usual = _usual_name(labels, given.get(UNNAMED, ()))
+    compared = {
+        name: labels.declared.get(name or usual) or Column(name or usual, is_own=True)
         for name in given
     }
-    misnamed = []
-    for name, (of, column) in own.items():
-        lacking = [(n, c) for n, c in with_labels.items() if column.is_own and n not in own]
-        due = [n for n, c in lacking if name in c.labels or (given[of] and c.takes(given[of]))]
-        misnamed += [Problem(repr(name), " or ".join(map(repr, due)))] if due else []
-    if misnamed:
+    _require_names(labels, given, compared)
+    labels.columns |= {column.name: column for column in compared.values()}
+    return [*compared.items()]
+
+
+def _usual_name(labels: Labels, values: Iterable[Any]) -> str:
+    """Return the name of answers without one: that of the one column with such labels, or label."""
+    answers = [answer for value in values if value for answer in listed_in(value) or [value]]
+    fitting = [
+        column.name
+        for column in labels.declared.values()
+        if column.labels and (not answers or any(column.takes([each]) for each in answers))
+    ]
+    return fitting[0] if len(fitting) == 1 else "label"
+
+
+def _require_names(
+    labels: Labels, given: Mapping[str, list[Any]], compared: Mapping[str, Column]
+) -> None:
+    """Raise UsageError for labels of the config in columns of other names."""
+    names = {column.name for column in compared.values()}
+    lacking = [c for c in labels.declared.values() if c.labels and c.name not in names]
+    wrong = []
+    for name, column in compared.items():
+        due = [c.name for c in lacking if column.name in c.labels or c.takes(given[name])]
+        if due and column.is_own:
+            wrong.append(Problem(repr(column.name), " or ".join(map(repr, due))))
+    if wrong:
         what = f"has labels of {labels.config} in other columns"
-        raise UsageError(what, *misnamed, remedy=LONG)
-    labels.columns |= {name: column for name, (_, column) in own.items()}
-    return own
-
-
-def _different(values: Iterable[Any]) -> list[Any]:
-    """Return each value of a column once, without empty ones."""
-    read = Column("", is_own=True).read
-    return [*{repr(value): value for value in values if read(value) not in (None, ())}.values()]
+        raise UsageError(what, *wrong, remedy=LONG)

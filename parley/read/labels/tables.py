@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import UsageError, few
+from parley.read.labels.columns import Column
 from parley.read.labels.layouts import ANNOTATOR
-from parley.read.labels.reader import Column, Labels, file_stem, read_labels
+from parley.read.labels.reader import Labels, file_stem, read_labels
 from parley.read.sql import one_line, quoted, text
 from parley.rows.built_folder import BuiltFolder
 
@@ -33,8 +34,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         raise UsageError(f"two files would be the table {few(twice)}", remedy="Rename one.")
     for path, name in stems.items():
         (labels,) = read_labels(builds[0], [path])
-        columns = [Column.of(labels.built, labels.config, key) for key in labels.named_by]
-        columns += [Column(ANNOTATOR), *labels.columns.values()]
+        columns = [*labels.key_columns, Column(ANNOTATOR), *labels.columns.values()]
         folded = Counter(column.name.lower() for column in columns)
         if twice := [column.name for column in columns if folded[column.name.lower()] > 1]:
             raise UsageError(f"{path}: columns that differ in case alone: {few(twice)}")
@@ -42,7 +42,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         listed = _listed(labels)
         for person, units in labels.annotators.items():
             for unit, given in units.items():
-                keys = dict(zip(labels.named_by, labels.parts(unit), strict=True))
+                keys = dict(zip(labels.keys, labels.parts(unit), strict=True))
                 for column, cells in values.items():
                     value = ({ANNOTATOR: person} | given | keys).get(column)
                     cells.append(listed.get((unit, column, value), value))

@@ -201,7 +201,7 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     except ParleyError:  # which `read_labels` tells
         return []
     columns = {name for record in found for name in record.values}
-    is_of_people = columns & {ANNOTATOR, "text"} or any(each.answered is not None for each in found)
+    is_of_people = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
     tasks = {} if is_of_people else {n: t for n, t in built.dataset.tasks.items() if t.target}
     fitting = [name for name, task in tasks.items() if {*task.fields} <= columns]
     if not fitting and columns & {ANSWER, UNREADABLE}:

@@ -1,0 +1,175 @@
+"""Columns of labels, and how the values of files are read as a config declares them."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from parley.base.errors import Problem, RecordError
+from parley.base.values import is_number
+from parley.rows.built_folder import BuiltFolder
+from parley.schema.features import item_of, labels_of
+from parley.schema.nodes import Node, show
+from parley.schema.shapes import parse
+
+WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
+_DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+# A list as the texts of Python and numpy have it: ['a', "b"] or ['a' 'b']
+_LISTED = re.compile(r"""\[(?:\s*(?:'[^']*'|"[^"]*"),?)*\s*\]""")
+INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
+_NUMBERS = ("int", "float", "double")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of labels, numbers or texts, and how its values are read.
+
+    `node` is the shape of a value that the config declares; None for a code of one's own, whose
+    values say what they are, and for a column of lists or objects, whose text is compared.
+    """
+
+    name: str
+    node: Node | None = None
+    labels: tuple[str, ...] = ()  # the declared ones; of sets of one's own, the commonest first
+    is_set: bool = False
+    is_ordered: bool = False
+    is_own: bool = False  # a code that the config does not have
+
+    @classmethod
+    def of(cls, built: BuiltFolder, config: str, name: str) -> "Column":
+        """Return a column of a config, or of one's own if the config has none of this name."""
+        declared = built.dataset.configs[config]
+        feature = declared.features.get(name)
+        names = tuple(labels_of(item_of(feature) or feature) or ())
+        if names and (item_of(feature) or INDEX in declared.keys):
+            return cls(name, parse([item_of(feature) or feature]), names, True)
+        dtype = "" if names else str(getattr(feature, "dtype", ""))
+        if not names and not dtype.startswith((*_NUMBERS, "bool", "string")):
+            return cls(name)
+        fields: Mapping[str, Node] = getattr(declared.node.column, "fields", {})
+        is_ordered = getattr(feature, "is_ordered", dtype.startswith(_NUMBERS))
+        return cls(name, fields.get(name) or parse(feature), names, is_ordered=is_ordered)
+
+    def read(self, value: Any) -> Any:
+        """Return a value of a file as the declared one, None for no answer; else RecordError.
+
+        Where one value is due, a list of one is that one, and an empty one is no answer.
+        """
+        if self.node and not self.is_set and not self.node.fits(value):
+            listed = listed_in(value)
+            if listed is not None and len(listed) < 2:
+                value = listed[0] if listed else None
+        value = value.strip() if isinstance(value, str) else value
+        if value is None or value == "" or value != value:  # NaN, as pandas has no answer
+            return None
+        if self.node is None:
+            return _code(value) if self.is_own else _as_text(value)
+        for found in (_sets if self.is_set else _scalars)(value):
+            if self.node.fits(found):
+                if not self.is_set:
+                    return found
+                if len({*found}) == len(found):
+                    return self.own(found)
+        names = f"one{' or several, each once,' * self.is_set} of {', '.join(self.labels)}"
+        expected = names if self.labels else self.node.described()
+        raise RecordError("", Problem(self.name, expected, show(value)))
+
+    def takes(self, values: Iterable[Any]) -> bool:
+        """Tell whether there are answers, and all are such as `read` returns."""
+        try:
+            read = [self.read(value) for value in values]
+        except RecordError:
+            return False
+        return any(read)
+
+    def of_values(self, values: Sequence[Any]) -> tuple["Column", list[Any]]:
+        """Return a code of one's own as all its values that were read say, and these values.
+
+        Sets of labels, if a list has several; else numbers, if all are; else texts.
+        """
+        if any(len(value) > 1 for value in values):
+            sets = [tuple(sorted({*value})) for value in values]
+            labels = tuple(label for label, _ in Counter(chain(*sets)).most_common())
+            return replace(self, labels=labels, is_set=True), sets
+        texts = [(*value, "[]")[0] for value in values]
+        numbers = [next(filter(is_number, _scalars(text)), None) for text in texts]
+        if numbers and None not in numbers:
+            return replace(self, is_ordered=True), numbers
+        return self, texts
+
+    def own(self, value: Any) -> Any:
+        """Return a value of the dataset as one that `read` returns."""
+        if self.is_set and value is not None:
+            return tuple(sorted({*value}, key=self.labels.index))
+        if isinstance(value, str):
+            return value.strip() or None
+        return None if value is None else value if self.node else _as_text(value)
+
+    def cell(self, value: Any) -> Any:
+        """Return an answer as a cell of CSV has it, which `read` reads back."""
+        if not isinstance(value, tuple):
+            return value
+        return [*value] if self.is_own else "; ".join(value) or "[]"
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value).strip()
+
+
+def _code(value: Any) -> tuple[str, ...]:
+    """Return the texts of a list, or of a value of one's own alone; 1.0 is 1, and TRUE is true."""
+    listed = listed_in(value)
+    if listed is None or not all(isinstance(each, str | int | float) for each in listed):
+        listed = [value]
+    whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in listed)
+    texts = filter(None, map(_as_text, whole))
+    return tuple(t.lower() if t.lower() in ("true", "false") else t for t in texts)
+
+
+def listed_in(value: Any) -> list[Any] | None:
+    """Return a list, or that of a text in JSON, Python or numpy; None for what is none."""
+    if isinstance(value, str) and value.strip()[:1] == "[":
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            if _LISTED.fullmatch(value.strip()):
+                value = [a or b for a, b in re.findall(r"""'([^']*)'|"([^"]*)\"""", value)]
+    return value if isinstance(value, list) else None
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    """Yield what a value may stand for, without a number that a float or 64 bits do not hold."""
+    found = value
+    if isinstance(value, str):
+        yield value
+        if match := WHOLE.fullmatch(value):
+            found = int(match[1])
+        elif _DECIMAL.fullmatch(value) and math.isfinite(float(value)):
+            yield float(value)
+            return
+        else:
+            found = {"true": True, "false": False}.get(value.lower(), value)
+    if isinstance(found, bool):
+        yield found
+    if not is_number(found) or not math.isfinite(found):
+        return
+    yield found
+    if type(found) is int and int(float(found)) == found:
+        yield float(found)
+    elif type(found) is float and found.is_integer() and is_number(int(found)):
+        yield int(found)
+
+
+def _sets(value: Any) -> Iterator[Any]:
+    """Yield a text as one label, as a list, or as labels between signs."""
+    if isinstance(value, str):
+        yield [value]
+        listed = listed_in(value)
+        value = re.split(r"\s*[,;]\s*", value) if listed is None else listed
+    yield value
