@@ -1,6 +1,6 @@
 """A dataset for `PARLEY_DATASETS` whose two splits number their dialogues from 0."""
 
-import json
+import jsonlines
 
 from parley.authoring.new import write_skeleton
 
@@ -8,10 +8,9 @@ _SCRIPT = '''"""Numbered: a split numbers its dialogues from 0."""
 
 from parley import Builder, ClassLabel, Config, Field, File, View
 
-ID, ACTS = Field(int, "the dialogue, from 0 in each split"), ["ask", "tell"]
-TURN = {"text": Field(str, "the text"), "act": Field({*ACTS}, "the act")}
-DIALOGUE = {"id": ID, "turns": Field([TURN], "the turns")}
-COLUMNS = {"id": ID, "turn": Field(int, "its turn"), "act": Field(ClassLabel(ACTS), "its act")}
+ID, ACT = Field(int, "the dialogue, from 0 in each split"), ClassLabel(["ask", "tell"])
+DIALOGUE = {"id": ID, "turns": Field([Field(str, "its text")], "the turns")}
+COLUMNS = {"id": ID, "turn": Field(int, "its turn"), "act": Field(ACT, "whether it asks")}
 PIN = {"url": "https://example.org/1.0/file", "sha256": "0" * 64}
 FILES = {split: [File(f"{split}.jsonl", DIALOGUE, **PIN)] for split in ("train", "test")}
 
@@ -20,8 +19,9 @@ FILES = {split: [File(f"{split}.jsonl", DIALOGUE, **PIN)] for split in ("train",
 def acts(records):
     """Yield the act of each turn."""
     for record in records:
-        for number, turn in enumerate(record["turns"]):
-            yield {"id": record["id"], "turn": number, "act": turn["act"]}
+        for turn, text in enumerate(record["turns"]):
+            act = "ask" if text.endswith("?") else "tell"
+            yield {"id": record["id"], "turn": turn, "act": act}
 
 
 class Numbered(Builder):
@@ -39,7 +39,7 @@ CONFIGS, TABLES = ("dialogues",), {"acts": "id"}
 
 def transcript(row):
     """Return the transcript of a row."""
-    return Transcript(f"Dialogue {row['id']}", turns=[Turn("one", t["text"]) for t in row["turns"]])
+    return Transcript(f"Dialogue {row['id']}", turns=[Turn("one", text) for text in row["turns"]])
 '''
 _TASKS = '''"""The acts of both splits."""
 
@@ -75,11 +75,6 @@ TEXTS = {
 """Split and id -> the texts, of which those with a question mark ask."""
 
 
-def act(text):
-    """Return the act of a text."""
-    return "ask" if text.endswith("?") else "tell"
-
-
 def write(place):
     """Write the dataset, and return the folder to name in `PARLEY_DATASETS`."""
     folder = write_skeleton("numbered", place / "more")
@@ -88,7 +83,6 @@ def write(place):
     for name, text in (("numbered", _SCRIPT), ("transcript", _TRANSCRIPT), ("tasks", _TASKS)):
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     for (split, id), texts in TEXTS.items():
-        turns = [{"text": text, "act": act(text)} for text in texts]
-        with (folder / "sample" / f"{split}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"id": id, "turns": turns}) + "\n")
+        with jsonlines.open(folder / "sample" / f"{split}.jsonl", "a") as file:
+            file.write({"id": id, "turns": texts})
     return folder.parent

@@ -1,11 +1,10 @@
 """Labels that people bring: read, checked, compared, on the page and in SQL."""
 
 import csv
-import functools
 import json
 import random
 import re
-import warnings
+from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
@@ -216,86 +215,65 @@ def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
 @pytest.mark.parametrize("people", [2, 3, 5])
 @pytest.mark.parametrize("units", [1, 7, 40])
 @pytest.mark.parametrize("values", [2, 5])
+@pytest.mark.filterwarnings("ignore")  # of the packages, about what is undefined
 def test_agreement_is_that_of_the_packages(people, units, values, monkeypatch):
-    """Unequal numbers of values, few and tied ones, and values of nobody or of all."""
+    """Of all units, and without each cluster.
+
+    There are unequal numbers of values, few and tied ones, and values of nobody or of all.
+    """
     monkeypatch.setattr(agreement, "VARIED", 0)
     krippendorff = pytest.importorskip("krippendorff")
+    from nltk.metrics.distance import masi_distance
     from sklearn.metrics import cohen_kappa_score
 
-    drawn = np.random.default_rng(people * units * values)
+    drawn, cluster = np.random.default_rng(people * units * values), np.arange(units) % 4
+    sets = [frozenset("abc"[: n % 4]) | frozenset("d" * (n > 2)) for n in range(values)]
+    apart = [[masi_distance(a, b) if a | b else 0 for b in sets] for a in sets]
+    levels = {
+        "nominal": agreement.nominal,
+        "ordinal": agreement.ordinal,
+        lambda v1, v2, i1, i2, **_: np.array(apart)[i1, i2]: agreement.masi(sets),
+    }
     for skew in (0.0, 0.7, 1.0):
         codes = drawn.integers(-1, values, (people, units))
         codes[drawn.random(codes.shape) < skew] = values - 1
-        data = np.where(codes < 0, np.nan, codes)
-        sets = [frozenset("abc"[: n % 4]) | frozenset("d" * (n > 2)) for n in range(values)]
-        distances = masi_distances(sets)
-        masi = functools.partial(looked_up, distances)
-        table = (codes, np.arange(units) % 4, values)
-        for level, distance in (
-            ("nominal", agreement.nominal),
-            ("ordinal", agreement.ordinal),
-            (masi, agreement.masi(sets)),
-        ):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+        data, both = np.where(codes < 0, np.nan, codes), (codes[:2] >= 0).all(axis=0)
+        kappa = agreement.kappa(*codes[:2], cluster, values)
+        alphas = {
+            level: agreement.alpha_of(codes, cluster, values, distance)
+            for level, distance in levels.items()
+        }
+        for left in {-1, *cluster}:
+            kept = cluster != left
+            for level, alpha in alphas.items():
                 try:
                     due = krippendorff.alpha(
-                        data, value_domain=range(values), level_of_measurement=level
+                        data[:, kept], value_domain=range(values), level_of_measurement=level
                     )
                 except ValueError:  # no unit with two values
                     due = np.nan
-            np.testing.assert_allclose(agreement.alpha_of(*table, distance).value, due, atol=1e-12)
-        cluster = np.arange(units) % 4
-        kappa = agreement.kappa(*codes[:2], cluster, values)
-        both = (codes[:2] >= 0).all(axis=0)
-        for left in {-1, *cluster[both]} if both.any() else ():
-            kept = both & (cluster != left)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                due = cohen_kappa_score(*codes[:2, kept]) if kept.any() else np.nan
-            found = kappa.value + (kappa.spreads[0].shifts[left] if left >= 0 else 0)
-            np.testing.assert_allclose(found, due, atol=1e-9)
+                np.testing.assert_allclose(without(alpha, left), due, atol=1e-9)
+            due = cohen_kappa_score(*codes[:2, both & kept]) if (both & kept).any() else np.nan
+            np.testing.assert_allclose(without(kappa, left), due, atol=1e-9)
+
+
+def without(metric, cluster):
+    return metric.value + (metric.spreads[0].shifts[cluster] if cluster >= 0 else 0)
 
 
 def due_alpha(lines, column):
-    """Alpha by krippendorff of lines with an annotator; of sets with nltk's distance."""
-    krippendorff = pytest.importorskip("krippendorff")
-    lines = [line for line in lines if line[column] is not None]
-    values = [tuple(sorted(v)) if isinstance(v := line[column], list) else v for line in lines]
-    domain = sorted({*values})
-    keys = [(line["dialogue_id"], line.get("turn")) for line in lines]
-    units = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    names = dict.fromkeys(line["annotator"] for line in lines)
-    people = {by: place for place, by in enumerate(names)}
-    data = np.full((len(people), len(units)), np.nan)
-    for line, key, value in zip(lines, keys, values, strict=True):
-        data[people[line["annotator"]], units[key]] = domain.index(value)
-    level = "nominal" if isinstance(domain[0], str) else "ordinal"
+    """Alpha of lines with an annotator each, counted by unit alone."""
+    units = defaultdict(list)
+    for line in lines:
+        value = line[column]
+        if value is not None:
+            values = units[line["dialogue_id"], line.get("turn")]
+            values.append(tuple(sorted(value)) if isinstance(value, list) else value)
+    domain = sorted({value for values in units.values() for value in values})
+    distance = agreement.nominal if isinstance(domain[0], str) else agreement.ordinal
     if isinstance(domain[0], tuple):
-        level = functools.partial(looked_up, masi_distances([*map(frozenset, domain)]))
-    codes = range(len(domain))
-    return krippendorff.alpha(data, value_domain=codes, level_of_measurement=level)
-
-
-def looked_up(distances, v1, v2, i1, i2, **_):
-    return distances[i1, i2]
-
-
-def masi_distances(sets):
-    from nltk.metrics.distance import masi_distance
-
-    return np.array([[masi_distance(a, b) if a | b else 0 for b in sets] for a in sets])
-
-
-def test_the_spread_of_alpha_is_that_without_each_dialogue(monkeypatch):
-    monkeypatch.setattr(agreement, "VARIED", 0)
-    codes = np.array([[0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1]])
-    clusters = np.array([7, 7, 8, 8, 9, 9])
-    metric = agreement.alpha_of(codes, clusters, 2)
-    without = [
-        agreement.alpha(codes[:, clusters != cluster].T) - metric.value for cluster in (7, 8, 9)
-    ]
-    np.testing.assert_allclose(metric.spreads[0].shifts, without)
+        distance = agreement.masi([*map(frozenset, domain)])
+    return agreement.alpha(units.values(), distance)
 
 
 @pytest.mark.parametrize("people", [2, 3])
@@ -386,37 +364,32 @@ def test_two_people_and_gold_agree_as_the_packages_say(real_build, tmp_path, nam
 
     built, drawn = parley.open(real_build / name), random.Random(1)
     rows = built.named(config)[:3000]
-    given = {by: [] for by in ("ann1", "ann2")}
-    for by, values in given.items():
-        for row in rows:
-            other = drawn.choice(rows)[column] if drawn.random() < 0.3 else row[column]
-            values.append(None if by == "ann2" and drawn.random() < 0.1 else other)
-    given["gold"] = [row[column] for row in rows]
+    given = {"ann1": rows, "ann2": [row for row in rows if drawn.random() < 0.9], "gold": rows}
     lines = {
-        by: [
-            {key: row[key] for key in KEYS} | {"annotator": by, column: value}
-            for row, value in zip(rows, values, strict=True)
-        ]
-        for by, values in given.items()
+        by: [{key: row[key] for key in (*KEYS, column)} | {"annotator": by} for row in kept]
+        for by, kept in given.items()
     }
-    files = [write_file(tmp_path / f"{by}.jsonl", lines[by]) for by in ("ann1", "ann2")]
-    numbers = parley.labels(built, config, *files).as_dict()["columns"][column]
+    for line in lines["ann1"] + lines["ann2"]:
+        line[column] = drawn.choice(rows)[column] if drawn.random() < 0.3 else line[column]
+    file = write_file(tmp_path / "a.jsonl", lines["ann1"] + lines["ann2"])
+    numbers = parley.labels(built, config, file).as_dict()["columns"][column]
     for kind, people in (("annotators", ("ann1", "ann2")), ("with_gold", (*given,))):
         due = due_alpha([line for by in people for line in lines[by]], column)
         assert numbers[kind]["alpha"]["value"] == pytest.approx(due, abs=1e-12)
         assert numbers[kind]["alpha"]["low"] < due < numbers[kind]["alpha"]["high"]
-    sort = lambda value: sorted(value) if isinstance(value, list) else value  # noqa: E731
-    for pair, (one, other) in zip(numbers["pairs"], combinations(given, 2), strict=True):
-        both = [of for of in zip(given[one], given[other], strict=True) if None not in of]
-        ours, theirs = ([str(sort(value)) for value in of] for of in zip(*both, strict=True))
-        assert (pair["rows"], pair["of"]) == (len(both), [one, other])
-        due = cohen_kappa_score(ours, theirs)
+    value = lambda line: str(sorted(v) if isinstance(v := line[column], list) else v)  # noqa: E731
+    units = [
+        {(line["dialogue_id"], line["turn"]): value(line) for line in lines[by]} for by in given
+    ]
+    for pair, (one, other) in zip(numbers["pairs"], combinations(units, 2), strict=True):
+        both = [(one[unit], other[unit]) for unit in one.keys() & other.keys()]
+        assert pair["rows"] == len(both)
+        due = cohen_kappa_score(*zip(*both, strict=True))
         assert pair["kappa"]["value"] == pytest.approx(due, abs=1e-12)
-        alike = np.equal(ours, theirs).mean()
+        alike = np.equal(*zip(*both, strict=True)).mean()
         assert pair["percent"]["value"] == pytest.approx(100 * alike)
     label, counts = next((n, each["counts"]) for n, each in numbers["labels"].items())
-    has = [label in v if isinstance(v, list) else label == v for v in given["ann1"]]
-    assert counts["ann1"] == sum(has)
+    assert counts["ann1"] == sum(label in np.atleast_1d(line[column]) for line in lines["ann1"])
 
 
 def test_three_raters_of_duo_agree_as_its_card_says(real_build, tmp_path):

@@ -52,6 +52,6 @@ def _layout(found: Comparison) -> RenderableType:
     parts: list[RenderableType] = []
     for title, heads, rows in found.tables():
         columns = [f"{heads[0]}~", *(f">{head}" for head in heads[1:])]
-        parts += [*([safe(title)] if title else []), table(columns, rows), safe()]
+        parts += [safe(title), table(columns, rows), safe()]
     notes = [*found.labels.notes, "95%: an interval over whole dialogues; gold: the dataset's own"]
     return Group(*parts, *map(safe, notes))

@@ -15,7 +15,7 @@ from parley.base.replace import writing
 from parley.read.export.export import write_cells
 from parley.read.labels.columns import Column
 from parley.read.labels.layouts import ANNOTATOR, LONG
-from parley.read.labels.reader import GOLD, Key, Labels, Units, read_labels
+from parley.read.labels.reader import GOLD, Key, Labels, read_labels
 from parley.rows.built_folder import BuiltFolder
 from parley.tasks.agreement import (
     NONE,
@@ -105,8 +105,7 @@ class Comparison:
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
         self.people = [*labels.annotators]
-        units = dict.fromkeys(unit for found in labels.annotators.values() for unit in found)
-        self.units: list[Key] = [*units]
+        self.units: list[Key] = [*dict.fromkeys(chain.from_iterable(labels.annotators.values()))]
         self._clusters = np.unique([unit[0] for unit in self.units], return_inverse=True)[1]
 
     @cached_property
@@ -121,10 +120,9 @@ class Comparison:
         }
         given = {person: v for person, v in given.items() if any(x is not None for x in v)}
         used = Counter(value for values in given.values() for value in values if value is not None)
-        order = {label: place for place, label in enumerate(column.labels)}
         domain = sorted(used)
         if column.labels and not column.is_set:
-            domain.sort(key=order.__getitem__)
+            domain.sort(key=column.labels.index)
         elif not column.is_ordered:  # the commonest first, as they have no order
             domain.sort(key=lambda value: -used[value])
 
@@ -145,10 +143,21 @@ class Comparison:
         return domain, whole, by_label
 
     @cached_property
-    def _shared(self) -> set[tuple[Key, str]]:
+    def _answers(self) -> dict[str, set[tuple[Key, str]]]:
+        """Person -> each unit and column with an answer."""
+        names = self.labels.columns
+        return {
+            person: {
+                (u, n) for u, given in units.items() for n in names if given.get(n) is not None
+            }
+            for person, units in self.labels.everyone.items()
+        }
+
+    @cached_property
+    def _compared(self) -> set[tuple[Key, str]]:
         """Each unit and column with the answers of two people, or of one and gold."""
-        answers = Counter(chain.from_iterable(map(self._answers, self.labels.everyone.values())))
-        return {answer for answer, count in answers.items() if count > 1}
+        counts = Counter(chain.from_iterable(self._answers.values()))
+        return {answer for answer, count in counts.items() if count > 1}
 
     def require_partners(self) -> None:
         """Raise UsageError for a file without an answer that another annotator or gold has, too."""
@@ -156,8 +165,8 @@ class Comparison:
         known = [name for name, column in labels.declared.items() if column.labels]
         remedy = f"The labels of {labels.config} are in: {', '.join(known) or 'no column'}. {LONG}"
         for file in dict.fromkeys(chain.from_iterable(labels.files.values())):
-            units = [labels.annotators[by] for by, files in labels.files.items() if file in files]
-            if self._shared.isdisjoint(chain.from_iterable(map(self._answers, units))):
+            answers = [self._answers[by] for by, files in labels.files.items() if file in files]
+            if self._compared.isdisjoint(chain.from_iterable(answers)):
                 what = f"{file}: neither another annotator nor gold has answers to compare with"
                 raise UsageError(f"{what}: {few([*labels.columns], 20)}", remedy=remedy)
 
@@ -213,28 +222,23 @@ class Comparison:
 
     def _counts(self, person: str) -> dict[str, Any]:
         """Return the files of a person, the rows, of how many units, and those nobody else has."""
-        units = self.labels.annotators[person]
-        answers = self._answers(units)
-        with_values = {unit for unit, _ in answers}
+        units, answers = self.labels.annotators[person], self._answers[person]
+        with_answer = {unit for unit, _ in answers}
         return {
             "files": self.labels.files[person],
             "rows": len(units),
             "of": len(self.labels.rows),
-            "without_answer": len(units) - len(with_values),
-            "without_partner": len(with_values - {unit for unit, _ in answers & self._shared}),
+            "without_answer": len(units) - len(with_answer),
+            "without_partner": len(with_answer - {unit for unit, _ in answers & self._compared}),
         }
-
-    def _answers(self, units: Units) -> set[tuple[Key, str]]:
-        names = self.labels.columns
-        return {(u, n) for u, values in units.items() for n in names if values.get(n) is not None}
 
     def tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         """Yield tables for people: a title, headings, and rows of texts that begin with a name."""
         found = self.as_dict()
         heads = ["annotator", *(name.replace("_", " ") for name in _COUNTED)]
         of = found["annotators"].items()
-        shared = {name for _, name in self._shared}
-        compared = [f"{n} ({c['alpha_of']})" for n, c in found["columns"].items() if n in shared]
+        names = {name for _, name in self._compared}
+        compared = [f"{n} ({c['alpha_of']})" for n, c in found["columns"].items() if n in names]
         title = f"compared: {', '.join(compared) or 'nothing'}"
         yield title, heads, [[p, *(f"{n[name]:,}" for name in _COUNTED)] for p, n in of]
         for name, column in found["columns"].items():

@@ -106,9 +106,7 @@ class UserLabels:
                 for name, value in values.items():
                     if name in labels.columns and value is not None:
                         given = (value or NOTHING) if isinstance(value, tuple) else [text_of(value)]
-                        self._note(labels.keys, unit, f"{person}: {name}", given)
-                        for label in given:
-                            self._facets[unit[0]].setdefault(f"{person}: {name}", {})[label] = None
+                        self._note(labels.keys, unit, f"{person}: {name}", given, given)
 
     def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:
         """Add where the annotators differ, and where each differs from the dataset."""
@@ -121,22 +119,26 @@ class UserLabels:
                 if len(values) > 1:
                     given = [{*v} if isinstance(v, tuple) else {v} for v in values]
                     differing = {*chain(*given)} - given[0].intersection(*given)
-                    is_of_labels = labels.columns[name].labels
-                    of_labels = sorted(differing) if is_of_labels else []
+                    of_labels = sorted(differing) if labels.columns[name].labels else []
                     self._differs(labels.keys, unit, f"{names}: {name}", of_labels)
 
-    def _note(self, keys: Key, unit: Key, kind: str, values: Iterable[str]) -> None:
-        """Add what stands beside a unit; a row that is of no turn or side names its key."""
+    def _note(
+        self, keys: Key, unit: Key, name: str, texts: Iterable[str], values: Iterable[str]
+    ) -> None:
+        """Add texts beside a unit, and the values of its dialogue in the filter `name`.
+
+        A row that is of no turn or side names its key.
+        """
         place = {"turn": "turns", "speaker": "sides"}.get(keys[-1], "rest")
         part = "" if place == "rest" else unit[-1]
-        label = ", ".join([kind, *unit[1:]]) if place == "rest" and kind != DIFFERS else kind
-        self._beside[unit[0]][place, part] += [(label, value) for value in values]
+        label = ", ".join([name, *unit[1:]]) if place == "rest" and name != DIFFERS else name
+        self._beside[unit[0]][place, part] += [(label, text) for text in texts]
+        self._facets[unit[0]].setdefault(name, {}).update(dict.fromkeys(values))
 
     def _differs(self, keys: Key, unit: Key, what: str, labels: Iterable[str] = ()) -> None:
         """Add that a unit differs, in these labels if they are known."""
-        told = [f"{what}, {label}" for label in labels] or [what]
-        self._note(keys, unit, DIFFERS, told)
-        self._facets[unit[0]].setdefault(DIFFERS, {}).update(dict.fromkeys([what, *told]))
+        texts = [f"{what}, {label}" for label in labels] or [what]
+        self._note(keys, unit, DIFFERS, texts, [what, *texts])
         self._differing[unit[0]].add(unit)
 
     def add_answers(self, file: Path, epochs: Sequence[Epoch]) -> None:
@@ -159,15 +161,14 @@ class UserLabels:
                 self._order[by] = _KINDS
                 for id in map(str, task.dialogues(key, rows.gold[key])):
                     unit = (id, *map(str, key[1:]))
-                    self._note(task.key, unit, by, [said])
-                    self._facets[id].setdefault(by, {})[kind] = None
+                    self._note(task.key, unit, by, [said], [kind])
                     if right == 0:
                         self._differs(task.key, unit, f"{by} is {_WRONG}")
             forecasts.append(score.forecasts)
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
             self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
-        told = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind])
-        self.notes.append(f"{stem}: predictions of the task {name}: {told}")
+        found = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind])
+        self.notes.append(f"{stem}: predictions of the task {name}: {found}")
 
 
 def _kind(right: float | None) -> str:
