@@ -100,7 +100,7 @@ def test_labels_are_compared_within_their_split(place, run):
     assert {row["split"]: row["n"] for row in found} == {"train": 1, "test": 5}
 
 
-def test_labels_and_predictions_stand_beside_their_dialogue(place, run):
+def test_labels_and_predictions_stand_beside_their_dialogue_and_are_scored_on_its_id(place, run):
     user_labels = pytest.importorskip("parley.read.site.user_labels")
     from parley.read.dialogues import dialogues
     from parley.rows.built_folder import open_folder

@@ -183,8 +183,7 @@ class Comparison:
             for name in labels.columns:
                 values = {p: units.get(unit, {}).get(name) for p, units in everyone.items()}
                 if len({values[person] for person in by} - {None}) > 1:
-                    named = zip(labels.key_columns, labels.parts(unit), strict=True)
-                    row = {key.name: key.read(value) for key, value in named}
+                    row = labels.named(unit)
                     if said := labels.units.get(unit):
                         row |= {"speaker": said.speaker, "context": said.context, "text": said.text}
                     if len(labels.columns) > 1:

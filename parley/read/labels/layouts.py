@@ -231,12 +231,8 @@ def _label_studio(task: Values) -> Iterator[Answer]:
                 raise ValueError(f"{name}: expected {expected}, found {result['type']}{of}")
             if name in answers:
                 raise ValueError(f"{name}: expected one answer, found several of one person")
-            answers[name] = _alone(value[kind]) if kind == "text" else value[kind]
+            answers[name] = value[kind]
         yield task["data"], answers | {ANNOTATOR: by}
-
-
-def _alone(value: Any) -> Any:
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _label_studio_min(row: Values) -> Iterator[Answer]:
@@ -247,7 +243,7 @@ def _label_studio_min(row: Values) -> Iterator[Answer]:
     for name, value in values.items():
         if isinstance(value, str) and re.match(rf'\[?{{"({"|".join(_KINDS)})": ?', value):
             value = loads(value)
-        inner = _alone(value)
+        inner = value[0] if isinstance(value, list) and len(value) == 1 else value
         if isinstance(inner, dict) and len(inner) == 1 and {*_KINDS}.issuperset(inner):
             (values[name],) = inner.values()
     yield {}, values

@@ -78,13 +78,15 @@ class Labels:
         return self.keys[0] == _SPLIT
 
     def unit(self, named: Sequence[Any]) -> Key:
-        """Return the unit of values of `keys`; `parts` gives them back as text."""
+        """Return the unit of values of `keys`; `named` gives them back."""
         parts = tuple(map(str, named))
         return ("/".join(parts[:2]), *parts[2:]) if self.is_by_split else parts
 
-    def parts(self, unit: Key) -> Key:
+    def named(self, unit: Key) -> Values:
         """Return the values of `keys` of a unit."""
-        return (*unit[0].split("/", 1), *unit[1:]) if self.is_by_split else unit
+        parts = (*unit[0].split("/", 1), *unit[1:]) if self.is_by_split else unit
+        pairs = zip(self.key_columns, parts, strict=True)
+        return {column.name: column.read(part) for column, part in pairs}
 
     @cached_property
     def paths(self) -> dict[str, Key]:

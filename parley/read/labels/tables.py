@@ -42,9 +42,9 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         listed = _listed(labels)
         for person, units in labels.annotators.items():
             for unit, given in units.items():
-                keys = dict(zip(labels.keys, labels.parts(unit), strict=True))
+                row = {ANNOTATOR: person} | given | labels.named(unit)
                 for column, cells in values.items():
-                    value = ({ANNOTATOR: person} | given | keys).get(column)
+                    value = row.get(column)
                     cells.append(listed.get((unit, column, value), value))
         typed = (
             f"{quoted(c.name)}::{_type_of(c, values[c.name])} as {quoted(c.name)}" for c in columns

@@ -23,7 +23,7 @@ from parley.tasks.metrics import Epoch, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 from parley.tasks.predictions import read
 from parley.tasks.probabilities import calibration
-from parley.tasks.task import Gold, load_gold, running
+from parley.tasks.task import load_gold, running
 
 Table = tuple[str, list[str], list[list[str]]]
 NOTHING = ("[]",)  # of a set without labels
@@ -206,23 +206,23 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     tasks = {} if is_of_people else {n: t for n, t in built.dataset.tasks.items() if t.target}
     fitting = [name for name, task in tasks.items() if {*task.fields} <= columns]
     if not fitting and columns & {ANSWER, UNREADABLE}:
-        keys = {name: task.key for name, task in tasks.items() if {*task.key} <= columns}
-        fitting = [name for name in keys if len(keys[name]) == max(map(len, keys.values()))]
+        sizes = {n: len(task.key) for n, task in tasks.items() if {*task.key} <= columns}
+        fitting = [n for n, size in sizes.items() if size == max(sizes.values())]
     if not (fitting := [kind] if kind else fitting):
         return []
     if len(fitting) > 1:
         what = f"{file}: has answers to {' or '.join(fitting)}"
         raise UsageError(what, remedy=f"Say which: --as {fitting[0]}, or --as {LABELS}.")
-    task, choices = built.dataset.task(fitting[0]), list[tuple[Mapping[str, str], Gold]]()
+    (name,) = fitting
+    task = built.dataset.task(name)
     of_records = (tuple(record.values.get(part) for part in task.key) for record in found)
-    keys_of_file = {k for k in of_records if not any(isinstance(part, list | dict) for part in k)}
-    for options in task.ids(fitting[0]).values():
-        gold, _ = load_gold(built, fitting[0], options)
-        choices.append((options, {key: gold[key] for key in gold if key in keys_of_file}))
-    options, gold = max(choices, key=lambda choice: len(choice[1]))
+    keys = {k for k in of_records if not any(isinstance(part, list | dict) for part in k)}
+    of_options = [(ids, load_gold(built, name, ids)[0]) for ids in task.ids(name).values()]
+    options, gold = max(of_options, key=lambda each: len(each[1].keys() & keys))
+    gold = {key: gold[key] for key in gold if key in keys}
     try:
         epochs, _ = read(str(file), task, gold)
     except RecordError as error:
-        remedy = f"It has the fields of {fitting[0]}; --as {LABELS} says that they are labels."
+        remedy = f"It has the fields of {name}; --as {LABELS} says that they are labels."
         raise RecordError(error.message, *error.problems, remedy=remedy) from error
-    return [Epoch(TaskRows(built, fitting[0], options, gold, True), each) for each in epochs]
+    return [Epoch(TaskRows(built, name, options, gold, True), each) for each in epochs]
