@@ -101,6 +101,8 @@ def test_cells_are_read_by_what_is_declared(casino, tmp_path, separator, encodin
     assert [each["labels"] for each in found] == [("small-talk", "elicit-pref"), (), None]
     assert [each["age"] for each in found] == ["-05:00", "-05:00", None]
     assert labels.columns["age"].is_own
+    text = labels.declared["text"]
+    assert text.own(" ") is text.read(" ") is None
 
 
 def test_an_utterance_is_known_by_its_id_alone(casino, tmp_path):
@@ -197,7 +199,7 @@ def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, name, m
 def test_a_name_that_differences_need_is_none_of_an_annotator(casino, tmp_path):
     for name in ("annotator", "turn", "gold"):
         file = write_file(tmp_path / f"{name}.csv", [{"dialogue_id": 2001, "turn": 0, "x": 1}])
-        with pytest.raises(UsageError, match=f"called {name}"):
+        with pytest.raises(RecordError, match=f"annotator: .*{name}"):
             read_labels(casino, [file])
 
 

@@ -282,9 +282,6 @@ def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, per
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
     # beside names in `differences`
     reserved = {GOLD, ANNOTATOR, "speaker", "context", "text", "column", *labels.keys}
-    if annotator not in columns and person in reserved:
-        remedy = f"Rename the file, or add a column {annotator}."
-        raise UsageError(f"no annotator can be called {person}", remedy=remedy)
     compared = _compared(labels, found, annotator)
     by_id = {}
     if labels.keys[0] not in columns:
@@ -305,7 +302,8 @@ def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, per
             what = _wrong_unit(labels, unit, values if "text" in columns else None) or twice
             problems = [Problem("", what=what)] if what else []
         if by in ("", *reserved):
-            problems.append(Problem(f": {annotator}", "another name", show(named)))
+            due = f"another name, in a column {annotator} or of the file"
+            problems.append(Problem(f": {annotator}", due, show(named)))
         added[by][unit], unread = _read(compared, answers)
         problems += unread
         ids.add(unit[0])
