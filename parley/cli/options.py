@@ -44,6 +44,6 @@ BuildDir = Annotated[Path, Option("--build", metavar="DIR", help=f"{_BUILDS}.")]
 _OTHER = f"{_BUILDS} [default: build]."
 BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_OTHER)]
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
-_OVERWRITE = "Replace a file that is there, in one step; never one that the arguments name as input."
+_OVERWRITE = "Replace a file that is there, in one step; never one that is named as input."
 Overwrite = Annotated[bool, Option("--overwrite", help=_OVERWRITE)]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
