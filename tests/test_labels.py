@@ -145,6 +145,7 @@ DAMAGED = {
     ": annotator: ": "csv:ID,annotator,x;2001,,a csv:ID,annotator,x;2001,gold,a",
     "'annotator'": "csv:ID,Annotator,x;2001,a,b",
     "UTF-8.*0xe9 in line 2": 'csv:ID,x;2001,\udce9 jsonl:{"ID":2001};{"ID":2001,"x":"\udce9"}',
+    "'turn'": "csv:ID,Turn,x;2001,0,a",
     "UTF-16": "csv:\udcff\udcfeI\0D\0",
     "dialogue_id": "csv:x,y;1,2 csv:turn,x;0,a jsonl:{} csv:Dialogue_ID,x;2001,a",
     "rows|dialogue_id": "csv: jsonl: csv:ID,x csv:a csv:<html>",
@@ -158,6 +159,7 @@ DAMAGED = {
     r"(a\x1b\[2J|\u202ea)$": "csv:ID,a\x1b[2J;2001,a csv:ID,\u202ea;2001,a",
     r"\.parquet": "xlsx:a",
     r"'(ann|uv-part|strategy)': .*'annotations'": """csv:ID,turn,ann,ben;2001,0,uv-part,x;2001,1,,
+        csv:ID,turn,ann;2001,0,uv-part;2001,1,unclear;2001,2,no-need
         csv:ID,turn,uv-part;2001,0,1
         jsonl:{"ID":2001,"turn":0,"strategy":["no-need"],"Comments":[]}""",
     "mine.": """jsonl:nonsense jsonl:{"ID":2001,"x":1 jsonl:{"ID":2001,"ID":2002} parquet:a
@@ -557,6 +559,8 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
     assert not found.paths
     lines[0]["labels"] = ["non-strategic"]  # which the task has not, but the config
     assert user_labels.UserLabels(casino, [write_file(file, lines)], "labels").paths == [file]
+    with pytest.raises(UsageError, match="JSON Lines"):
+        user_labels.UserLabels(casino, [write_file(tmp_path / "a.csv", lines)], "strategies")
     lines = [{**line, "text": row["text"]} for line, row in zip(lines, rows, strict=True)]
     assert user_labels.UserLabels(casino, [write_file(file, lines)]).paths == [file]
 

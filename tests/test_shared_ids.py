@@ -92,6 +92,8 @@ def test_labels_are_compared_within_their_split(place, run):
         (row,) = csv.DictReader(file)
     found = {name: row[name] for name in ("split", "id", "turn", "text")}
     assert found == {"split": "test", "id": "0", "turn": "0", "text": "I like plums."}
+    assert run("export", "numbered", "csv", "tables").returncode == 0
+    assert run("labels", "numbered", "acts", "tables/acts-test.csv").returncode == 0
     (place / "without.csv").write_text(wrong.replace("split", "part"))
     assert run("labels", "numbered", "acts", "without.csv").returncode == 2
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")

@@ -120,6 +120,7 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         columns, path = [*flat(built.columns(config))], folder / f"{config}-{split}.csv"
+        columns = [("split",), *columns] if built.dataset.splits_share_keys(config) else columns
         with path.open("wb") as file:
             write_cells(file, map(".".join, columns), (_values(row, columns) for row in rows))
 
@@ -194,11 +195,16 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
-    """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`."""
+    """Yield config, split and rows; with `ids` leave out the configs of `without_dialogues`.
+
+    A row has its split where splits share keys.
+    """
     require_dialogues(built, ids or ())
     chosen, columns_of = set(ids or ()), _columns_of_ids(built)
     for config, split in built.declared:
         rows, columns = built.each_named(config, split), columns_of[config]
+        if built.dataset.splits_share_keys(config):
+            rows = map({"split": split}.__or__, rows)
         if ids is None:
             yield config, split, rows
         elif columns:

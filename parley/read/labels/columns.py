@@ -79,12 +79,14 @@ class Column:
         raise RecordError("", Problem(self.name, expected, show(value)))
 
     def takes(self, values: Iterable[Any]) -> bool:
-        """Tell whether there are answers, and all are such as `read` returns."""
-        try:
-            read = [self.read(value) for value in values]
-        except RecordError:
-            return False
-        return any(read)
+        """Tell whether most answers, and one at least, are such as `read` returns."""
+        taken, refused = 0, 0
+        for value in values:
+            try:
+                taken += bool(self.read(value))
+            except RecordError:
+                refused += 1
+        return taken > refused
 
     def of_values(self, values: Sequence[Any]) -> tuple["Column", list[Any]]:
         """Return a code of one's own as all its values that were read say, and these values.

@@ -219,6 +219,13 @@ def _without(values: Values, *names: str) -> Values:
     return {name: value for name, value in values.items() if name not in names}
 
 
+def _given_by(person: Any, answers: Values) -> Values:
+    """Return the answers of a person with its name; ValueError if a question is called so."""
+    if ANNOTATOR in answers:
+        raise ValueError(f"{ANNOTATOR}: expected another name of the question")
+    return answers | {ANNOTATOR: person}
+
+
 def _label_studio(task: Values) -> Iterator[Answer]:
     for done in task["annotations"]:
         by, answers = done["completed_by"], Values()
@@ -232,7 +239,7 @@ def _label_studio(task: Values) -> Iterator[Answer]:
             if name in answers:
                 raise ValueError(f"{name}: expected one answer, found several of one person")
             answers[name] = value[kind]
-        yield task["data"], answers | {ANNOTATOR: by}
+        yield task["data"], _given_by(by, answers)
 
 
 def _label_studio_min(row: Values) -> Iterator[Answer]:
@@ -296,7 +303,7 @@ def _argilla(row: Values) -> Iterator[Answer]:
         for response in responses:
             _submit(by_user, response["user_id"], question, response["value"])
     for user, values in by_user.items():
-        yield {**row["fields"], **row["metadata"]}, values | {ANNOTATOR: user}
+        yield {**row["fields"], **row["metadata"]}, _given_by(user, values)
 
 
 def _submit(by_user: dict[str, Values], user: str, question: str, value: Any) -> None:
@@ -320,7 +327,7 @@ def _argilla_flat(row: Values) -> Iterator[Answer]:
     parts = tuple(f"{question}.{part}" for question in questions for part in _PARTS)
     own = {name: value for name, value in row.items() if not name.startswith(parts)}
     for user, values in by_user.items():
-        yield _without(own, "id", "status", "_server_id"), values | {ANNOTATOR: user}
+        yield _without(own, "id", "status", "_server_id"), _given_by(user, values)
 
 
 def _argilla_1(row: Values) -> Iterator[Answer]:

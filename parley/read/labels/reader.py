@@ -262,11 +262,11 @@ def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) 
         return is_left_out and "id" in columns and "id" in built.columns(name)
 
     # other cases are refused later; `id` may be a tool's
-    folded = {name.lower() for name in (*columns, *usual)} - {"id"}
+    folded = {name.lower() for name in (*columns, *usual)}
     shared = {
-        name: (sum(column.lower() in folded for column in built.columns(name)), len(of))
+        name: (sum(c.lower() in folded - {"id"} for c in built.columns(name)), len(of))
         for name, of in keys.items()
-        if of and ({*of} <= {*columns} or is_by_id(name))
+        if of and ({part.lower() for part in of} <= folded or is_by_id(name))
     }
     if not shared:
         due = " or ".join(dict.fromkeys(" and ".join(of) for of in keys.values() if of))
@@ -364,6 +364,10 @@ def _remedy(labels: Labels, ids: set[str]) -> str:
         digits = " or ".join(map(str, sorted(widths)))
         what = f"Ids have {digits} digits, and a spreadsheet drops zeros"
         return f"{what}: format the column as text."
+    if labels.is_by_split:
+        splits = labels.built.splits(labels.config)
+        if wrong := {id.partition("/")[0] for id in ids}.difference(splits):
+            return f"There is no split {few(sorted(wrong))}: name {' or '.join(splits)}."
     name = labels.built.dataset.name
     is_other = ids.isdisjoint(known)
     return f"No row has an id of {name}: name the file's own dataset." if is_other else ""
@@ -391,13 +395,13 @@ def _compared(labels: Labels, found: Sequence[Record], annotator: str) -> list[t
     if wrong := [n for n in columns if alike.get(n.lower(), n) != n]:
         names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
         raise UsageError("names like those of the config", *names, remedy="Rename them.")
-    told = chain.from_iterable(r.answers for r in found if r.answers is not r.values)
-    if clash := {*labels.keys}.intersection(told):
-        what = f"the tool's answer {few(sorted(clash))} is called like a part of the key"
-        raise UsageError(what, remedy="Rename the question.")
     others = {*labels.keys, annotator, "id", _SPLIT} | ({"text"} - labels.paths.keys())
     if labels.is_of_turns:
         others |= {"speaker", "context", "text"}  # which annotators read
+    told = chain.from_iterable(r.answers for r in found if r.answers is not r.values)
+    if clash := others.intersection(told) - {annotator, ANNOTATOR}:
+        what = f"the tool's answer {few(sorted(clash))} is called like a column that is no answer"
+        raise UsageError(what, remedy="Rename the question.")
     given = {
         name: [record.answers.get(name) for record in found]
         for name in columns

@@ -195,7 +195,10 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     `kind` says which of them it is, "" for what its fields say. The task's options are those that
     have the most of its keys. UsageError if several tasks fit; RecordError if a line is wrong.
     """
-    if file.suffix != ".jsonl" or kind == LABELS:
+    is_lines = file.name.removesuffix(".gz").endswith(".jsonl")
+    if kind not in ("", LABELS) and not is_lines:
+        raise UsageError(f"{file}: answers to a task are JSON Lines; expected a name in .jsonl")
+    if kind == LABELS or not is_lines:
         return []
     try:
         found = records(file, set())
