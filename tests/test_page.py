@@ -842,7 +842,8 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     head = "dialogue_id,turn,labels\n"
     lines = (f"{row['dialogue_id']},{row['turn']},{row['labels'][0]}\n" for row in rows)
     files[1].write_text(head + "".join(lines))
-    beside = pytest.importorskip("parley.read.site.user_labels").UserLabels(built, files)
+    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    beside = user_labels.UserLabels(built, files, "labels")
     page = open_page(asked_site(served, sample_build, "own", data.Selection(files=beside)))
     counts = shown(page, "ann2: labels")
     assert "ann2: labels" in page.evaluate("page.filters.map(({ name }) => name)")[:4]

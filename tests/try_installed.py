@@ -9,6 +9,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
 
 import datasets
@@ -16,6 +18,18 @@ import datasets
 import parley
 
 PARLEY = [sys.executable, "-m", "parley"]
+
+
+def page_of(url):
+    """Return a page of a dataset once the dataset is read; before, its status is 503."""
+    for _ in range(200):
+        try:
+            with urllib.request.urlopen(url, timeout=60) as page:
+                return page.read().decode()
+        except urllib.error.HTTPError as error:
+            assert error.code == 503
+            time.sleep(0.3)
+    raise TimeoutError(url)
 
 
 def main():
@@ -32,9 +46,7 @@ def main():
     ) as browse:
         try:
             address = re.match(r"http://\S+", browse.stdout.readline())
-            urllib.request.urlopen(f"{address[0]}casino/data/index.js", timeout=60).close()
-            with urllib.request.urlopen(f"{address[0]}casino/index.html", timeout=60) as page:
-                assert "CaSiNo" in page.read().decode()
+            assert "CaSiNo" in page_of(f"{address[0]}casino/index.html")
         finally:
             browse.send_signal(signal.SIGINT)
         assert browse.wait(timeout=60) == 0

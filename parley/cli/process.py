@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 import traceback
-from _thread import start_new_thread  # takes no lock that the interrupted code may hold
+from _thread import start_new_thread  # takes no lock, which who is interrupted may hold
 from contextlib import suppress
 from threading import Timer
 from typing import Any
