@@ -180,7 +180,7 @@ def labels(built: str, people: str, rows: str) -> int:
     data, draw = parley.open(Path(built, "casino")), random.Random(0)
     names = sorted({label for row in data.named("strategies") for label in row["labels"]})
     turns = [f"{row['dialogue_id']},{row['turn']}" for row in data.named("utterances")]
-    turns, lines = turns[: 5 * int(rows)], ["dialogue_id,turn,annotator,labels"]
+    turns, lines = turns[: 5 * int(rows)], ["dialogue_id,turn,annotator,annotations"]
     for person in range(int(people)):
         for turn in draw.sample(turns, int(rows)):
             some = "; ".join(draw.sample(names, draw.choice((1, 1, 2))))
@@ -189,7 +189,7 @@ def labels(built: str, people: str, rows: str) -> int:
         file = Path(folder, "labels.csv")
         file.write_text("\n".join(lines))
         begin()
-        parley.labels(data, "strategies", file).as_dict()
+        parley.labels(data, "utterances", file).as_dict()
     return len(lines) - 1
 
 
