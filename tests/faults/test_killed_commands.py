@@ -213,9 +213,9 @@ def send(child, signum):
 
 
 def hidden(path):
-    """Tell whether a path is partial or temporary."""
+    """Tell whether a path is partial, temporary or Python's cache."""
     return path.endswith(".parley-part") or any(
-        part.startswith(".") or part == "tmp" for part in path.split("/")
+        part.startswith(".") or part in ("tmp", "__pycache__") for part in path.split("/")
     )
 
 
