@@ -50,15 +50,16 @@ class World:
         self.rows = TaskRows(self.built, name, self.options, gold)
         self.draw = np.random.default_rng(seed)
         self.answers: dict[Any, Any] = {}
-        if self.task.target:
-            self.answers = {key: dict(self.task.target(answer)) for key, answer in gold.items()}
-        elif not self.is_run:
+        is_game = isinstance(self.task.asking, Playing)
+        if not is_game and not self.is_run:
+            self.answers = {key: self.task.right(answer) for key, answer in gold.items()}
+        elif is_game:
             people = self.task.baselines[next(iter(self.task.baselines))]
             for each in people(self.built, **self.options):
                 self.answers[tuple(each[field] for field in self.task.key)] = each
         self.by_fold: dict[Any, list[Any]] = {}
         for key, answer in gold.items():
-            self.by_fold.setdefault(self.fold(answer), []).append(key)
+            self.by_fold.setdefault(answer.get("fold"), []).append(key)
         game, self.others = self.task.asking, [*self.answers.values()]
         if isinstance(game, Playing):
             self.others = [{game.agreed: None}]
@@ -86,8 +87,8 @@ class World:
         for number, key in copies:
             own = (f"{number} {key[0]}" if self.is_run else (number, key[0]), *key[1:])
             answer, source = self.rows.gold[key], key
-            if len(kinds) > 1 and self.task.target:
-                alike = self.by_fold[self.fold(answer)]
+            if len(kinds) > 1 and not isinstance(self.task.asking, Playing):
+                alike = self.by_fold[answer.get("fold")]
                 source = alike[self.draw.integers(len(alike))]
                 answer = self.rows.gold[source]
             of_row = [(number, *each) for each in members[key]]
@@ -100,10 +101,11 @@ class World:
             odds = np.array(MODELS) + sum(effects[each] for each in of_row)
             chances = 1 / (1 + np.exp(-odds))
             if self.is_run:
-                answer = [{**row, "query_id": own[0]} for row in answer]
+                judgments = [{**row, "query_id": own[0]} for row in answer["judgments"]]
+                answer = {**answer, "judgments": judgments}
             for model, chance in zip(models, chances, strict=True):
                 if self.is_run:
-                    for row in answer:
+                    for row in answer["judgments"]:
                         noise = self.draw.normal() * 4 * (1 - chance)
                         model[own[0], row["document_id"]] = {"score": row["relevance"] + noise}
                 else:
@@ -122,10 +124,6 @@ class World:
         names, due = zip(*answer["probabilities"].items(), strict=True)
         drawn = self.draw.dirichlet([0.4 + 3 * each for each in due]).round(2)
         return {"probabilities": dict(zip(names, drawn / drawn.sum(), strict=True))}
-
-    def fold(self, answer: Any) -> Any:
-        """Return the fold of an answer."""
-        return self.task.fold(answer) if self.task.fold else None
 
     def coverage(self, count: int, sets: int) -> dict[Names, list[float]]:
         """Return the share of intervals that hold the true value, by metric; of the difference."""

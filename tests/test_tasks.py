@@ -16,7 +16,6 @@ from parley.builds.card_parts import overview, with_parts
 from parley.declaration.registry import discover
 from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import POLICIES, Result, score
-from parley.tasks.game_scores import GAME_FIELDS
 from parley.tasks.metrics import TaskRows
 from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE
 from parley.tasks.predictions import write
@@ -45,7 +44,7 @@ def built(case, sample_build):
 
 def test_a_task_and_its_references_agree_with_themselves_and_with_its_scores(case, built):
     _, name, task = case
-    assert {*task.example, *GAME_FIELDS} >= task.fields.keys() >= task.example.keys()
+    assert task.node.fits(task.example)
     (line,) = task.format.lines([task.example])
     assert task.format.parse(line.encode()) == task.example
     for reference in task.references:
@@ -76,7 +75,7 @@ def test_gold_is_the_best_in_every_part(case, builds, request):
     """In a pilot of ten, in each published subset, alone: what a part lacks costs no score."""
     dataset, name, task = case
     folder, options = request.getfixturevalue(builds) / dataset.name, task.chosen({})
-    if not folder.is_dir() or task.target is None:
+    if not folder.is_dir() or not task.asked:
         pytest.skip("nothing of it is in PARLEY_SOURCE, or no prediction is the right one")
     folder = open_folder(folder)
     subsets = map(Part, task.subsets if builds == "real_build" else ())  # the sample has none
@@ -108,7 +107,7 @@ def test_one_answer_for_nearly_all_questions_is_told(sample_build, run, tmp_path
     built = open_folder(sample_build / "casino")
     gold, _ = load_gold(built, "strategies", {}, Part())
     keys = [dict(zip(("dialogue_id", "turn"), key, strict=True)) for key in gold]
-    right = built.dataset.tasks["strategies"].target
+    right = built.dataset.tasks["strategies"].right
     for answers, is_uniform in (
         ([right(each) for each in gold.values()], False),
         ([{"labels": []}] * 5 + [{"labels": ["no-need"]}] * (len(keys) - 5), False),

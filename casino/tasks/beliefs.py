@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
-from parley import Data, problems, tasks
+from parley import Data, Field, tasks
 
 from ..records import PARTNER
-from ..scenarios import ISSUES, SIDES
-from .moments import ASKED, AT, COLUMNS, END, FIELDS, KEY, KNOWN, SHAPE, TURNS, moments, reported
+from ..scenarios import ISSUES
+from .moments import ASKED, AT, COLUMNS, END, KEY, KNOWN, TURNS, moments, reported
 from .orders import (
     ORDERS,
-    PROBABILITIES,
     UNIFORM,
     Chances,
     baselines,
@@ -32,28 +31,14 @@ MANY = 6  # utterances; moments after more are counted together
 
 _BELIEFS = (
     f"{SETTING} You are one of them. Say how probable each of the six orders is in which your "
-    "partner may rank the items, the high priority first."
+    "partner may rank the items, the high priority first: each from 0 to 1, in steps of 0.01, "
+    "together 1."
 )
-_FIELDS = ", ".join(f'"{order}": p' for order in ORDERS)
-_FORM = f"Answer in JSON: {{{_FIELDS}}}, with each p from 0 to 1, in steps of 0.01, together 1."
-_SCHEMA = tasks.object_schema(**dict.fromkeys(ORDERS, tasks.PROBABILITY_STEPS))
 
 
 def beliefs(data: Data, at: str, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for the probabilities of its partner's orders."""
-    return questions(data, moments(data, at, side), _BELIEFS, _FORM, _SCHEMA)
-
-
-_fields = tasks.reader(**{order: tasks.number_from(0, 1) for order in ORDERS})
-
-
-def read(text: str) -> Mapping[str, Any] | tasks.Unreadable:
-    """Return the probabilities of an answer, or why it is unreadable."""
-    fields = _fields(text)
-    if isinstance(fields, tasks.Unreadable):
-        return fields
-    wrong = any(problems(fields, PROBABILITIES))
-    return tasks.Unreadable("wrong sum") if wrong else {"probabilities": fields}
+    return questions(data, moments(data, at, side), _BELIEFS)
 
 
 def in_steps(found: Chances) -> tasks.Prediction:
@@ -68,20 +53,20 @@ def in_steps(found: Chances) -> tasks.Prediction:
 # Score -------------------------------------------------------------------------------------
 
 
-def beliefs_gold(data: Data, at: str, side: str = "") -> dict[tasks.Key, tuple[int, int]]:
-    """Return moment -> the number of the partner's utterances before it, its place in `ORDERS`."""
+def beliefs_gold(data: Data, at: str, side: str = "") -> dict[tasks.Key, dict[str, Any]]:
+    """Return moment -> certainty of the right order, and the partner's utterances before it: k."""
     orders = orders_of(data)
-    return {
-        moment.key: (
-            sum(row["speaker"] != moment.speaker for row in moment.talk),
-            ORDERS.index(" > ".join(orders[moment.dialogue_id, PARTNER[moment.speaker]])),
-        )
-        for moment in moments(data, at, side)
-    }
+    certain = {order: {each: float(each == order) for each in ORDERS} for order in ORDERS}
+    found = {}
+    for moment in moments(data, at, side):
+        order = orders[moment.dialogue_id, PARTNER[moment.speaker]]
+        known = sum(row["speaker"] != moment.speaker for row in moment.talk)
+        found[moment.key] = {"probabilities": certain[" > ".join(order)], "k": known}
+    return found
 
 
 def beliefs_score(
-    gold: Mapping[tasks.Key, tuple[int, int]],
+    gold: Mapping[tasks.Key, Mapping[str, Any]],
     predictions: Mapping[tasks.Key, tasks.Prediction],
     at: str,
 ) -> tasks.Score:
@@ -96,8 +81,8 @@ def beliefs_score(
     said = np.array([_OF_ORDERS(each or UNIFORM) for each in given], float)
     others = int((abs(said.sum(axis=1) - 1) > ROUNDED).sum())
     said /= said.sum(axis=1, keepdims=True)
-    known, right = np.array([*gold.values()]).T  # k, and the place of the right order
-    due = np.eye(len(ORDERS), dtype=bool)[right]
+    due = np.array([_OF_ORDERS(right["probabilities"]) for right in gold.values()], bool)
+    known = np.array([right["k"] for right in gold.values()])
     first = np.array([[order.startswith(item) for item in ISSUES] for order in ORDERS])
     brier = np.where(is_read, ((said - due) ** 2).sum(axis=1), 2)
     exact = is_read * share_of_largest(said, due)
@@ -130,23 +115,15 @@ def share_of_largest(rows: Any, due: Any) -> Any:
 
 BELIEFS = tasks.Task(
     summary="the probability of each order of the partner's priorities, at a moment of a dialogue",
-    category="text-classification",
-    public_since="2021",
     evaluated_on="both sides: each own turn, after 1 to 5 of the partner's utterances, or the end",
     configs=("participants", "priority_folds", "utterances"),
-    fields=FIELDS
-    | {
-        "turn": f"{FIELDS['turn']}; with at=end the number of turns",
-        "probabilities": "of its partner's six orders, from high to low priority: each 0 to 1, "
-        "together 1; scored after division by their sum",
-    },
-    shape={**SHAPE, "probabilities": PROBABILITIES},
-    key=KEY,
-    example={
-        "dialogue_id": 2001,
-        "speaker": SIDES[0],
-        "turn": 3,
-        "probabilities": dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True)),
+    key=KEY | {"turn": Field(int, f"{KEY['turn'].meaning}; with at=end the number of turns")},
+    answer={
+        "probabilities": tasks.Probabilities(
+            ORDERS,
+            "of its partner's six orders, from high to low priority; scored after division by "
+            "their sum",
+        )
     },
     metrics={
         "brier": "squared error summed over the six orders, 0 to 2, mean over moments; equal "
@@ -166,19 +143,11 @@ BELIEFS = tasks.Task(
     inputs=KNOWN,
     columns=COLUMNS,
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=tasks.Asking(
-        "2",
-        beliefs,
-        read,
-        max_tokens=400,
-        answer=lambda fields: fields["probabilities"],
-        shown=baselines(KEY, in_steps)["mentions"],
-    ),
+    asking=tasks.Asking("3", beliefs, max_tokens=400, shown=baselines(KEY, in_steps)["mentions"]),
     subsets=ASKED,
     gold=beliefs_gold,
     clusters={"dialogues": None, "participants": partners},
     score=beliefs_score,
-    target=lambda gold: {"probabilities": {o: float(o == ORDERS[gold[1]]) for o in ORDERS}},
     per_prediction=("exact_order", "top_1"),
     baselines=baselines(
         KEY, lambda found: {"probabilities": {order: found.get(order, 0) for order in ORDERS}}
@@ -193,7 +162,5 @@ BELIEFS = tasks.Task(
         *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),
     ),
     unit="fraction; 0 to 2 for brier, nats for log_loss",
-    decimals=4,
-    multiples={"brier_mean": "brier"},
     lower=("brier", "brier_mean", "log_loss", "calibration_error", "brier_by_k"),
 )

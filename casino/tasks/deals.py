@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Data, tasks
+from parley import Data, Field, tasks
 
 from ..records import PARTNER
 from ..scenarios import (
@@ -22,7 +22,7 @@ from ..scenarios import (
 )
 from ..subsets import SUBSETS
 from ..views import briefing
-from .shared import ALLOCATION, EXAMPLE, people
+from .shared import Allocation, people
 
 # Game --------------------------------------------------------------------------------------
 
@@ -190,19 +190,10 @@ def negotiated(data: Data) -> Iterator[tasks.Prediction]:
 
 DEALS = tasks.Task(
     summary="the deal that agents reach when they negotiate a scenario",
-    category="text-generation",
-    public_since="2021",
     evaluated_on="all scenarios",
     configs=("scenarios", "utterances"),
-    fields={
-        "dialogue_id": "the scenario, an integer",
-        "allocation": "mturk_agent_1 and mturk_agent_2, each with its packages of Food, Water and "
-        "Firewood, together three of each; null without a deal",
-        **tasks.GAME_FIELDS,
-    },
-    shape={"dialogue_id": int, "allocation": ALLOCATION, **tasks.game_shape(SIDES)},
-    key=("dialogue_id",),
-    example={"dialogue_id": 2001, "allocation": EXAMPLE},
+    key={"dialogue_id": Field(int, "the scenario")},
+    answer={"allocation": Allocation("each side's packages")},
     metrics=tasks.GAME_METRICS
     | {
         "points": f"points of a side: 5, 4 or 3 for each package by priority, {WALK_AWAY} without "

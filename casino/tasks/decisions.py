@@ -6,13 +6,18 @@ from functools import partial
 from parley import Data, tasks
 
 from ..records import ANSWERS
-from ..scenarios import POINTS, SIDES, points_of
-from .moments import ASKED, COLUMNS, FIELDS, KEY, KNOWN, SHAPE, TURNS, Moment, moments, reported
+from ..scenarios import POINTS, points_of
+from .moments import ASKED, COLUMNS, KEY, KNOWN, TURNS, Moment, moments, reported
 from .orders import orders_of, questions
-from .shared import SETTING, participants
+from .shared import SETTING, in_words, participants
 
 ACCEPT = "accept"
 NAMES = tuple(name.removesuffix("_deal") for name in ANSWERS)  # accept, reject, walk_away
+SHOWN = {
+    name: [ANSWERS[action], in_words({"data": action, "issue2youget": None, "issue2theyget": None})]
+    for name, action in zip(NAMES, ANSWERS, strict=True)
+}
+"""Decision -> its names in the talk: "Accept-Deal", "[I accept the deal.]"."""
 HALF = 18  # of the 36 points that all packages are worth to a side
 
 # Question ----------------------------------------------------------------------------------
@@ -21,8 +26,6 @@ _DECISION = (
     f"{SETTING} If one walks away, both get 5 points. You are one of them, and your partner has "
     f"just submitted a deal. Say what you do now: {', '.join(NAMES)}."
 )
-_FORM = 'Answer in JSON: {"decision": "..."}.'
-_SCHEMA = tasks.object_schema(decision={"type": "string", "enum": [*NAMES]})
 
 
 def submitted(data: Data, side: str = "") -> Iterator[Moment]:
@@ -32,31 +35,33 @@ def submitted(data: Data, side: str = "") -> Iterator[Moment]:
 
 def decisions(data: Data, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for its answer to a deal."""
-    return questions(data, submitted(data, side), _DECISION, _FORM, _SCHEMA)
+    return questions(data, submitted(data, side), _DECISION)
 
 
 # Score -------------------------------------------------------------------------------------
 
 
-def decisions_gold(data: Data, side: str = "") -> dict[tasks.Key, str]:
+def decisions_gold(data: Data, side: str = "") -> dict[tasks.Key, dict[str, str]]:
     """Return each moment -> what the side did."""
     return {
-        moment.key: moment.next["data"].removesuffix("_deal") for moment in submitted(data, side)
+        moment.key: {"decision": moment.next["data"].removesuffix("_deal")}
+        for moment in submitted(data, side)
     }
 
 
 def decisions_score(
-    gold: Mapping[tasks.Key, str], predictions: Mapping[tasks.Key, tasks.Prediction]
+    gold: Mapping[tasks.Key, Mapping[str, str]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
 ) -> tasks.Score:
     """Score decisions; an unreadable one is wrong, and accepts nothing."""
     import numpy as np
 
-    due = np.array([*gold.values()])
+    due = np.array([right["decision"] for right in gold.values()])
     said = np.array([predictions[key].get("decision", "") for key in gold])
     accepted, accepts = due == ACCEPT, said == ACCEPT
     named = int(accepted.sum() + accepts.sum())
     none = tasks.Undefined("no deal is accepted, in gold or in a prediction")
-    recalls = [(said[due == each] == each).mean() for each in dict.fromkeys(gold.values())]
+    recalls = [(said[due == each] == each).mean() for each in dict.fromkeys(due.tolist())]
     metrics = {
         "f1_accept": 2 * (accepted & accepts).sum() / named if named else none,
         "accuracy": due == said,
@@ -81,14 +86,10 @@ def accept_from(least: int, data: Data, side: str = "") -> Iterator[tasks.Predic
 
 DECISIONS = tasks.Task(
     summary="whether a side accepts the deal that its partner has just submitted",
-    category="text-classification",
-    public_since="2021",
     evaluated_on="both sides after each deal that the partner submits",
     configs=("participants", "utterances"),
-    fields=FIELDS | {"decision": f"one of {', '.join(NAMES)}"},
-    shape={**SHAPE, "decision": {*NAMES}},
     key=KEY,
-    example={"dialogue_id": 2001, "speaker": SIDES[1], "turn": 10, "decision": "reject"},
+    answer={"decision": tasks.OneOf(SHOWN, "what the side does")},
     metrics={
         "f1_accept": "F1 of accept",
         "accuracy": "share of right decisions",
@@ -96,14 +97,11 @@ DECISIONS = tasks.Task(
     },
     inputs=KNOWN,
     columns=COLUMNS,
-    asking=tasks.Asking(
-        "1", decisions, tasks.reader(decision=tasks.one_of([*NAMES])), max_tokens=60
-    ),
+    asking=tasks.Asking("2", decisions, max_tokens=60),
     subsets=ASKED,
     gold=decisions_gold,
     clusters={"dialogues": None, "participants": participants("utterances", *KEY)},
     score=decisions_score,
-    target=lambda gold: {"decision": gold},
     per_prediction=("accuracy",),
     baselines={
         "accept": partial(accept_from, 0),

@@ -1,11 +1,11 @@
 """The moments of a dialogue at which a side is asked, and what it knows by then."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from parley import Data
+from parley import Data, Field
 from parley.tasks import Key, Reference
 
 from ..scenarios import SIDES
@@ -17,12 +17,10 @@ AFTER = {f"after-{count}": count for count in range(1, 6)}
 AT = {"at": (TURNS, *AFTER, END)}
 """Before each own turn, after so many of the partner's utterances, or after the dialogue."""
 
-KEY = ("dialogue_id", "speaker", "turn")
-SHAPE = {"dialogue_id": int, "speaker": set(SIDES), "turn": int}
-FIELDS = {
-    "dialogue_id": "the dialogue, an integer",
-    "speaker": "the side that is asked, mturk_agent_1 or mturk_agent_2",
-    "turn": "its turn, from 0, before which it is asked",
+KEY = {
+    "dialogue_id": Field(int, "the dialogue"),
+    "speaker": Field(set(SIDES), "the side that is asked"),
+    "turn": Field(int, "its turn, from 0, before which it is asked"),
 }
 KNOWN = "the side's own priorities, and the dialogue before the turn, deal actions included"
 COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "utterances.data")
@@ -87,7 +85,7 @@ class Moment(NamedTuple):
         """Whether the entry before it is a deal that the partner submits."""
         return bool(self.known and self.known[-1]["issue2youget"])
 
-    def key_fields(self, key: Sequence[str] = KEY) -> dict[str, Any]:
+    def key_fields(self, key: Iterable[str] = KEY) -> dict[str, Any]:
         """Return the fields of the key of a prediction."""
         return dict(zip(key, self.key, strict=False))
 

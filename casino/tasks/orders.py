@@ -1,13 +1,13 @@
 """The partner's order of the three items: the right ones, and how probable baselines hold each."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import permutations
 from typing import Any
 
-from parley import Checked, Data
-from parley.tasks import Key, Prediction, Question, a_probability, chat
+from parley import Data
+from parley.tasks import Key, Prediction, Question
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, POINTS, SIDES
@@ -34,28 +34,13 @@ def partners(data: Data) -> dict[Key, Collection[str]]:
     return {(number, side): of[number, PARTNER[side]] for number, side in of}
 
 
-def questions(
-    data: Data, asked: Iterable[Moment], system: str, form: str, schema: Mapping[str, Any]
-) -> Iterator[Question]:
+def questions(data: Data, asked: Iterable[Moment], system: str) -> Iterator[Question]:
     """Ask at these moments; a side knows its own order and the talk so far."""
     orders = orders_of(data)
     for moment in asked:
         talk = heard(moment.known, moment.speaker) or "(nothing yet)"
         user = f"Your own order, from high to low: {', '.join(orders[moment.side_key])}\n\n"
-        user += f"The talk so far:\n{talk}"
-        yield Question(moment.key, chat(system, user, form), schema)
-
-
-# Probabilities of the orders, as a prediction states them ------------------------------------
-
-
-def not_all_0(stated: Chances) -> None:
-    """Check that the probabilities can be divided by their sum."""
-    if not any(stated.values()):
-        raise ValueError("a sum above 0")
-
-
-PROBABILITIES = Checked(dict.fromkeys(ORDERS, Checked((float, int), a_probability)), not_all_0)
+        yield Question(moment.key, system, f"{user}The talk so far:\n{talk}")
 
 
 # Baselines: how probable each order is at moments -----------------------------------------------
@@ -137,7 +122,7 @@ CHANCES: dict[str, Callable[[Data, list[Moment]], Iterable[Chances]]] = {
 
 
 def baselines(
-    key: Sequence[str], predict: Callable[[Chances], Prediction]
+    key: Iterable[str], predict: Callable[[Chances], Prediction]
 ) -> dict[str, Callable[..., Any]]:
     """Return the baselines of a task, which predict from the probabilities at each moment."""
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Data, tasks
+from parley import Data, Field, tasks
 
 from ..records import LIKENESS, SATISFACTION
 from ..scenarios import SIDES
@@ -20,42 +20,43 @@ _OUTCOMES = (
     f"satisfaction: one of {', '.join(SATISFACTION)}.\n"
     f"likeness: one of {', '.join(LIKENESS)}."
 )
-_FORM = 'Answer in JSON: {"satisfaction": "...", "likeness": "..."}.'
 SCALES = {"satisfaction": SATISFACTION, "likeness": LIKENESS}
-_CHOICES = {name: {"type": "string", "enum": scale} for name, scale in SCALES.items()}
 
 
 def outcomes(data: Data) -> Iterator[tasks.Question]:
     """Ask for each side's satisfaction and its liking of the partner, given the talk."""
-    schema = tasks.object_schema(**_CHOICES)
     for moment in moments(data, END):
         user = f"The talk:\n{heard(moment.talk, moment.speaker)}"
-        yield tasks.Question(moment.side_key, tasks.chat(_OUTCOMES, user, _FORM), schema)
+        yield tasks.Question(moment.side_key, _OUTCOMES, user)
 
 
 # Score -------------------------------------------------------------------------------------
 
 
-def outcomes_gold(data: Data) -> dict[tasks.Key, tuple[str, str]]:
+def outcomes_gold(data: Data) -> dict[tasks.Key, dict[str, str]]:
     """Return (dialogue_id, speaker) -> the side's satisfaction and its liking of the partner."""
     return {
-        (row["dialogue_id"], row["speaker"]): (row["satisfaction"], row["opponent_likeness"])
+        (row["dialogue_id"], row["speaker"]): {
+            "satisfaction": row["satisfaction"],
+            "likeness": row["opponent_likeness"],
+        }
         for row in data.named("participants", "train")
     }
 
 
 def outcomes_score(
-    gold: Mapping[tasks.Key, tuple[str, str]], predictions: Mapping[tasks.Key, tasks.Prediction]
+    gold: Mapping[tasks.Key, Mapping[str, str]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
 ) -> tasks.Score:
     """Score answers: sides with the right one of five, and how far apart the two answers are."""
     import numpy as np
 
     metrics: dict[str, Any] = {name: [] for name in SCALES} | {"mae": {}, "quadratic_kappa": {}}
     own_rows: dict[str, Any] = {}
-    for place, (name, scale) in enumerate(SCALES.items()):
+    for name, scale in SCALES.items():
         found = [predictions[key].get(name) for key in gold]
-        metrics[name] = [each == due[place] for each, due in zip(found, gold.values(), strict=True)]
-        right = np.array([scale.index(due[place]) for due in gold.values()], float)
+        metrics[name] = [each == due[name] for each, due in zip(found, gold.values(), strict=True)]
+        right = np.array([scale.index(due[name]) for due in gold.values()], float)
         said = np.array([np.nan if each is None else scale.index(each) for each in found])
         metrics["mae"][name] = abs(said - right)
         own_rows[name] = is_read = ~np.isnan(said)
@@ -81,9 +82,10 @@ def quadratic_kappa(one: Any, other: Any) -> float | tasks.Undefined:
 def commonest_outcomes(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the commonest answers of all sides for each."""
     gold = outcomes_gold(data)
-    times = [Counter(answers) for answers in zip(*gold.values(), strict=True)]
-    found = [max(sorted(each), key=lambda answer: each[answer]) for each in times]
-    answers = dict(zip(SCALES, found, strict=True))
+    answers = {}
+    for name in SCALES:
+        times = Counter(answer[name] for answer in gold.values())
+        answers[name] = max(sorted(times), key=times.__getitem__)
     for number, side in gold:
         yield {"dialogue_id": number, "speaker": side, **answers}
 
@@ -92,26 +94,17 @@ def commonest_outcomes(data: Data) -> Iterator[tasks.Prediction]:
 
 OUTCOMES = tasks.Task(
     summary="a side's satisfaction with the outcome, and its liking of the partner",
-    category="text-classification",
-    public_since="2021",
     evaluated_on="all participants",
     configs=("participants", "utterances"),
-    fields={
-        "dialogue_id": "the dialogue, an integer",
-        "speaker": "the side, mturk_agent_1 or mturk_agent_2",
-        **{name: f"one of {', '.join(scale)}" for name, scale in SCALES.items()},
+    key={
+        "dialogue_id": Field(int, "the dialogue"),
+        "speaker": Field(set(SIDES), "the side"),
     },
-    shape={
-        "dialogue_id": int,
-        "speaker": set(SIDES),
-        **{name: set(scale) for name, scale in SCALES.items()},
-    },
-    key=("dialogue_id", "speaker"),
-    example={
-        "dialogue_id": 2001,
-        "speaker": "mturk_agent_1",
-        "satisfaction": "Slightly satisfied",
-        "likeness": "Extremely like",
+    answer={
+        "satisfaction": tasks.OneOf(
+            SATISFACTION, "how satisfied the side is with the outcome", "You.satisfaction"
+        ),
+        "likeness": tasks.OneOf(LIKENESS, "how much the side likes the other", "You.likeness"),
     },
     metrics={
         "satisfaction": "share of sides with the right satisfaction",
@@ -122,12 +115,7 @@ OUTCOMES = tasks.Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the partner's answers and both sides' points correlate with a side's answers",
-    asking=tasks.Asking(
-        "4",
-        outcomes,
-        tasks.reader(**{name: tasks.one_of(scale) for name, scale in SCALES.items()}),
-        max_tokens=80,
-    ),
+    asking=tasks.Asking("5", outcomes, max_tokens=80),
     subsets=SUBSETS,
     gold=outcomes_gold,
     clusters={
@@ -135,7 +123,6 @@ OUTCOMES = tasks.Task(
         "participants": participants("participants", "dialogue_id", "speaker"),
     },
     score=outcomes_score,
-    target=lambda gold: dict(zip(SCALES, gold, strict=True)),
     per_prediction=("satisfaction", "likeness"),
     baselines={"commonest": commonest_outcomes},
     references=(tasks.Reference("commonest"),),

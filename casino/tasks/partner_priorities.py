@@ -1,8 +1,9 @@
 """The partner's order of the three items: Findings of NAACL 2022."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from parley import Checked, Data, tasks
+from parley import Data, Field, tasks
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, SIDES
@@ -15,10 +16,8 @@ from .shared import SETTING, heard
 
 _PRIORITIES = (
     f"{SETTING} You are one of them. After {{talk}}, say in which order your partner ranks the "
-    "items, the high priority first."
+    f"items, the high priority first: {', '.join(ISSUES)}, each once."
 )
-_FORM = 'Answer in JSON: {"order": ".. > .. > .."}, with Food, Water and Firewood, each once.'
-_ORDER = {"type": "string", "enum": [*ORDERS]}
 
 
 def priorities(data: Data, at: str) -> Iterator[tasks.Question]:
@@ -28,23 +27,14 @@ def priorities(data: Data, at: str) -> Iterator[tasks.Question]:
     for moment in moments(data, at):
         user = f"Your own order, from high to low: {', '.join(orders[moment.side_key])}\n\n"
         user += f"The talk{'' if is_whole else ' so far'}:\n{heard(moment.talk, moment.speaker)}"
-        yield tasks.Question(
-            moment.side_key, tasks.chat(system, user, _FORM), tasks.object_schema(order=_ORDER)
-        )
+        yield tasks.Question(moment.side_key, system, user)
 
 
 # Score -------------------------------------------------------------------------------------
 
 
-def an_order(order: list[str | None]) -> None:
-    """Check an order: three places, no item twice, null for a place left open."""
-    items = [item for item in order if item]
-    if len(order) != len(ISSUES) or len(set(items)) < len(items):
-        raise ValueError(f"each of {', '.join(ISSUES)} once, or null for a place left open")
-
-
-def priorities_gold(data: Data, at: str) -> dict[tasks.Key, tuple[int, list[str]]]:
-    """Return (dialogue_id, speaker) -> the fold that tests on it, and the partner's order."""
+def priorities_gold(data: Data, at: str) -> dict[tasks.Key, dict[str, Any]]:
+    """Return (dialogue_id, speaker) -> the partner's order, and the fold that tests on it."""
     fold_of = {
         number: row["fold"]
         for row in data.rows("priority_folds", "train")
@@ -52,7 +42,7 @@ def priorities_gold(data: Data, at: str) -> dict[tasks.Key, tuple[int, list[str]
     }
     orders = orders_of(data)
     return {
-        (number, side): (fold_of[number], orders[number, PARTNER[side]])
+        (number, side): {"order": orders[number, PARTNER[side]], "fold": fold_of[number]}
         for number, side, *_ in moments(data, at)
     }
 
@@ -61,7 +51,7 @@ _OPEN = [None] * len(ISSUES)
 
 
 def priorities_score(
-    gold: Mapping[tasks.Key, tuple[int, list[str]]],
+    gold: Mapping[tasks.Key, Mapping[str, Any]],
     predictions: Mapping[tasks.Key, tasks.Prediction],
     at: str,
 ) -> tasks.Score:
@@ -69,7 +59,7 @@ def priorities_score(
 
     An open place is wrong, and so is an unreadable prediction.
     """
-    pairs = [(due, predictions[key].get("order", _OPEN)) for key, (_, due) in gold.items()]
+    pairs = [(due["order"], predictions[key].get("order", _OPEN)) for key, due in gold.items()]
     right = {
         name: [due[:depth] == order[:depth] for due, order in pairs]
         for name, depth in (("exact_order", len(ISSUES)), ("top_1", 1))
@@ -98,24 +88,18 @@ EXACT, TOP = "39.42 53.35 63.69 68.27 69.44", "63.74 77.52 84.27 87.03 87.52"
 
 PRIORITIES = tasks.Task(
     summary="the partner's order of the three items, from one side's view",
-    category="text-classification",
-    public_since="2021",
     evaluated_on="participants, the test parts of the five folds of priority_folds; after-4 and "
     "after-5 without the sides whose partner writes fewer utterances",
     configs=("participants", "priority_folds", "utterances"),
-    fields={
-        "dialogue_id": "the dialogue, an integer",
-        "speaker": "the side that guesses, mturk_agent_1 or mturk_agent_2",
-        "order": "its partner's items from high to low priority: Food, Water and Firewood, each "
-        "once; null for a place left open, which is never right",
+    key={
+        "dialogue_id": Field(int, "the dialogue"),
+        "speaker": Field(set(SIDES), "the side that guesses"),
     },
-    shape={
-        "dialogue_id": int,
-        "speaker": set(SIDES),
-        "order": Checked([(set(ISSUES), None)], an_order),
+    answer={
+        "order": tasks.OrderOf(
+            ISSUES, "its partner's items from high to low priority; an open place is never right"
+        )
     },
-    key=("dialogue_id", "speaker"),
-    example={"dialogue_id": 2001, "speaker": SIDES[0], "order": ["Water", "Firewood", "Food"]},
     metrics={
         "exact_order": "sides with the partner's whole order right",
         "top_1": "sides with the partner's highest item right",
@@ -125,19 +109,11 @@ PRIORITIES = tasks.Task(
     "at=after-k, up to the partner's k-th utterance",
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=tasks.Asking(
-        "5",
-        priorities,
-        tasks.reader(order=tasks.order_of(ISSUES)),
-        max_tokens=80,
-        answer=lambda fields: {"order": " > ".join(fields["order"])},
-    ),
+    asking=tasks.Asking("6", priorities, max_tokens=80),
     subsets=SUBSETS,
     gold=priorities_gold,
     clusters={"dialogues": None, "participants": partners},
     score=priorities_score,
-    fold=lambda gold: gold[0],
-    target=lambda gold: {"order": gold[1]},
     per_prediction=("exact_order", "top_1"),
     baselines={n: each for n, each in BASELINES.items() if n != "uniform"},  # which has no order
     references=(
@@ -165,5 +141,4 @@ PRIORITIES = tasks.Task(
         ),
     ),
     unit="percent",
-    decimals=2,
 )

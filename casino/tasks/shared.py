@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from parley import Checked, Data
-from parley.tasks import Key, Prediction, spoken
+from parley.tasks import AnswerField, Key, Prediction, Whole, at, object_schema, spoken
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
@@ -56,11 +56,6 @@ def participants(config: str, *key: str) -> Callable[[Data], dict[Key, Collectio
 
 # How a dialogue ends: each side's packages, or none after walking away ------------------------
 
-EXAMPLE = {
-    "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
-    "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
-}
-
 
 def all_packages(shares: Mapping[str, Items]) -> None:
     """Check that the sides share out all packages of each item."""
@@ -70,8 +65,51 @@ def all_packages(shares: Mapping[str, Items]) -> None:
             raise ValueError(f"{PACKAGES} packages of {issue} in all, not {one} + {other}")
 
 
-SHARES = {side: {issue: set(range(PACKAGES + 1)) for issue in ISSUES} for side in SIDES}
-ALLOCATION = (Checked(SHARES, all_packages), None)
+_COUNT = Whole(0, PACKAGES, "packages of an item")
+_SHARES = {side: dict.fromkeys(ISSUES, _COUNT) for side in SIDES}
+
+
+class Allocation(AnswerField):
+    """The packages of each side by item, or None without a deal. A model writes them by side."""
+
+    values = f"an object of {' and '.join(SIDES)}, each with its packages of {', '.join(ISSUES)}, "
+    values += "together three of each; null if a side walks away"
+    form = '{"Food": {"mturk_agent_1": n, "mturk_agent_2": n}, "Water": {...}, "Firewood": {...}}'
+    form += " or null"
+    example = {
+        "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
+        "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
+    }
+
+    def __init__(self, meaning: str) -> None:
+        super().__init__((Checked(_SHARES, all_packages), None), meaning)
+        splits = []
+        for first in range(PACKAGES + 1):  # no schema says that numbers add up to three
+            counts = zip(SIDES, (first, PACKAGES - first), strict=True)
+            splits.append(object_schema({s: {"type": "integer", "enum": [n]} for s, n in counts}))
+        of_items = object_schema({issue: {"anyOf": splits} for issue in ISSUES})
+        self.schema = {"anyOf": [of_items, {"type": "null"}]}
+
+    def read(self, value: Any) -> dict[str, dict[str, int]] | None:
+        """Return the packages of an object by item or by side, None for null."""
+        if value in (None, "null"):
+            return None
+        is_by_side = at(value, SIDES[:1]) is not None
+        shares = {
+            side: {
+                issue: _COUNT.read(at(value, (side, issue) if is_by_side else (issue, side)))
+                for issue in ISSUES
+            }
+            for side in SIDES
+        }
+        all_packages(shares)
+        return shares
+
+    def written(self, value: Mapping[str, Items] | None) -> dict[str, dict[str, int]] | None:
+        """Return the packages by item."""
+        if value is None:
+            return None
+        return {issue: {side: value[side][issue] for side in SIDES} for issue in ISSUES}
 
 
 def people(data: Data) -> Iterator[Prediction]:

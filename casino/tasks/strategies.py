@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Data, tasks
+from parley import Data, Field, tasks
 
 from ..records import PARTNER
 from ..records import STRATEGIES as LABELS
@@ -33,8 +33,6 @@ Labels = Callable[[list[str], Any, list[str]], Any]
 
 # Question ----------------------------------------------------------------------------------
 
-_FIELDS = ", ".join(f'"{label}": ..' for label in DEFINITIONS)
-_FORM = f"Answer in JSON, with true or false for each: {{{_FIELDS}}}."
 _STRATEGIES = "\n".join(
     [
         "You label utterances of negotiations. " + SETTING,
@@ -43,7 +41,6 @@ _STRATEGIES = "\n".join(
         "Say of each whether the last utterance alone uses it.",
     ]
 )
-_SCHEMA = tasks.object_schema(**{label: {"type": "boolean"} for label in SEVEN})
 
 
 def strategies(data: Data) -> Iterator[tasks.Question]:
@@ -54,16 +51,19 @@ def strategies(data: Data) -> Iterator[tasks.Question]:
         last = tasks.spoken([("A", row["text"])])
         user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
         key = (row["dialogue_id"], row["turn"])
-        yield tasks.Question(key, tasks.chat(_STRATEGIES, user, _FORM), _SCHEMA)
+        yield tasks.Question(key, _STRATEGIES, user)
 
 
 # Score -------------------------------------------------------------------------------------
 
 
-def strategies_gold(data: Data) -> dict[tasks.Key, tuple[int, set[str]]]:
-    """Return (dialogue_id, turn) -> fold and those of the seven labels that the utterance has."""
+def strategies_gold(data: Data) -> dict[tasks.Key, dict[str, Any]]:
+    """Return (dialogue_id, turn) -> those of the seven labels that the utterance has, and fold."""
     return {
-        (row["dialogue_id"], row["turn"]): (row["fold"], {*SEVEN}.intersection(row["labels"]))
+        (row["dialogue_id"], row["turn"]): {
+            "labels": [label for label in SEVEN if label in row["labels"]],
+            "fold": row["fold"],
+        }
         for row in data.named("strategies", "train")
     }
 
@@ -76,7 +76,7 @@ def matrix(labels: Iterable[Iterable[str]]) -> Any:
 
 
 def strategies_score(
-    gold: Mapping[tasks.Key, tuple[int, set[str]]],
+    gold: Mapping[tasks.Key, Mapping[str, Any]],
     predictions: Mapping[tasks.Key, tasks.Prediction],
 ) -> tasks.Score:
     """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
@@ -86,7 +86,7 @@ def strategies_score(
     """
     import numpy as np
 
-    truth = matrix(labels for _, labels in gold.values())
+    truth = matrix(due["labels"] for due in gold.values())
     said = matrix(predictions[key].get("labels", ()) for key in gold)
     is_read = np.array([tasks.UNREADABLE not in predictions[key] for key in gold])
     hits, named = (truth & said).sum(axis=0), truth.sum(axis=0) + said.sum(axis=0)
@@ -101,12 +101,6 @@ def strategies_score(
         },
         {"utterances": len(gold), "dialogues": len({number for number, _ in gold})},
     )
-
-
-def once(labels: list[str]) -> None:
-    """Check that no label is repeated."""
-    if len(set(labels)) < len(labels):
-        raise ValueError("each label once")
 
 
 # Baselines ---------------------------------------------------------------------------------
@@ -169,18 +163,13 @@ TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
 
 STRATEGIES = tasks.Task(
     summary="the negotiation strategies of an utterance, out of seven",
-    category="text-classification",
-    public_since="2021",
     evaluated_on="the rows of `strategies`, by the test parts of the authors' five folds",
     configs=("strategies", "utterances"),
-    fields={
-        "dialogue_id": "the dialogue, an integer",
-        "turn": "the turn of the utterance, from 0, as in the config strategies",
-        "labels": f"its strategies, none or more of {', '.join(SEVEN)}",
+    key={
+        "dialogue_id": Field(int, "the dialogue"),
+        "turn": Field(int, "the turn of the utterance, from 0, as in the config strategies"),
     },
-    shape={"dialogue_id": int, "turn": int, "labels": Checked([set(SEVEN)], once)},
-    key=("dialogue_id", "turn"),
-    example={"dialogue_id": 2001, "turn": 0, "labels": ["small-talk", "elicit-pref"]},
+    answer={"labels": tasks.SomeOf(SEVEN, "the strategies of the utterance")},
     metrics={
         "f1": "F1 of the positive class, mean over the labels that are in gold or predicted",
         "joint_accuracy": "utterances with all seven labels right",
@@ -189,19 +178,11 @@ STRATEGIES = tasks.Task(
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
-    asking=tasks.Asking(
-        "4",
-        strategies,
-        tasks.reader(labels=tasks.some_of(SEVEN)),
-        max_tokens=120,
-        answer=lambda fields: {label: label in fields["labels"] for label in SEVEN},
-    ),
+    asking=tasks.Asking("5", strategies, max_tokens=120),
     subsets=SUBSETS,
     gold=strategies_gold,
     clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id", "turn")},
     score=strategies_score,
-    fold=lambda gold: gold[0],
-    target=lambda gold: {"labels": [label for label in SEVEN if label in gold[1]]},
     per_prediction=("joint_accuracy",),
     baselines={
         "majority": learning(majority),
@@ -217,5 +198,4 @@ STRATEGIES = tasks.Task(
         *map(tasks.Reference, ("majority", "lr-bow", "lr-tfidf")),
     ),
     unit="percent",
-    decimals=2,
 )

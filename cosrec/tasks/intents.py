@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import Checked, Data, tasks
+from parley import Data, Field, tasks
 
 from ..rows import TYPES
 from ..views import places_of
@@ -19,8 +19,6 @@ DEFINITIONS = {
     "recommendation": "the user looks for products to buy or consider",
     "product_details": "the user asks about a property of a product that was named",
 }
-_FIELDS = ", ".join(f'"{name}": ..' for name in DEFINITIONS)
-_FORM = f"Answer in JSON, with true or false for each: {{{_FIELDS}}}."
 _PROMPT = "\n".join(
     [
         "You label utterances of a user who talks with a shopping assistant. An utterance can have "
@@ -29,7 +27,6 @@ _PROMPT = "\n".join(
         "Say of each whether the last utterance alone has it.",
     ]
 )
-_SCHEMA = tasks.object_schema(**{type_: {"type": "boolean"} for type_ in TYPES})
 
 
 def said(data: Data, part: str) -> Iterator[tuple[tasks.Key, list[Any], dict[str, Any]]]:
@@ -48,29 +45,32 @@ def questions(data: Data) -> Iterator[tasks.Question]:
         *before, last = ((turn["role"], turn["text"]) for turn in turns)
         talk = tasks.spoken(before) or "(nothing)"
         user = f"Before it:\n{talk}\n\nThe utterance:\n{tasks.spoken([last])}"
-        yield tasks.Question(key, tasks.chat(_PROMPT, user, _FORM), _SCHEMA)
+        yield tasks.Question(key, _PROMPT, user)
 
 
 # The score ------------------------------------------------------------------------------
 
 
-def reviewed(data: Data) -> dict[tasks.Key, list[str]]:
+def reviewed(data: Data) -> dict[tasks.Key, dict[str, list[str]]]:
     """Return the types of the intents of each utterance of curated that has some."""
-    return {
-        (row["dialogue_id"], entry["utterance"]): [intent["type"] for intent in entry["intents"]]
-        for row in data.rows("curated")
-        for entry in row["intents"] or ()
-    }
+    found = {}
+    for row in data.rows("curated"):
+        for entry in row["intents"] or ():
+            types = {intent["type"] for intent in entry["intents"]}
+            right = {"types": [type_ for type_ in TYPES if type_ in types]}
+            found[row["dialogue_id"], entry["utterance"]] = right
+    return found
 
 
 def score_intents(
-    gold: Mapping[tasks.Key, list[str]], predictions: Mapping[tasks.Key, tasks.Prediction]
+    gold: Mapping[tasks.Key, Mapping[str, list[str]]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
 ) -> tasks.Score:
     """Compare the types of each utterance; an unreadable prediction misses all, and is wrong."""
     import numpy as np
     from sklearn.metrics import f1_score
 
-    due = np.array([indicators(types) for types in gold.values()])
+    due = np.array([indicators(right["types"]) for right in gold.values()])
     found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
     f1 = f1_score(due, found, average=None, zero_division=np.nan)
     is_read = np.array([tasks.UNREADABLE not in each for each in predictions.values()])
@@ -90,12 +90,6 @@ def score_intents(
 def indicators(types: Any) -> list[int]:
     """Return 1 for each of the types that is among these, else 0."""
     return [int(type_ in types) for type_ in TYPES]
-
-
-def once(types: list[str]) -> None:
-    """Check that no type is repeated."""
-    if len(set(types)) < len(types):
-        raise ValueError("each type once")
 
 
 # Baselines ------------------------------------------------------------------------------
@@ -155,23 +149,13 @@ def learnt(in_context: bool, data: Data) -> Iterator[tasks.Prediction]:
 
 INTENTS = tasks.Task(
     summary="the types of the intents of a user's utterance",
-    category="text-classification",
-    public_since="2025",
     evaluated_on="the utterances of curated with reviewed intents",
     configs=("curated", "crowd"),
-    fields={
-        "dialogue_id": "a conversation of curated",
-        "utterance": "number of the utterance, from 0, as in `curated`",
-        "types": "none or more of search, recommendation and product_details, each once, in "
-        "any order",
+    key={
+        "dialogue_id": Field(str, "a conversation of curated"),
+        "utterance": Field(int, "the number of the utterance, from 0, as in `curated`"),
     },
-    shape={"dialogue_id": str, "utterance": int, "types": Checked([set(TYPES)], once)},
-    key=("dialogue_id", "utterance"),
-    example={
-        "dialogue_id": "CoSRec-Curated_9001",
-        "utterance": 1,
-        "types": ["search", "product_details"],
-    },
+    answer={"types": tasks.SomeOf(TYPES, "the types of its intents")},
     metrics={
         "macro_f1": "mean F1 of the types that are in gold or predicted",
         "exact_match": "share of utterances with exactly the right types",
@@ -179,17 +163,10 @@ INTENTS = tasks.Task(
     },
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
-    asking=tasks.Asking(
-        "4",
-        questions,
-        tasks.reader(types=tasks.some_of(TYPES)),
-        max_tokens=60,
-        answer=lambda fields: {type_: type_ in fields["types"] for type_ in TYPES},
-    ),
+    asking=tasks.Asking("5", questions, max_tokens=60),
     gold=reviewed,
     clusters={"conversations": None},
     score=score_intents,
-    target=lambda gold: {"types": [type_ for type_ in TYPES if type_ in gold]},
     per_prediction=("exact_match",),
     baselines={
         "majority": majority,

@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from parley import Data
+from parley import Data, Field
 from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Score, Task
 
 Row = dict[str, Any]
@@ -23,15 +23,20 @@ def judgments(data: Data, topics: str) -> list[Row]:
     return [row for row in rows if topics in ("all", row["type"])]
 
 
-def judged(data: Data, topics: str) -> dict[Key, list[Row]]:
-    """Return the judgments of each topic."""
-    found: dict[Key, list[Row]] = {}
+def judged(data: Data, topics: str) -> dict[Key, dict[str, Any]]:
+    """Return the judgments of each topic, and its conversation."""
+    found: dict[Key, dict[str, Any]] = {}
     for row in judgments(data, topics):
-        found.setdefault((row["query_id"],), []).append(row)
+        topic = row["query_id"]
+        conversation = topic.rsplit("_", 2)[0]  # CONVERSATION_UTTERANCE_INTENT
+        of_topic = found.setdefault((topic,), {"judgments": [], "dialogue_ids": [conversation]})
+        of_topic["judgments"].append(row)
     return found
 
 
-def score_run(gold: Mapping[Key, list[Row]], predictions: Predictions, topics: str) -> Score:
+def score_run(
+    gold: Mapping[Key, Mapping[str, Any]], predictions: Predictions, topics: str
+) -> Score:
     """Return the mean of each measure over the topics of a type."""
     import ir_measures
     from ir_measures import AP, Judged, P, Qrel, nDCG
@@ -39,8 +44,8 @@ def score_run(gold: Mapping[Key, list[Row]], predictions: Predictions, topics: s
     measures = {"nDCG@10": nDCG @ 10, "P@10": P @ 10, "AP": AP, "judged": Judged @ 10}
     qrels = [
         Qrel(row["query_id"], row["document_id"], row["relevance"])
-        for rows in gold.values()
-        for row in rows
+        for topic in gold.values()
+        for row in topic["judgments"]
     ]
     run = ranked(predictions)
     first = {topic: dict(islice(found.items(), 10)) for topic, found in run.items()}
@@ -49,7 +54,7 @@ def score_run(gold: Mapping[Key, list[Row]], predictions: Predictions, topics: s
         ir_measures.iter_calc(of_ten, qrels, first), ir_measures.iter_calc([AP], qrels, run)
     )
     of_topics = {(each.measure, each.query_id): each.value for each in calculated}
-    types = {query_id: rows[0]["type"] for (query_id,), rows in gold.items()}
+    types = {query_id: topic["judgments"][0]["type"] for (query_id,), topic in gold.items()}
     counts = {f"{type_} topics": count for type_, count in sorted(Counter(types.values()).items())}
     metrics = {
         type_: {
@@ -108,21 +113,24 @@ def _scored(judgment: Row, score: float) -> Prediction:
 
 RETRIEVAL = Task(
     summary="the passages that answer a search and the products to recommend, best first",
-    category="text-retrieval",
-    public_since="2025",
     evaluated_on="the judged queries of curated, by type",
     configs=("qrels",),
-    fields={
-        "query_id": "a topic: a query_id of `qrels`, with # in it for a recommendation",
-        "document_id": "a passage for a search, a product for a recommendation; "
-        f"`{NO_HIT}` in the only line of a topic without results",
-        "score": "finite; the higher the better. It alone gives the order, with trec_eval's "
-        "precision of 32 bits. Equal scores are ordered by document id, bytes descending. "
-        "The fields Q0, RANK and TAG are ignored",
+    key={
+        "query_id": Field(str, "a topic: a query_id of `qrels`, with # in it for a recommendation"),
+        "document_id": Field(
+            str,
+            "a passage for a search, a product for a recommendation; "
+            f"`{NO_HIT}` in the only line of a topic without results",
+        ),
     },
-    shape={"query_id": str, "document_id": str, "score": float},
-    key=("query_id", "document_id"),
-    example={"query_id": "CoSRec-Curated_9001_0_0#1", "document_id": "B0INVENTED", "score": 7.25},
+    answer={
+        "score": Field(
+            float,
+            "finite; the higher the better. It alone gives the order, with trec_eval's precision "
+            "of 32 bits. Equal scores are ordered by document id, bytes descending. The fields "
+            "Q0, RANK and TAG are ignored",
+        )
+    },
     metrics={
         "nDCG@10": "gains are the relevances 0, 1, 2; like all metrics, a mean over the queries",
         "P@10": "relevances 1 and 2 are relevant; unjudged documents are not",
@@ -134,7 +142,6 @@ RETRIEVAL = Task(
     not_asked="the build holds ids of passages and products, not their texts",
     gold=judged,
     clusters={"conversations": None},
-    dialogues=lambda key, _: [key[0].rsplit("_", 2)[0]],  # CONVERSATION_UTTERANCE_INTENT
     score=score_run,
     baselines={"random": random_order, "ideal": ideal_order},
     references=(

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Data, UsageError, tasks
+from parley import Data, Field, UsageError, tasks
 
 from ..records import SIDES
 from ..subsets import SUBSETS
@@ -14,9 +14,9 @@ from ..views import dollars
 
 _PROMPT = (
     "A buyer and a seller negotiate over a post on Craigslist. Read their messages, without any "
-    "offer or answer to one, and estimate the probability that they reach a deal."
+    "offer or answer to one, and estimate the probability that they reach a deal, from 0 to 1, in "
+    "steps of 0.01."
 )
-_FORM = 'Answer in JSON: {"probability": p}, with p from 0 to 1, in steps of 0.01.'
 
 
 def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str, Any]]]:
@@ -38,20 +38,21 @@ def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
         talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in said[row["dialogue_id"]])
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
-        schema = tasks.object_schema(probability=tasks.PROBABILITY_STEPS)
-        yield tasks.Question((row["dialogue_id"],), tasks.chat(_PROMPT, user, _FORM), schema)
+        yield tasks.Question((row["dialogue_id"],), _PROMPT, user)
 
 
 # The score ------------------------------------------------------------------------------
 
 
-def deals_reached(data: Data, split: str = "test") -> dict[tasks.Key, bool]:
-    """Whether each dialogue of a split ends in a deal."""
-    return {(row["dialogue_id"],): row["deal"] for row in data.rows("outcomes", split)}
+def deals_reached(data: Data, split: str = "test") -> dict[tasks.Key, dict[str, float]]:
+    """Return the probability of a deal in each dialogue of a split: 1 if it ends in one, else 0."""
+    rows = data.rows("outcomes", split)
+    return {(row["dialogue_id"],): {"probability": float(row["deal"])} for row in rows}
 
 
 def score_deal(
-    gold: Mapping[tasks.Key, bool], predictions: Mapping[tasks.Key, tasks.Prediction]
+    gold: Mapping[tasks.Key, Mapping[str, float]],
+    predictions: Mapping[tasks.Key, tasks.Prediction],
 ) -> tasks.Score:
     """Score probabilities of a deal.
 
@@ -60,7 +61,7 @@ def score_deal(
     import numpy as np
     from sklearn.metrics import f1_score, roc_auc_score
 
-    reached = np.array(list(gold.values()))
+    reached = np.array([right["probability"] for right in gold.values()], bool)
     given = [prediction.get("probability", np.nan) for prediction in predictions.values()]
     chances = np.array(given, float)
     is_read = ~np.isnan(chances)
@@ -176,18 +177,15 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
 # The task -------------------------------------------------------------------------------
 
 DEAL = tasks.Task(
-    category="text-classification",
-    public_since="2018",
     summary="whether a negotiation ends in a deal, from its messages alone",
     evaluated_on="dialogues of test",
     configs=("outcomes", "dialogue_acts"),
-    fields={
-        "dialogue_id": "a dialogue of test",
-        "probability": "of a deal, from 0 to 1; from 0.5 on it counts as a yes",
+    key={"dialogue_id": Field(str, "a dialogue of test")},
+    answer={
+        "probability": tasks.Number(
+            0, 1, "of a deal; from 0.5 on it counts as a yes", "probability_of_a_deal"
+        )
     },
-    shape={"dialogue_id": str, "probability": Checked((float, int), tasks.a_probability)},
-    key=("dialogue_id",),
-    example={"dialogue_id": "C_26384e52efd21aa63e37f6bc3a1c922a", "probability": 0.81},
     metrics={
         "auc": "area under the ROC curve of the readable predictions",
         "accuracy": "share of right dialogues",
@@ -197,17 +195,10 @@ DEAL = tasks.Task(
     inputs="the category, the listing price, and the messages before any other action",
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
     leak="the config `messages` ends in words such as [I accept.], which give the deal away",
-    asking=tasks.Asking(
-        "4",
-        questions,
-        tasks.reader(probability=tasks.number_from(0, 1)),
-        max_tokens=60,
-        examples={"split": "validation"},
-    ),
+    asking=tasks.Asking("5", questions, max_tokens=60, examples={"split": "validation"}),
     subsets=SUBSETS,
     gold=deals_reached,
     score=score_deal,
-    target=lambda reached: {"probability": float(reached)},
     per_prediction=("accuracy",),
     baselines={
         "majority": majority,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from parley import Checked, Data, tasks
+from parley import Checked, Data, Field, tasks
 
 from ..records import SIDES
 from ..subsets import SUBSETS
@@ -191,23 +191,16 @@ def halfway(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
 # The task -------------------------------------------------------------------------------
 
 DEALS = tasks.Task(
-    category="text-generation",
-    public_since="2018",
     summary="the price that agents agree on when they negotiate a scenario, if any",
     evaluated_on="scenarios of test with a unique id",
     configs=("scenarios", "outcomes", "utterances"),
-    fields={
-        "scenario_id": "a scenario of test with a unique id",
-        "price": f"of the deal, in dollars, from 0 to {HIGHEST:,}; null without a deal",
-        **tasks.GAME_FIELDS,
+    key={"scenario_id": Field(str, "a scenario of test with a unique id")},
+    answer={
+        "price": Field(
+            (Checked((float, int), a_price), None),
+            f"of the deal, in dollars, from 0 to {HIGHEST:,}; null without a deal",
+        )
     },
-    shape={
-        "scenario_id": str,
-        "price": (Checked((float, int), a_price), None),
-        **tasks.game_shape(SIDES),
-    },
-    key=("scenario_id",),
-    example={"scenario_id": "S_FM9Vz1N8VPcJ5WzA", "price": 4000.0},
     metrics=tasks.GAME_METRICS
     | {
         "points": "points of a side, linear in the price and without bounds: 1 at its target, 0 "
@@ -241,7 +234,6 @@ DEALS = tasks.Task(
         agents={"firm": firm, "concede": concede, "joint": joint},
     ),
     subsets=SUBSETS,
-    dialogues=lambda _, row: row["dialogue_ids"],
     clusters={"scenarios": None},
     gold=scenarios,
     score=score_deals,

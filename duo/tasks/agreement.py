@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from parley import Checked, Data, tasks
+from parley import Checked, Data, Field, tasks
 
 from ..records import ASPECTS
 
@@ -42,10 +42,8 @@ _PROMPT = {
     "ja": "ユーザとボットの対話を読み、次の観点で評価してください：{meaning}。1（最低）から"
     "5（最高）までの整数で点数を付けてください。",
 }
-_FORM = {"en": 'Answer in JSON: {"score": n}.', "ja": 'JSONで答えてください：{"score": n}'}
 _NAMES = {"en": {"Human": "User", "Bot": "Bot"}, "ja": {"Human": "ユーザ", "Bot": "ボット"}}
 _TALK = {"en": "The dialogue:", "ja": "対話："}
-_SCORE = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
 
 
 def questions(data: Data, aspect: str) -> Iterator[tasks.Question]:
@@ -56,8 +54,8 @@ def questions(data: Data, aspect: str) -> Iterator[tasks.Question]:
         names = _NAMES[language]
         talk = tasks.spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
         system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
-        messages = tasks.chat(system, f"{_TALK[language]}\n{talk}", _FORM[language])
-        yield tasks.Question((row["dialogue_id"],), messages, tasks.object_schema(score=_SCORE))
+        user = f"{_TALK[language]}\n{talk}"
+        yield tasks.Question((row["dialogue_id"],), system, user, language)
 
 
 # Gold and score --------------------------------------------------------------------------
@@ -72,7 +70,7 @@ def ratings(data: Data, aspect: str) -> dict[tasks.Key, Row]:
     return {
         (row["dialogue_id"],): {
             "group": f"{row['language']} {row['setting']}",
-            "person": row["subjective_evaluation"][aspect],
+            "score": row["subjective_evaluation"][aspect],
             "others": (row["objective_evaluation"] or {}).get(aspect),
         }
         for row in data.rows("dialogues", "en", "ja")
@@ -95,16 +93,17 @@ def agreement(
 ) -> tasks.Score:
     """Correlate the readable scores with the ratings of an aspect, in each language and setting."""
     metrics: dict[str, dict[str, Any]] = {}
+    rating = {"person": "score", "others": "others"}
     own_rows: dict[str, dict[str, list[bool]]] = {"person": {}, "others": {}}
     counts = {"dialogues": len(gold)}
-    for source in ("person", "others"):
-        rated = {key: row for key, row in gold.items() if row[source] is not None}
+    for source, name in rating.items():
+        rated = {key: row for key, row in gold.items() if row[name] is not None}
         counts[f"rated by the {source}"] = len(rated)
         metrics[source] = {}
         for group in GROUPS:
             of_group = {key: row for key, row in rated.items() if row["group"] == group}
             pairs = [
-                (predictions[key]["score"], row[source])
+                (predictions[key]["score"], row[name])
                 for key, row in of_group.items()
                 if tasks.UNREADABLE not in predictions[key]
             ]
@@ -150,7 +149,7 @@ def own(rating: str, data: Data, aspect: str) -> Iterator[tasks.Prediction]:
     rated = ratings(data, aspect)
     for key, row in ratings(data, rating).items():
         if key in rated:
-            yield {"dialogue_id": key[0], "score": row["person"]}
+            yield {"dialogue_id": key[0], "score": row["score"]}
 
 
 def length(data: Data, aspect: str) -> Iterator[tasks.Prediction]:
@@ -166,19 +165,20 @@ def length(data: Data, aspect: str) -> Iterator[tasks.Prediction]:
 
 AGREEMENT = tasks.Task(
     summary="a score of a dialogue that agrees with people's ratings",
-    category="text-classification",
-    public_since="2025",
     evaluated_on="all dialogues for the person, rated ones for the others; empathy in ed alone, "
     "engagingness in wow alone",
     configs=("dialogues",),
-    fields={
-        "dialogue_id": "a dialogue, in either language",
-        "score": f"a number from -{LARGEST:g} to {LARGEST:g}, the higher the better; compared "
-        "only within a language and setting",
+    key={"dialogue_id": Field(str, "a dialogue, in either language")},
+    answer={
+        "score": tasks.Number(
+            1,
+            5,
+            "the higher the better; compared only within a language and setting",
+            step=1,
+            shape=Checked((float, int), a_score),
+            values=f"a number from -{LARGEST:g} to {LARGEST:g}",
+        )
     },
-    shape={"dialogue_id": str, "score": Checked((float, int), a_score)},
-    key=("dialogue_id",),
-    example={"dialogue_id": "0901", "score": 3.7},
     metrics={
         "pearson": "correlation of readable scores and their ratings",
         "spearman": "correlation of their ranks",
@@ -186,22 +186,14 @@ AGREEMENT = tasks.Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=tasks.Asking(
-        "4",
-        questions,
-        tasks.reader(score=tasks.number_from(1, 5)),
-        max_tokens=60,
-        answer=lambda fields: {"score": int(fields["score"])},  # the prompt asks for whole ones
-    ),
+    asking=tasks.Asking("5", questions, max_tokens=60),
     gold=ratings,
     clusters={"participants": participants},
     score=agreement,
-    target=lambda rated: {"score": rated["person"]},
     baselines={
         **{f"own-{rating.replace('_', '-')}": partial(own, rating) for rating in COMMON},
         "length": length,
     },
-    upper=("own-preference",),
     references=(
         tasks.Reference("own-stylistic-similarity", options={"aspect": "preference"}),
         tasks.Reference(

@@ -1,9 +1,7 @@
 """Rules for tasks: each yields a line for each violation, with its remedy."""
 
 import fnmatch
-import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
@@ -20,10 +18,10 @@ from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogues, require_dialogues
 from parley.rows.built_folder import BuiltFolder
 from parley.rows.splits import Name
-from parley.tasks.answers import in_any_form
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
 from parley.tasks.games import Playing
+from parley.tasks.kinds import form_of, plain_name, written
 from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import JSON_LINES, UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
@@ -55,9 +53,6 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
         if not gold:
             yield f"{where}: gold: the sample has none; add a record that has some"
             continue
-        if (key := tuple(task.example[field] for field in task.gold_key)) not in gold:
-            problem = f"{key} is no key of gold on the sample"
-            yield f"{where}: example: {problem}; take one, such as {next(iter(gold))}"
         ids = {id for key, value in gold.items() for id in task.dialogues(key, value)}
         kinds = set(map(type, ids))
         try:
@@ -113,8 +108,9 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
         return
     right = right_answers(task, gold)
     are_right = [p == right[tuple(p[name] for name in task.key)] for p in predictions]
-    if baseline not in task.upper and all(are_right):
-        problem = "it reads them, or they are too few; name it in `upper` if it may know them"
+    is_explained = any(of.name == baseline and of.note for of in task.references)
+    if all(are_right) and not is_explained:
+        problem = "it reads them, or they are too few; say in the note of its reference if it may"
         yield f"{baseline}: gives all right answers of the sample: {problem}"
 
 
@@ -122,15 +118,9 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
 
 
 def right_answers(task: Task, gold: Gold) -> dict[Key, Prediction]:
-    """Return the right prediction of each key; without `target`, gold is its fields or its one."""
-    first = next(field for field in task.shape if field not in task.key)
-    right: dict[Key, Prediction] = {}
-    for key, value in gold.items():
-        fields = task.target(value) if task.target else value
-        if not isinstance(fields, Mapping):
-            fields = {first: fields}
-        right[key] = dict(zip(task.key, key, strict=True), **fields)
-    return right
+    """Return the right prediction of each key, with the fields of gold."""
+    fields_of = {key: {n: v for n, v in of.items() if n in task.answer} for key, of in gold.items()}
+    return {key: dict(zip(task.key, key, strict=True)) | fields_of[key] for key in gold}
 
 
 def problems_of_answers(rows: TaskRows) -> Iterator[str]:
@@ -140,7 +130,7 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
         right = right_answers(task, rows.gold)
     for key, prediction in right.items():
         if problem := next(task.node.problems(prediction), None):
-            yield f"the answer of {key} is no prediction: {problem}; make it one by `target`"
+            yield f"the answer of {key} is no prediction: {problem}; give its fields in gold"
             return
     wrong = _wrong_answers(task, right)
     lost = {key: {**dict(zip(task.key, key, strict=True)), UNREADABLE: "a try"} for key in right}
@@ -157,7 +147,7 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
         alone = [one.score(answer).numbers for one, answer in each_alone]
         are_best = all(math.isclose(value, most or value) for value in best.values())
         if not are_best or any(one != alone[0] for one in alone):
-            yield "all are the same, but gold is not; make each of its gold by `target`"
+            yield "all are the same, but gold is not; give the fields of each in gold"
         yield NotChecked("no wrong one can be tried; add a record with another right answer")
         return
     one_wrong = [numbers({key: wrong[key]}) for key in [*wrong][:_SOME]]
@@ -192,7 +182,7 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
 
 def _wrong_answers(task: Task, right: Mapping[Key, Prediction]) -> dict[Key, Prediction]:
     """Return a wrong prediction of each key: the first answer of another key that differs."""
-    answers = [task.answer(prediction) for prediction in right.values()]
+    answers = [task.without_key(prediction) for prediction in right.values()]
     firsts = [next((a for a in answers if a != answer), None) for answer in answers]
     pairs = zip(right, firsts, strict=True)
     return {key: {**right[key], **other} for key, other in pairs if other is not None}
@@ -236,29 +226,20 @@ def _of_keys(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Itera
 
 
 def _of_labels(questions: Questions) -> Iterator[str]:
-    """Yield the labels that a question lacks, and the answers that are not read as they are."""
-    task, asking = questions.task, questions.asking
-    right = [task.answer(fields) for fields in right_answers(task, questions.gold).values()]
-    chats = [question.messages for question in questions.by_key.values()]
-    texts = ["\n".join(message["content"] for message in chat) for chat in chats]
-    answers = [*right]
+    """Yield the labels that a question lacks, and right answers that are read as others."""
+    task = questions.task
+    chats = questions.by_key.values()
+    texts = [plain_name("".join(message["content"] for message in chat)) for chat in chats]
     with suppress(ScriptError):  # some shapes have no columns
-        for column in task.node.columns(""):
-            field = re.split(r"\W", column.path)[0]
-            for label in column.values if field not in task.key else ():
-                with_label = [{**right[0], field: value} for value in (label, [label])]
-                with_label = [f for f in with_label if task.node.fits({**task.example, **f})]
-                answers += with_label
-                answered = (asking.answer(fields).values() for fields in with_label)
-                forms = [label, *chain.from_iterable(answered)]
-                names = "|".join(in_any_form(form) for form in forms if isinstance(form, str))
-                pattern = re.compile(rf"(?i)(?<![a-z0-9_-])(?:{names})(?![a-z0-9_-])")
-                if names and not all(map(pattern.search, texts)):
-                    yield f"no question names {label}, a value of {field}; name all in the prompt"
-    for fields in answers:
-        text = json.dumps(asking.answer(fields), ensure_ascii=False)
-        if (read := asking.fields(text)) != fields:
-            yield f"the answer {text:.200} is read as {read}; let the reader take it as {fields}"
+        for name, field in task.asked.items():
+            for label in chain(*(column.values for column in field.columns(""))):
+                if isinstance(label, str) and not all(plain_name(label) in text for text in texts):
+                    yield f"no question names {label}, a value of {name}; name all in the prompt"
+    for right in right_answers(task, questions.gold).values():
+        fields = task.without_key(right)
+        text = written(task.asked, fields)
+        if (read := task.read(text)) != fields:
+            yield f"the answer {text:.200} is read as {read}; let its kind read it as {fields}"
 
 
 def _of_turns(questions: Questions) -> Iterator[str]:
@@ -272,7 +253,7 @@ def _of_turns(questions: Questions) -> Iterator[str]:
     for key, question in questions.by_key.items():
         (id, *_) = task.dialogues(key, gold[key])
         texts = [" ".join(turn.text.split()) for turn in turns_of.get(str(id), ())]
-        messages = " ".join(message["content"] for message in question.messages)
+        messages = " ".join(message["content"] for message in question)
         whole = " ".join(messages.split())
         new = {n for n, t in enumerate(texts) if t[_SOME:] and t not in " ".join(texts[:n])}
         if visible := {n for n in new if texts[n] in whole}:
@@ -313,8 +294,9 @@ def _of_gold(questions: Questions) -> Iterator[str]:
             answers = right_answers(task, task.gold(other, **options))
             changed = {key for key in right if answers.get(key, right[key]) != right[key]}
             changed |= {held[way] for way in cells.keys() & held.keys()}
-            after = {e.key: e.messages for e in questions.asking.questions(other, **options)}
-            before = {key: questions.by_key[key].messages for key in changed}
+            asked = questions.asking.questions(other, **options)
+            after = {each.key: each.messages(form_of(task.asked)) for each in asked}
+            before = {key: questions.by_key[key] for key in changed}
             return [key for key in changed if after.get(key, before[key]) != before[key]]
         return []
 
@@ -356,7 +338,7 @@ def _held(
         if key := next((key for key in keys if key in right), None):
             cells.setdefault(key, []).append((number, *way))
     values = {key: [reduce(getitem, way, rows) for way in of] for key, of in cells.items()}
-    for field in task.answer(next(iter(right.values()))):
+    for field in task.without_key(next(iter(right.values()))):
         due = {key: [value for _, value in _leaves([right[key].get(field)])] for key in cells}
         if values == due and len({*map(repr, due.values())}) > 1:
             return {way: key for key, of in cells.items() for way in of}

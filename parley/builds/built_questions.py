@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from parley.base.errors import OutputError, UsageError
+from parley.base.values import flat
 from parley.rows.arrow import to_batches
 from parley.rows.built_folder import COLUMNS, BuiltFolder
 from parley.rows.digest import Digest
@@ -27,6 +28,7 @@ from parley.rows.provenance import EVAL, QUESTIONS
 from parley.rows.splits import BuiltSplit, write_batches
 from parley.schema.features import arrow_schema
 from parley.tasks.asking import Asking
+from parley.tasks.kinds import written
 from parley.tasks.questions import Questions
 
 SPLIT = "test"
@@ -87,7 +89,7 @@ def eval_yaml(built: BuiltFolder, questions: Mapping[str, Sequence[Mapping[str, 
 
 def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the id and the questions of each task, for each choice of its options."""
-    for id, name, asking, options in _asked(built):
+    for id, name, _, options in _asked(built):
         try:
             of = Questions(built, name, options)
         except OutputError as error:
@@ -95,15 +97,14 @@ def each_task(built: BuiltFolder) -> Iterator[tuple[str, list[dict[str, Any]]]]:
                 raise
             remedy = f"Get {', '.join(built.missing)}, or build without --questions."
             raise OutputError(error.message, remedy=remedy) from error
-        target, pilot = of.task.target, {key: place for place, key in enumerate(of.by_key)}
+        task, pilot = of.task, {key: place for place, key in enumerate(of.by_key)}
         rows = []
-        for key, answer in of.gold.items():
-            question = of.by_key[key]
+        for key, right in of.gold.items():
             row = {
-                "key": _json(dict(zip(of.task.key, key, strict=True))),
-                "input": "\n\n".join(message["content"] for message in question.messages),
-                "target": _json(asking.answer(target(answer))) if target else None,
-                "schema": _json(question.schema) if question.schema else None,
+                "key": _json(dict(zip(task.key, key, strict=True))),
+                "input": "\n\n".join(message["content"] for message in of.by_key[key]),
+                "target": written(task.asked, right),
+                "schema": _json(of.schema),
                 "pilot": pilot[key],
             }
             rows.append(row)
@@ -120,7 +121,7 @@ def _asked(built: BuiltFolder) -> Iterator[tuple[str, str, Asking, dict[str, str
 
 def _is_exact(target: str | None) -> bool:
     """Tell whether a right answer has no real number, so that an equal text is the only one."""
-    return target is not None and float not in map(type, json.loads(target).values())
+    return target is not None and float not in map(type, flat(json.loads(target)).values())
 
 
 def _json(value: Any) -> str:

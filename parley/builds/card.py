@@ -192,7 +192,7 @@ def determined(dataset: Dataset, splits: Splits) -> dict[str, Any]:
     ids = [licence for licence in licences if re.fullmatch(r"[a-z][a-z0-9.-]*", licence)]
     entries = splits.get(dataset.default, {}).values()
     rows = sum(entry.get("rows", entry.get("documented", 0)) for entry in entries)
-    categories = dict.fromkeys(task.category for task in dataset.tasks.values() if task.category)
+    categories = dict.fromkeys(task.category for task in dataset.tasks.values())
     front: dict[str, Any] = {
         "license": ids[0] if len(ids) == 1 else ids,
         "language": list(dataset.builder.LANGUAGES),

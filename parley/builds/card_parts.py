@@ -335,6 +335,9 @@ def overview(tasks: Iterable[tuple[str, str, "Task"]]) -> str:
 def tasks_part(dataset: Dataset, scores: Scores) -> str:
     """Return the tables of the tasks, with the measured scores of their baselines."""
     lines: list[str] = []
+    if dataset.tasks and dataset.published:
+        since = f"The rows have been public since {dataset.published}"
+        lines.append(f"{since}: a model may have been trained on them.\n")
     for name, task in dataset.tasks.items():
         lines += _of_task(dataset.name, name, task.with_measured(scores.get(name, {})))
     return "\n".join(lines) or "None are declared."
@@ -350,9 +353,6 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
         yield f"- A model may see: {task.inputs} ({columns})."
     if task.leak:
         yield f"- Warning: {task.leak}."
-    if task.public_since:
-        since = f"- The scored rows have been public since {task.public_since}"
-        yield f"{since}: a model may have been trained on them."
     if task.not_asked:
         yield f"- No model can be asked: {task.not_asked}."
     options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())
@@ -361,7 +361,8 @@ def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
     (example,) = task.format.lines([task.example])
     yield f"- FILE is {task.format.name}, one line for each {keys}."
     yield f"- An invented line: `{example}`\n"
-    yield from markdown_table(("field", "content"), [(f"`{k}`", v) for k, v in task.fields.items()])
+    fields = [(f"`{name}`", *content) for name, *content in task.contents]
+    yield from markdown_table(("field", "values", "meaning"), fields)
     yield from markdown_table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
     notes: dict[str, int] = {}
     entries = []

@@ -112,7 +112,6 @@ def _tasks_layout(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
             properties[f"--set {option}"] = ", ".join(values)
         optional = {
             "--subset": ", ".join(task.subsets),
-            "public since": task.public_since,
             "not asked": task.not_asked,
         }
         properties |= {label: value for label, value in optional.items() if value}
@@ -131,8 +130,8 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
             "evaluated_on": task.evaluated_on,
             "configs": task.configs,
             "form": task.format.name,
-            "key": task.key,
-            "fields": task.fields,
+            "key": [*task.key],
+            "fields": {n: {"values": v, "meaning": m} for n, v, m in task.contents},
             "example": dict(task.example),
             "metrics": task.metrics,
             "baselines": list(task.baselines),
@@ -140,7 +139,6 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
             "inputs": task.inputs,
             "columns": task.columns,
             "leak": task.leak,
-            "public_since": task.public_since,
             "not_asked": task.not_asked,
             "askable": task.asking is not None,
             "subsets": list(task.subsets),

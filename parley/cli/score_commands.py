@@ -141,7 +141,7 @@ def _template_layout(dataset: str, name: str, task: Task) -> RenderableType:
     parts: list[RenderableType] = [
         safe(f"{dataset} {name}: {task.format.name}, one line for each prediction"),
         safe(f"{amount} for each {key_of_gold}; scored on {task.evaluated_on}\n"),
-        table(("field", "content~"), list(task.fields.items())),
+        table(("field", "values~", "meaning~"), task.contents),
     ]
     if task.inputs:
         leak = f"\nwarning: {task.leak}" if task.leak else ""

@@ -144,6 +144,11 @@ class Dataset:
         builders[0].CITATION = self._citation()
         return builders[0]
 
+    @property
+    def published(self) -> str:
+        """The year of the first publication to cite, "" if the citation names none."""
+        return min(re.findall(r"\byear\s*=\s*[{\"]?(\d{4})", self.builder.CITATION), default="")
+
     def _citation(self) -> str:
         """Return the BibTeX text beside the script, or raise ScriptError."""
         path, remedy = self.folder / CITATION, "Write the BibTeX entry of what to cite."

@@ -253,13 +253,26 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
         if not row.differs:
             row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
             for name, by in row.differences.items():
-                own = (result.task.multiples.get(name[0], name[0]), *name[1:])
                 if by.p is not None:
+                    own = _first_multiple(name, row.metrics)
                     tested.setdefault((row.path, own), []).append((row, name, by.p))
     adjusted = holm([metrics_of[0][2] for metrics_of in tested.values()])
     for metrics_of, p in zip(tested.values(), adjusted, strict=True):
         for row, name, _ in metrics_of:
             row.differences = {**row.differences, name: replace(row.differences[name], p_holm=p)}
+
+
+def _first_multiple(name: Names, metrics: Mapping[Names, Metric]) -> Names:
+    """Return the first metric of which this one is a multiple in every row, or its own name."""
+    whole = metrics[name].rows
+    if whole is None or not np.nansum(whole):
+        return name
+    for other, metric in metrics.items():
+        if metric.rows is not None and np.nansum(metric.rows):
+            shares = whole / np.nansum(whole), metric.rows / np.nansum(metric.rows)
+            if np.allclose(*shares, rtol=1e-9, atol=0, equal_nan=True):
+                return other
+    return name
 
 
 def _asked(result: Result) -> dict[str, Any]:

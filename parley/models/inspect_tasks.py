@@ -60,10 +60,9 @@ def parley_question(schema: bool, **which: Any) -> Any:
     questions = _questions(**which)
 
     async def solve(state: Any, generate: Any) -> Any:
-        form = questions.by_key[_key(state)].schema
-        if not schema or form is None:
+        if not schema:
             return await generate(state)
-        sent = JSONSchema.model_validate(form)
+        sent = JSONSchema.model_validate(questions.schema)
         answer = ResponseSchema(name="answer", json_schema=sent, strict=True)
         return await generate(state, response_schema=answer)
 
@@ -132,7 +131,7 @@ def parley_answers(**which: Any) -> Any:
         value = {name: alone[name] for name in questions.task.per_prediction}
         return Score(
             value={"readable": float(UNREADABLE not in prediction), **value},
-            answer=None if reason else _text(questions.task.answer(prediction)),
+            answer=None if reason else _text(questions.task.without_key(prediction)),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={
                 "epoch": state.epoch,
@@ -222,7 +221,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     """Return the task of inspect that asks questions, made with the arguments `which`."""
     asking: Any = questions.asking
     is_single, task = not questions.is_game, questions.task
-    targets = {k: _text(task.target(v)) for k, v in questions.gold.items()} if task.target else {}
+    targets = {k: right for k, v in questions.gold.items() if (right := task.right(v))}
     if not (schema or is_single):
         raise UsageError(f"-T schema: {which['dataset']} {which['name']} is a game")
     rows = TaskRows(questions.built, questions.name, questions.options, questions.gold)
@@ -232,7 +231,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
         Sample(
             id="-".join(map(str, key)),
             input=[*questions.begins(key)],
-            target=targets.get(key, ""),
+            target=_text(targets[key]) if key in targets else "",
             metadata={"key": list(key), "cluster": cluster_of[key[: len(task.key)]]},
         )
         for key in questions.by_key

@@ -1,15 +1,24 @@
 from .agreement import alpha, masi, nominal, ordinal
-from .answers import number_from, one_of, order_of, reader, some_of
-from .asking import Asking, Question, Unreadable, chat, object_schema, spoken
-from .game_scores import GAME_FIELDS, GAME_METRICS, game_shape, score_games
+from .asking import Asking, Question, spoken
+from .game_scores import GAME_METRICS, score_games
 from .games import NegotiationState, Playing
+from .kinds import (
+    AnswerField,
+    Number,
+    OneOf,
+    OrderOf,
+    Probabilities,
+    SomeOf,
+    Whole,
+    at,
+    object_schema,
+)
 from .prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
-from .probabilities import PROBABILITY_STEPS, a_probability, calibration_error
+from .probabilities import calibration_error
 from .task import Reference, Score, Subset, Task, Undefined
 
-__all__ = ["GAME_FIELDS", "GAME_METRICS", "NO_HIT", "PROBABILITY_STEPS", "TREC_RUN", "Asking"]
-__all__ += ["UNREADABLE", "Key", "NegotiationState", "Playing", "Prediction", "Question"]
-__all__ += ["Reference", "Score", "Subset", "Task", "Undefined", "Unreadable", "a_probability"]
-__all__ += ["alpha", "calibration_error", "chat", "game_shape", "masi", "nominal", "number_from"]
-__all__ += ["object_schema", "one_of", "order_of", "ordinal", "reader", "score_games", "some_of"]
-__all__ += ["spoken"]
+__all__ = ["GAME_METRICS", "NO_HIT", "TREC_RUN", "UNREADABLE", "AnswerField", "Asking", "Key"]
+__all__ += ["NegotiationState", "Number", "OneOf", "OrderOf", "Playing", "Prediction"]
+__all__ += ["Probabilities", "Question", "Reference", "Score", "SomeOf", "Subset", "Task"]
+__all__ += ["Undefined", "Whole", "alpha", "at", "calibration_error", "masi", "nominal"]
+__all__ += ["object_schema", "ordinal", "score_games", "spoken"]

@@ -1,14 +1,13 @@
-"""Questions to a language model, which is called elsewhere; `answers.py` reads what it says."""
+"""Questions to a language model, which is called elsewhere; `answers.py` reads its answers."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
+from parley.tasks.prediction_formats import Key, Prediction
 
-__all__ = ["Asking", "Question", "Unreadable", "chat", "object_schema", "spoken"]
+__all__ = ["Asking", "Question", "spoken"]
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 
@@ -18,43 +17,46 @@ TRUNCATED = "truncated"
 REFUSED = "refused"
 TOOL_CALL = "tool call"
 NO_ANSWER = "no answer in the form asked for"
-AMBIGUOUS = "several answers"
 INVALID = "invalid answer"
 FAILED = "failed"  # a call without an answer; the sample of the log has the error
 
 
 @dataclass(frozen=True)
-class Unreadable:
-    """An answer that is no prediction, and the reason."""
-
-    reason: str = INVALID
-
-
-@dataclass(frozen=True)
 class Question:
-    """A prompt for one prediction.
+    """A question for one prediction, without the form of the answer, which its task adds.
 
     Args:
         key: The values of the task's key.
-        messages: The chat that a model sees.
-        schema: A JSON schema of the answer, sent where the endpoint takes one.
+        system: The instruction.
+        user: The question.
+        language: The language of both, "en" or "ja".
     """
 
     key: Key
-    messages: tuple[Message, ...]
-    schema: Mapping[str, Any] | None = None
+    system: str
+    user: str
+    language: str = "en"
+
+    def messages(self, form: str) -> tuple[Message, ...]:
+        """Return the chat that a model sees; it ends in the rule by which answers are read."""
+        user = f"{self.user}\n\n{_RULE[self.language].format(form=form)}"
+        return ({"role": "system", "content": self.system}, {"role": "user", "content": user})
+
+
+_RULE = {
+    "en": "End with one JSON object: {form}. If you write several, the last one counts.",
+    "ja": "最後にJSONを1つ書いてください：{form}。複数ある場合は最後のものが有効です。",
+}
 
 
 @dataclass(frozen=True)
 class Asking:
-    """The questions of a task and the reader of answers.
+    """The questions of a task.
 
     Args:
-        version: A new one for every change of a prompt or reader.
+        version: A new one for every change of a prompt or of the reader.
         questions: Build and the task's options -> the questions, one for each key.
-        read: An answer -> the prediction's fields beside the key, or Unreadable.
         max_tokens: The longest answer, in tokens.
-        answer: The fields of a prediction -> the object of an answer, for examples.
         examples: Keywords for `questions` and `gold` that give rows to take examples of, if others
             than those of the task: {"split": "validation"}.
         shown: Build and options -> the predictions that examples show instead of the right ones,
@@ -63,33 +65,14 @@ class Asking:
 
     version: str
     questions: Callable[..., Iterable[Question]]
-    read: Callable[[str], Mapping[str, Any] | Unreadable]
     max_tokens: int = 200
-    answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     examples: Mapping[str, str] = field(default_factory=dict)
     shown: Callable[..., Iterable[Prediction]] | None = None
-
-    def fields(self, text: str) -> Mapping[str, Any]:
-        """Return the fields that an answer gives beside the key, or why it is unreadable."""
-        answer = self.read(text) if text.strip() else Unreadable(EMPTY)
-        return {UNREADABLE: answer.reason} if isinstance(answer, Unreadable) else answer
-
-
-def chat(system: str, user: str, form: str) -> tuple[Message, ...]:
-    """Return the chat of an instruction and a question, which ends in the form of the answer."""
-    question = f"{user}\n\n{form}"
-    return ({"role": "system", "content": system}, {"role": "user", "content": question})
 
 
 def spoken(turns: Iterable[tuple[str, str]]) -> str:
     """Return turns as lines "Name: text"; a line break in a text becomes a space."""
     return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in turns)
-
-
-def object_schema(**fields: Any) -> dict[str, Any]:
-    """Return the JSON schema of an object that has exactly these fields."""
-    closed = {"required": [*fields], "additionalProperties": False}
-    return {"type": "object", "properties": fields, **closed}
 
 
 LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read

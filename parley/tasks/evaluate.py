@@ -114,8 +114,8 @@ class Result:
     @property
     def is_uniform(self) -> bool:
         """Whether one answer stands for nearly all questions, and no right answer does."""
-        gold, target = self.evaluation.rows.gold.values(), self.task.target
-        right = Counter(repr(target(value)) for value in gold) if target else {}
+        gold, right_of = self.evaluation.rows.gold.values(), self.task.right
+        right = Counter(repr(right_of(value)) for value in gold)
         most = max(right.values(), default=0) / len(gold)
         count = sum(self.answers)
         return count >= _MANY and self.answers[0] / count >= max(_NEARLY_ALL, most + 1 / _MANY)
@@ -261,7 +261,7 @@ def result_of(
     digest = "".join(map(_digest, given))
     every = [prediction for of_epoch in given for prediction in of_epoch.values()]
     unreadable = Counter(each[UNREADABLE] for each in every if UNREADABLE in each)
-    answers = Counter(repr(rows.task.answer(each)) for each in every if UNREADABLE not in each)
+    answers = Counter(repr(rows.task.without_key(each)) for each in every if UNREADABLE not in each)
     return Result(
         built.dataset.name,
         rows.name,

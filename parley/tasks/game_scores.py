@@ -5,32 +5,21 @@ A side without a deal has the points of walking away, whoever walked away and at
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from parley.base.errors import Problem
 from parley.base.values import tree
-from parley.schema.shapes import Checked
 from parley.tasks.games import TURN_LIMIT
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import Score, Undefined
 
-__all__ = ["GAME_FIELDS", "GAME_METRICS", "game_shape", "score_games"]
+__all__ = ["GAME_METRICS", "score_games"]
 
 SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
 BY_MODEL = "by_model"  # the group of metrics of each model over both sides
 _OPTIONAL = ("turns", "malformed")  # fields that a prediction may lack
-
-GAME_FIELDS = {
-    "end": "turn_limit if the negotiation ended at its turn limit without a deal; otherwise no "
-    "field",
-    "walked_away": "the side that walked away, also by its third malformed turn; no field if none "
-    "did, or if it is unknown",
-    "turns": "the number of turns of each side; no field if unknown",
-    "malformed": "the number of malformed turns of each side; no field if unknown",
-}
-"""Fields of a prediction of any game -> their content."""
 
 GAME_METRICS = {
     "deals": "share of scenarios with a deal",
@@ -45,18 +34,6 @@ GAME_METRICS = {
     "malformed": "malformed turns of a side, the same mean",
 }
 """Metrics of any game -> their meaning; the last six are by side."""
-
-
-def _not_negative(number: int) -> None:
-    if number < 0:
-        raise ValueError("0 or more")
-
-
-def game_shape(roles: Iterable[str]) -> dict[str, Any]:
-    """Return the shape of `GAME_FIELDS`."""
-    counts = {role: Checked(int, _not_negative) for role in roles}
-    ends = {"end?": {TURN_LIMIT}, "walked_away?": {*counts}}
-    return {**ends, "turns?": counts, "malformed?": counts}
 
 
 def wrong_end(prediction: Prediction, agreed: str) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from parley.schema.shapes import Checked, Field
 from parley.tasks.asking import EMPTY, TRUNCATED, Message, final_text
 from parley.tasks.prediction_formats import Key
 
@@ -94,6 +95,20 @@ class Playing:
     agreed: str
     agents: Mapping[str, Callable[[NegotiationState, str], str]]
     max_tokens: int = 200
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields of a prediction beside its key and the deal; a prediction may lack each."""
+        counts = {role: Checked(int, _not_negative) for role in self.roles}
+        return {
+            "end?": Field({TURN_LIMIT}, "only if the negotiation ended at its turn limit"),
+            "walked_away?": Field(
+                {*self.roles},
+                "the side that walked away, also by its third malformed turn, if one did",
+            ),
+            "turns?": Field(counts, "the number of turns of each side, if it is known"),
+            "malformed?": Field(counts, "the number of malformed turns of each side, if known"),
+        }
 
     def turn(self, state: NegotiationState) -> str:
         """Return the role that speaks next, "" at the end."""
@@ -191,3 +206,8 @@ class Playing:
         fields["turns"] = {role: len(of_side) for role, of_side in faults.items()}
         fields["malformed"] = {role: sum(map(bool, of_side)) for role, of_side in faults.items()}
         return fields
+
+
+def _not_negative(number: int) -> None:
+    if number < 0:
+        raise ValueError("0 or more")

@@ -48,11 +48,13 @@ class TaskRows:
 
     def __post_init__(self) -> None:
         self.task = self.built.dataset.task(self.name)
-        self._fold = None if self.is_part else self.task.fold
         folds: dict[Any, dict[Key, Any]] = {}
         for key, answer in self.gold.items():
-            folds.setdefault(self._fold and self._fold(answer), {})[key] = answer
-        self._folds = [folds[fold] for fold in sorted(folds)]
+            folds.setdefault(answer.get("fold"), {})[key] = answer
+        self._has_folds = not self.is_part and None not in folds
+        self._folds: list[Gold] = [self.gold]
+        if self._has_folds:
+            self._folds = [folds[fold] for fold in sorted(folds)]
 
     @cached_property
     def clusters(self) -> dict[str, list[list[Key]]]:
@@ -217,7 +219,7 @@ class TaskRows:
         counts = Counter[str]()
         for score in scores:
             counts.update(score.counts)
-        if self._fold:
+        if self._has_folds:
             counts["folds"] += len(scores)
         found = replace(scores[0], metrics=tree(metrics), counts=counts)
         return replace(found, forecasts=_together(scores))

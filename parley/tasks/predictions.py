@@ -112,7 +112,7 @@ class _Checker:
 
     def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        key = {name: task.shape[name] for name in task.key}
+        key = dict(task.key)
         self._forms: dict[str, Node] = {}  # a field in the place of the task's -> the shape with it
         if task.format is not TREC_RUN:
             self._forms[UNREADABLE] = parse({**key, UNREADABLE: str})
@@ -197,7 +197,7 @@ class _Checker:
         else:
             if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
                 text = prediction.pop(ANSWER)
-                prediction |= asking.fields(text)
+                prediction |= self._task.read(text)
             self.texts[self._epoch] |= {} if text is None else {key: text}
             self._predictions[self._epoch, key] = number, prediction
             self._seen.add((self._epoch, gold_key))
@@ -275,7 +275,7 @@ class _Checker:
 
 def _apart(prediction: Prediction, task: Task) -> tuple[str | None, Prediction]:
     """Return the text of an answer that was read, and its reading, which alone counts."""
-    text, reading = prediction.get(ANSWER), {*task.fields, UNREADABLE}.difference(task.key)
+    text, reading = prediction.get(ANSWER), {*task.answer, UNREADABLE}
     if ANSWER in task.fields or not isinstance(text, str) or reading.isdisjoint(prediction):
         return None, prediction
     return text, {name: value for name, value in prediction.items() if name != ANSWER}

@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PROBABILITY_STEPS", "a_probability", "calibration_error"]
-
-# An enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
-PROBABILITY_STEPS = {"type": "number", "enum": [0, *(step / 100 for step in range(1, 100)), 1]}
-"""The JSON schema of a probability in steps of 0.01."""
+__all__ = ["calibration_error"]
 
 BINS = 10  # of equal width, as those of scikit-learn's `calibration_curve`
 
@@ -24,12 +20,6 @@ class Bin:
     count: int
     probability: float
     right: float
-
-
-def a_probability(value: float) -> None:
-    """Raise ValueError for a number that is no probability, for `Checked`."""
-    if not 0 <= value <= 1:
-        raise ValueError("a number from 0 to 1")
 
 
 def calibration(probabilities: Any, right: Any) -> list[Bin]:

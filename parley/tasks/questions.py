@@ -7,12 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from parley.base.errors import ScriptError, UsageError
+from parley.base.errors import UsageError
 from parley.base.version import __version__
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message, Question
+from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
+from parley.tasks.kinds import form_of, schema_of, written
 from parley.tasks.metrics import Epoch, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import validate_predictions
@@ -24,7 +25,6 @@ from parley.tasks.task import (
     pilot,
     rows_digest,
     running,
-    script_of,
 )
 
 Answer = tuple[str, str]  # why a model stopped, in inspect's words, and its text
@@ -42,8 +42,9 @@ _REASONS = {
 class Questions:
     """The questions of a part of a task, those of a pilot first, and their sha256.
 
-    The sha256 is that of all questions of the task or subset, also in a pilot. UsageError if the
-    task cannot be asked, or not so.
+    `by_key` has the messages of each question, or the state in which a game begins; `schema` is the
+    JSON schema of an answer, None in a game. The sha256 is that of all questions of the task or
+    subset, also in a pilot. UsageError if the task cannot be asked, or not so.
 
     Args:
         options: A value for each of the task's.
@@ -83,6 +84,7 @@ class Questions:
             raise UsageError(f"{'shots' if shots else 'prompt'}: {title} is a game")
         if turns == 1:
             raise UsageError("turns 1: a deal takes two turns or more")
+        self.schema = None if self.is_game else schema_of(task.asked)
         self.turns, self.swap = turns or LIMIT, swap
         self.shots, self.prompt = shots, prompt
         whole, outside = load_gold(built, name, options, Part(part.subset))
@@ -94,7 +96,7 @@ class Questions:
         with running(built):
             questions = self._games(arguments) if self.is_game else self._varied(arguments)
             for key in whole:
-                prompt_of_key = self._prompt(questions[key])
+                prompt_of_key = self._prompt(key, questions[key])
                 text = json.dumps(prompt_of_key, ensure_ascii=False, separators=(",", ":"))
                 digest.update(text.encode() + b"\n")
         ends, pilots = _ENDS if swap else _ENDS[:1], in_order_of_pilots(self.gold)
@@ -106,15 +108,19 @@ class Questions:
         scenarios = self.asking.scenarios(self.built, **arguments)
         return {key: NegotiationState(scenario, self.turns) for key, scenario in scenarios}
 
-    def _varied(self, arguments: Mapping[str, str]) -> dict[Key, Any]:
+    def _asked(self, arguments: Mapping[str, str]) -> dict[Key, tuple[Message, ...]]:
+        """Return the messages of each question as the task declares it."""
+        form = form_of(self.task.asked)
+        return {q.key: q.messages(form) for q in self.asking.questions(self.built, **arguments)}
+
+    def _varied(self, arguments: Mapping[str, str]) -> dict[Key, tuple[Message, ...]]:
         """Return the questions with the system text and the examples that are asked for."""
         examples = self._examples(arguments) if self.shots else ()
         questions = {}
-        for question in self.asking.questions(self.built, **arguments):
-            system, others = _parts(question)
+        for key, (system, user) in self._asked(arguments).items():
             if self.prompt:
-                system = ({"role": "system", "content": self.prompt},)
-            questions[question.key] = replace(question, messages=(*system, *examples, *others))
+                system = {"role": "system", "content": self.prompt}
+            questions[key] = (system, *examples, user)
         return questions
 
     def _examples(self, arguments: Mapping[str, str]) -> tuple[Message, ...]:
@@ -123,33 +129,29 @@ class Questions:
         None is of a dialogue that is scored. A task may name other rows for examples. `arguments`
         are those of the questions that are asked. UsageError if there are too few.
         """
-        task, asking, target = self.task, self.asking, self.task.target
+        task, asking = self.task, self.asking
         arguments = {**arguments, **asking.examples}
         gold = task.gold(self.built, **arguments)
-        questions = {q.key: q for q in asking.questions(self.built, **arguments)}
+        questions = self._asked(arguments)
         scored = {id for key, value in self.gold.items() for id in task.dialogues(key, value)}
         free = [key for key, value in gold.items() if scored.isdisjoint(task.dialogues(key, value))]
-        if target is None or len(free) < self.shots:
-            title, count = f"{self.built.dataset.name} {self.name}", len(free) if target else 0
-            what = f"{title} has {count:,} examples outside the dialogues that are scored"
+        if len(free) < self.shots:
+            title = f"{self.built.dataset.name} {self.name}"
+            what = f"{title} has {len(free):,} examples outside the dialogues that are scored"
             remedy = "Ask a part: limit or subset leaves others as examples."
             raise UsageError(f"shots {self.shots}: {what}", remedy=remedy)
         predicted = asking.shown(self.built, **arguments) if asking.shown else ()
-        shown = {tuple([of[name] for name in task.key]): task.answer(of) for of in predicted}
+        shown = {tuple([of[name] for name in task.key]): task.without_key(of) for of in predicted}
         messages: list[Message] = []
         for key in in_order_of_pilots(free)[: self.shots]:
-            fields = dict(shown[key] if shown else target(gold[key]))
-            answer = json.dumps(asking.answer(fields), ensure_ascii=False)
-            if asking.read(answer) != fields:
-                what = f"its reader reads the example {answer:.200} as another answer"
-                raise ScriptError(f"{script_of(self.built)}: {self.name}: {what}")
-            messages += [*_parts(questions[key])[1], {"role": "assistant", "content": answer}]
+            answer = written(task.asked, shown[key] if shown else gold[key])
+            messages += [questions[key][1], {"role": "assistant", "content": answer}]
         return tuple(messages)
 
-    def _prompt(self, question: Any) -> Any:
+    def _prompt(self, key: Key, question: Any) -> Any:
         """Return the part of a question that a model sees; for a game, both sides' prompts."""
-        if isinstance(question, Question):
-            return [question.key, question.messages, question.schema]
+        if not self.is_game:
+            return [key, question, self.schema]
         second = self.asking.step(question, "Hello.")
         return [self.asking.messages(question), self.asking.messages(second)]
 
@@ -191,7 +193,7 @@ class Questions:
         if isinstance(asking, Asking):
             ((stop, text),) = answers
             reason = _reason(stop)
-            fields = {UNREADABLE: reason} if reason else asking.fields(text)
+            fields = {UNREADABLE: reason} if reason else self.task.read(text)
         else:
             for stop, text in answers:
                 question = self.step(question, stop, text)
@@ -205,7 +207,7 @@ class Questions:
     def begins(self, key: Key) -> tuple[Message, ...]:
         """Return the messages of a question, or of a game's first turn."""
         first: Any = self.by_key[key]
-        return tuple(self.asking.messages(first) if self.is_game else first.messages)
+        return tuple(self.asking.messages(first) if self.is_game else first)
 
     @cached_property
     def _places(self) -> dict[Key, int]:
@@ -224,13 +226,6 @@ class Questions:
             ordered |= {key + end: prediction for key, prediction in valid.items()}
         is_part = self.is_part or len(keys) < len(self.gold)
         return Epoch(TaskRows(self.built, self.name, self.options, gold, is_part), ordered)
-
-
-def _parts(question: Question) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """Return the system's messages, and the others."""
-    messages = question.messages
-    system = tuple(message for message in messages if message["role"] == "system")
-    return system, tuple(message for message in messages if message["role"] != "system")
 
 
 def _reason(stop: str) -> str:

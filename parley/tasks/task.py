@@ -35,10 +35,12 @@ from parley.base.extras import extra_of
 from parley.base.values import exponent_of, flat, is_values, plain, tree
 from parley.declaration.registry import module_path
 from parley.rows.built_folder import BuiltFolder
-from parley.schema.nodes import Node
-from parley.schema.shapes import parse, problems
+from parley.schema.nodes import Choice, Node
+from parley.schema.shapes import Field, parse, problems
+from parley.tasks.answers import read
 from parley.tasks.asking import Asking
 from parley.tasks.games import Playing
+from parley.tasks.kinds import AnswerField
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.probabilities import Bin, calibration
 
@@ -49,8 +51,8 @@ _NAME = re.compile(r"[\w-]+")  # of a value of an option, in the names of config
 MOST = {"fraction": 1.0, "percent": 100.0, "correlation": 1.0}
 """Unit of a task -> the greatest number."""
 
-Gold = Mapping[Key, Any]
-"""The right answers: the values of the key's fields -> an answer for `score`."""
+Gold = Mapping[Key, Mapping[str, Any]]
+"""The values of the key's fields -> the fields of the right answer, and what a score needs."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,6 @@ class Subset:
     arguments: Mapping[str, str] = field(default_factory=dict)
 
 
-def _first(key: Key, gold: Any) -> Iterable[Any]:
-    return key[:1]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """Something to predict, and how predictions are scored.
@@ -161,84 +159,65 @@ class Task:
 
     Args:
         summary: The object of the prediction, in one line.
-        category: The Hub's name of its category, for the card: "text-classification".
         evaluated_on: The scored rows: "strategies, the test parts of the authors' five folds".
         configs: The configs it reads of a build.
-        fields: Field of a prediction -> its content, in a phrase.
-        shape: The shape of a prediction, in the language of `parley.schema.shapes`.
-        key: The fields that tell predictions apart; of a TREC run the query is the key of `gold`.
-        example: An invented prediction.
+        key: The fields that tell predictions apart, each a `Field`; of a TREC run the query is the
+            key of `gold`.
+        answer: The other fields of a prediction. If a model is asked, each is an `AnswerField`.
         metrics: Name of a metric -> its meaning, in a phrase; the primary one first, as in scores.
-        gold: Build -> the right answers.
+        gold: Build -> key -> the fields of the right answer, if there is one, and what else
+            `score` needs. "fold" is the fold of a row: a metric of all rows is the mean over the
+            folds that have it, and of a part, such as a subset, that of all its rows together.
+            "dialogue_ids" are the dialogues of a row; without them the key's first value is it.
         score: Gold, predictions -> the score. An unreadable prediction has the fields of the key
             and `UNREADABLE`, the reason, alone: it is wrong; a metric that no answer can be wrong
             in, as a correlation, is that of the readable ones. The tool calls it also for fewer
             rows: for each fold, and without some dialogues.
-        fold: An answer of gold -> its fold: a metric of all rows is the mean over the folds that
-            have it. Of a part, such as a subset, it is one of all its rows together.
         baselines: Name -> a function: build -> predictions.
-        upper: The baselines that may know right answers, as an upper limit.
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
             baseline.
         inputs: The knowledge that a model may use, in words.
         columns: These inputs as columns: "strategies.text".
-        public_since: The year in which the scored rows were first published.
         leak: A warning of columns that give the answer away, "" without one.
         asking: The questions for a language model, or the game that two of them play.
         not_asked: The reason why there are no questions.
         subsets: Name -> dialogues that a published evaluation used.
-        dialogues: Key, its gold -> the ids of its dialogues, for subsets; the key's first value.
         clusters: What ties rows to each other, so that an interval leaves them out together: a
             plural -> a function, build -> the ids of it for each key of gold, or the first fields
-            of it; None for what `dialogues` gives. One kind, or two: {"dialogues": None, "raters":
-            raters}.
+            of it; None for the dialogues. One kind, or two: {"dialogues": None, "raters": raters}.
         per_prediction: The metrics that are means over predictions, so that one prediction has a
             value of its own: ("joint_accuracy",).
-        target: An answer of gold -> the fields of the right prediction beside the key. A game has
-            no right one.
         format: The format of a file of predictions.
         unit: The unit of the numbers: "fraction" (0 to 1), "percent" (0 to 100), "correlation" (-1
             to 1), or words for those without bounds.
-        decimals: The decimals in a table.
         lower: The metrics and groups of which a lower number is better.
-        multiples: Metric -> the one that it is a multiple of: one test of a difference for both.
     """
 
     summary: str
     evaluated_on: str
     configs: tuple[str, ...]
-    fields: Mapping[str, str]
-    shape: Any
-    key: tuple[str, ...]
-    example: Prediction
+    key: Mapping[str, Field]
+    answer: Mapping[str, Field]
     metrics: Mapping[str, str]
     gold: Callable[..., Gold]
     score: Callable[..., Score]
-    fold: Callable[[Any], Any] | None = None
-    category: str = ""
     baselines: Mapping[str, Callable[..., Iterable[Prediction]]] = field(default_factory=dict)
-    upper: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inputs: str = ""
     columns: tuple[str, ...] = ()
     leak: str = ""
-    public_since: str = ""
     asking: Asking | Playing | None = None
     not_asked: str = ""
     subsets: Mapping[str, Subset] = field(default_factory=dict)
-    dialogues: Callable[[Key, Any], Iterable[Any]] = _first
     clusters: Mapping[str, Callable[[Any], Mapping[Key, Collection[Any]]] | None] = field(
         default_factory=lambda: {"dialogues": None}
     )
     per_prediction: tuple[str, ...] = ()
-    target: Callable[[Any], Mapping[str, Any]] | None = None
     format: PredictionFormat = JSON_LINES
     unit: str = "fraction"
-    decimals: int = 3
     lower: tuple[str, ...] = ()
-    multiples: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, options: Mapping[str, str | None]) -> dict[str, str]:
         """Return a value for each option, the default for None; UsageError for an unknown one."""
@@ -266,18 +245,64 @@ class Task:
         return self.subsets.get(name, Subset("", frozenset()))
 
     @cached_property
+    def fields(self) -> dict[str, Field]:
+        """The fields of a prediction; the name of one that it may lack ends in "?"."""
+        game = self.asking.fields if isinstance(self.asking, Playing) else {}
+        return {**self.key, **self.answer, **game}
+
+    @cached_property
     def node(self) -> Node:
         """The parsed shape of a prediction."""
-        return parse(self.shape)
+        return parse(self.fields)
+
+    @property
+    def contents(self) -> list[tuple[str, str, str]]:
+        """The name, the values and the meaning of each field of a prediction, in words."""
+        return [(n.removesuffix("?"), _values(of), of.meaning) for n, of in self.fields.items()]
+
+    @property
+    def example(self) -> Prediction:
+        """An invented prediction."""
+        return {name: _example(of) for name, of in {**self.key, **self.answer}.items()}
 
     @property
     def gold_key(self) -> tuple[str, ...]:
         """The first fields of the key, which are the keys of `gold`: all but of a TREC run."""
-        return self.key[:-1] if self.format is TREC_RUN else self.key
+        return tuple(self.key)[:-1] if self.format is TREC_RUN else tuple(self.key)
 
-    def answer(self, prediction: Prediction) -> dict[str, Any]:
+    @property
+    def category(self) -> str:
+        """The Hub's name of its category, for the front matter of a card."""
+        if self.format is TREC_RUN:
+            return "text-retrieval"
+        return "text-generation" if isinstance(self.asking, Playing) else "text-classification"
+
+    @property
+    def decimals(self) -> int:
+        """The decimals in a table."""
+        return 2 if self.unit == "percent" else 3
+
+    def without_key(self, prediction: Prediction) -> dict[str, Any]:
         """Return the fields of a prediction beside the key."""
         return {name: value for name, value in prediction.items() if name not in self.key}
+
+    def right(self, gold: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the right answer in an entry of gold, None if there is none."""
+        return {name: gold[name] for name in self.answer} if {*self.answer} <= {*gold} else None
+
+    def dialogues(self, key: Key, gold: Mapping[str, Any]) -> Collection[Any]:
+        """Return the ids of the dialogues of a row."""
+        ids: Collection[Any] = gold.get("dialogue_ids", key[:1])
+        return ids
+
+    @property
+    def asked(self) -> dict[str, AnswerField]:
+        """The fields that a model is asked for."""
+        return {n: f for n, f in self.answer.items() if isinstance(f, AnswerField)}
+
+    def read(self, text: str) -> dict[str, Any]:
+        """Return the fields that a model's answer gives, or `UNREADABLE` with the reason."""
+        return read(text, self.asked)
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id on the Hub."""
@@ -288,27 +313,26 @@ class Task:
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
         where = f"TASKS[{name!r}]"
-        names = ("summary", "evaluated_on", "inputs", "leak", "public_since", "not_asked", "unit")
+        names = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
         texts = {name: getattr(self, name) for name in names}
         if wrong := [*problems(texts, dict.fromkeys(names, str), where)]:
             yield from wrong
             return
         if len(self.clusters) > 2:
             yield Problem(f"{where}.clusters", "one kind or two", f"{[*self.clusters]}")
-        for name in ("summary", "evaluated_on", "configs", "key", "metrics", "clusters"):
+        for name in ("summary", "evaluated_on", "configs", "key", "answer", "metrics", "clusters"):
             if not getattr(self, name):
                 yield Problem(f"{where}.{name}", what="is empty")
-        yield from self.node.problems(self.example, f"{where}.example")
-        for attribute, kind, known in (
-            ("example", "fields", self.fields),
-            ("key", "fields", self.fields),
-            ("upper", "names", self.baselines),
-            ("per_prediction", "names", self.metrics),
-            ("lower", "names", self.metrics),
-            ("multiples", "names", self.metrics),
-        ):
-            if unknown := [name for name in getattr(self, attribute) if name not in known]:
-                yield Problem(f"{where}.{attribute}", f"{kind} of {list(known)}", str(unknown))
+        kind = AnswerField if isinstance(self.asking, Asking) else Field
+        for attribute, of in (("key", Field), ("answer", kind)):
+            for name, value in getattr(self, attribute).items():
+                if not isinstance(value, of):
+                    place = f"{where}.{attribute}[{name!r}]"
+                    yield Problem(place, f"an object of {of.__name__}", repr(value))
+        for attribute in ("per_prediction", "lower"):
+            if unknown := [name for name in getattr(self, attribute) if name not in self.metrics]:
+                known = f"names of {list(self.metrics)}"
+                yield Problem(f"{where}.{attribute}", known, str(unknown))
         for option, values in self.options.items():
             if not option.isidentifier() or not values:
                 yield Problem(f"{where}.options", what=f"{option!r} is no name with values")
@@ -329,6 +353,23 @@ class Task:
                     yield Problem(number, "a finite number as its document prints it", repr(value))
                 else:
                     yield from exceeding(number, float(value), self.unit, value)
+
+
+def _values(of: Field) -> str:
+    return of.values if isinstance(of, AnswerField) else parse(of.shape).described()
+
+
+def _example(of: Field) -> Any:
+    """Return an invented value of a field."""
+    if isinstance(of, AnswerField):
+        return of.example
+    node = parse(of.shape)
+    if isinstance(node, Choice):
+        return min(node.values)
+    return None if node.nullable else _EXAMPLES.get(node.kind or str)
+
+
+_EXAMPLES = {str: "...", int: 1, float: 1.0}
 
 
 def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[Problem]:
@@ -385,6 +426,9 @@ def load_gold(
         for key in gold:
             if not isinstance(key, tuple) or len(key) != len(fields):
                 what = f"expected tuples of {', '.join(fields)} as keys, found {key!r:.60}"
+                raise ScriptError(f"{script_of(built)}: {name}: gold: {what}")
+            if not isinstance(gold[key], Mapping):
+                what = f"expected the fields of the answer to {key!r:.60}, found {gold[key]!r:.60}"
                 raise ScriptError(f"{script_of(built)}: {name}: gold: {what}")
         if part.subset or part.ids:
             gold = _of_dialogues(built, task, gold, part)

@@ -149,14 +149,14 @@ class UserLabels:
             name, task = rows.name, rows.task
             with running(rows.built):
                 score = task.score(rows.gold, predictions, **rows.options)
-                due = {key: task.target and task.target(gold) for key, gold in rows.gold.items()}
+                due = {key: task.right(gold) for key, gold in rows.gold.items()}
             verdict = score.metrics.get(next(iter(task.per_prediction), ""))
             verdict = verdict if is_values(verdict) else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
                 prediction, by = predictions[key], f"{stem}: {name}"
                 kind = UNREADABLE if UNREADABLE in prediction else _kind(right)
                 counts[kind] += 1
-                said = f"{kind}: {_told(task.answer(prediction))}"
+                said = f"{kind}: {_told(task.without_key(prediction))}"
                 said += f"; the task's: {_told(target)}" if target and kind != _RIGHT else ""
                 self._order[by] = _KINDS
                 for id in map(str, task.dialogues(key, rows.gold[key])):
@@ -206,8 +206,8 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
         return []
     columns = {name for record in found for name in record.values}
     is_of_people = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
-    tasks = {} if is_of_people else {n: t for n, t in built.dataset.tasks.items() if t.target}
-    fitting = [name for name, task in tasks.items() if {*task.fields} <= columns]
+    tasks = {} if is_of_people else {n: t for n, t in built.dataset.tasks.items() if t.asked}
+    fitting = [name for name, task in tasks.items() if {*task.key, *task.answer} <= columns]
     if not fitting and columns & {ANSWER, UNREADABLE}:
         sizes = {n: len(task.key) for n, task in tasks.items() if {*task.key} <= columns}
         fitting = [n for n, size in sizes.items() if size == max(sizes.values())]

@@ -1,0 +1,306 @@
+"""The kinds of fields that a model is asked for.
+
+A kind is one class. It says the shape of its field in a file of predictions, the JSON schema and
+the form of a value in a prompt, and it reads and writes values.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import permutations
+from typing import Any
+
+from parley.schema.shapes import Checked, Field
+
+__all__ = ["AnswerField", "Number", "OneOf", "OrderOf", "Probabilities", "SomeOf", "Whole"]
+__all__ += ["at", "object_schema"]
+
+
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has exactly these fields, name -> schema."""
+    closed = {"required": [*fields], "additionalProperties": False}
+    return {"type": "object", "properties": dict(fields), **closed}
+
+
+def object_form(fields: Mapping[str, str]) -> str:
+    """Return the form of an object that has exactly these fields, name -> form."""
+    return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
+
+
+def in_one_object(
+    fields: Mapping[str, "AnswerField"], of_fields: Mapping[str, Any], made: Callable[[Any], Any]
+) -> Any:
+    """Return what `made` makes of something of each field, in the object that a model writes."""
+    groups: dict[str, dict[str, Any]] = {"": {}}
+    for name, field in fields.items():
+        group, _, own = (field.asked or name).rpartition(".")
+        groups.setdefault(group, {})[own] = of_fields[name]
+    whole = groups.pop("")
+    return made(whole | {name: made(group) for name, group in groups.items()})
+
+
+def schema_of(fields: Mapping[str, "AnswerField"]) -> dict[str, Any]:
+    """Return the JSON schema of an answer with these fields."""
+    schemas = {name: field.schema for name, field in fields.items()}
+    return dict(in_one_object(fields, schemas, object_schema))
+
+
+def form_of(fields: Mapping[str, "AnswerField"]) -> str:
+    """Return the form of an answer with these fields, for a prompt."""
+    forms = {name: field.form for name, field in fields.items()}
+    return str(in_one_object(fields, forms, object_form))
+
+
+def written(fields: Mapping[str, "AnswerField"], values: Mapping[str, Any]) -> str:
+    """Return an answer that gives these values, in JSON."""
+    found = {name: field.written(values[name]) for name, field in fields.items()}
+    return json.dumps(in_one_object(fields, found, dict), ensure_ascii=False)
+
+
+def plain_name(name: str) -> str:
+    """Return a name without case, blanks, hyphens, underscores and the marks around it."""
+    return re.sub(r"[\s_-]", "", name.strip(" \t\n*`\"'.!")).casefold()
+
+
+class AnswerField(Field):
+    """A field of a prediction that a model is asked for. A kind of fields is a subclass.
+
+    Args:
+        shape: Its shape in a file of predictions.
+        meaning: Its meaning.
+        asked: Its place in the object that a model writes if it is not its name: "own.Food" tells
+            whose packages are meant.
+
+    Attributes:
+        values: Its values in a file, in words.
+        schema: The JSON schema of the value that a model writes.
+        form: This value in the form that a prompt shows, such as "n".
+        example: A value in a file.
+    """
+
+    values: str
+    schema: Mapping[str, Any]
+    form: str
+    example: Any
+
+    def __init__(self, shape: Any, meaning: str, asked: str = "") -> None:
+        super().__init__(shape, meaning)
+        self.asked = asked
+
+    def read(self, value: Any) -> Any:
+        """Return the value that JSON or a text stands for; ValueError if it stands for none."""
+        raise NotImplementedError
+
+    def written(self, value: Any) -> Any:
+        """Return a value as a model is asked to write it."""
+        return value
+
+
+class OneOf(AnswerField):
+    """One of some names.
+
+    Args:
+        names: The names, or name -> the other names that it has in the prompt: {"accept":
+            ["accept_deal"]}.
+    """
+
+    form = '"..."'
+
+    def __init__(
+        self, names: Iterable[str] | Mapping[str, Iterable[str]], meaning: str, asked: str = ""
+    ) -> None:
+        others = names if isinstance(names, Mapping) else dict.fromkeys(names, ())
+        super().__init__({*others}, meaning, asked)
+        self.values = f"one of {', '.join(others)}"
+        self.schema = {"type": "string", "enum": [*others]}
+        self.example = next(iter(others))
+        self._names = {plain_name(each): name for name in others for each in (name, *others[name])}
+
+    def read(self, value: Any) -> str:
+        """Return a name."""
+        return _named(value, self._names)
+
+
+class SomeOf(AnswerField):
+    """None or more of some labels. A model says of each whether it is there."""
+
+    def __init__(self, labels: Iterable[str], meaning: str, asked: str = "") -> None:
+        self._labels = {plain_name(label): label for label in labels}
+        labels = [*self._labels.values()]
+        super().__init__(Checked([{*labels}], _each_once), meaning, asked)
+        self.values = f"a list of none or more of {', '.join(labels)}"
+        self.schema = object_schema({label: {"type": "boolean"} for label in labels})
+        self.form = object_form(dict.fromkeys(labels, "true/false"))
+        self.example = labels[:2]
+
+    def read(self, value: Any) -> list[str]:
+        """Return labels in their order, from a list or from an object with a boolean for each."""
+        if isinstance(value, list):
+            named = [_named(name, self._labels) for name in value]
+        else:
+            of = by_plain_name(value)
+            said = {label: str(of.get(name)).casefold() for name, label in self._labels.items()}
+            if not {*said.values()} <= {"true", "false", "1", "0"}:
+                raise ValueError("a label without true or false")
+            named = [label for label, text in said.items() if text in ("true", "1")]
+        return [label for label in self._labels.values() if label in named]
+
+    def written(self, value: Any) -> dict[str, bool]:
+        """Return label -> whether it is there."""
+        return {label: label in value for label in self._labels.values()}
+
+
+class OrderOf(AnswerField):
+    """An order of some items. In a file, null is a place left open."""
+
+    def __init__(self, items: Iterable[str], meaning: str, asked: str = "") -> None:
+        self._items = {plain_name(item): item for item in items}
+        self.example = [*self._items.values()]
+        super().__init__(Checked([({*self.example}, None)], self._check), meaning, asked)
+        self.values = f"a list of {', '.join(self.example)}, each once; null for a place left open"
+        orders = map(self.written, permutations(self.example))
+        self.schema = {"type": "string", "enum": [*orders]}
+        self.form = f'"{self.written([".."] * len(self.example))}"'
+
+    def _check(self, order: list[str | None]) -> None:
+        named = [item for item in order if item]
+        if len(order) != len(self.example) or len({*named}) < len(named):
+            raise ValueError(f"each of {', '.join(self.example)} once, or null")
+
+    def read(self, value: Any) -> list[str]:
+        """Return the items, from "A > B > C", "A, B, C" or a list."""
+        names = re.split("[>,]", value) if isinstance(value, str) else value
+        order = [_named(name, self._items) for name in names] if isinstance(names, list) else []
+        if sorted(order) != sorted(self.example):
+            raise ValueError("not each item once")
+        return order
+
+    def written(self, value: Any) -> str:
+        """Return the items as "A > B > C"."""
+        return " > ".join(value)
+
+
+class Number(AnswerField):
+    """A number from `low` to `high`.
+
+    Args:
+        step: The distance of the numbers that a model may choose by the schema.
+        shape: The shape in a file if it takes other numbers, too.
+        values: Those numbers in words.
+    """
+
+    form = "n"
+
+    def __init__(
+        self,
+        low: float,
+        high: float,
+        meaning: str,
+        asked: str = "",
+        *,
+        step: float = 0.01,
+        shape: Any = None,
+        values: str = "",
+    ) -> None:
+        super().__init__(shape or Checked((float, int), self._check), meaning, asked)
+        self._low, self._high, self.example = low, high, (low + high) / 2
+        self.values = values or f"a number from {low:g} to {high:g}"
+        # an enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
+        numbers = [round(low + place * step, 9) for place in range(round((high - low) / step) + 1)]
+        is_whole = all(map(float.is_integer, map(float, numbers)))
+        numbers = [int(number) if number in (low, high) else number for number in numbers]
+        self.schema = {"type": "integer" if is_whole else "number", "enum": numbers}
+
+    def _check(self, value: float) -> None:
+        if not self._low <= value <= self._high:
+            raise ValueError(f"a number from {self._low:g} to {self._high:g}")
+
+    def read(self, value: Any) -> float:
+        """Return the number that JSON or a text is: 4, 4/5 on a scale to 5, 80% from 0 to 1."""
+        if isinstance(value, str) and (match := _NUMBER.fullmatch(value)):
+            number, percent, of = match.groups()
+            if (percent and (self._low, self._high) != (0, 1)) or of not in (None, f"{self._high}"):
+                raise ValueError("on another scale")
+            value = float(number) / (100 if percent else 1)
+        if type(value) not in (int, float):
+            raise ValueError("no number")
+        self._check(value)
+        return float(value)
+
+
+class Whole(Number):
+    """A whole number from `low` to `high`."""
+
+    def __init__(self, low: int, high: int, meaning: str, asked: str = "") -> None:
+        values, numbers = f"a whole number from {low} to {high}", {*range(low, high + 1)}
+        super().__init__(low, high, meaning, asked, step=1, shape=numbers, values=values)
+        self.example = (low + high) // 2
+
+    def read(self, value: Any) -> int:
+        """Return the number that JSON or a text is, such as 4, 4.0 or 4/5."""
+        number = super().read(value)
+        if not number.is_integer():
+            raise ValueError("a whole number")
+        return int(number)
+
+
+class Probabilities(AnswerField):
+    """The probability of each of some names. All are 0 to 1, and one is above 0."""
+
+    def __init__(self, names: Iterable[str], meaning: str, asked: str = "") -> None:
+        one = Number(0, 1, "a probability")
+        self._of = {plain_name(name): (name, one) for name in names}
+        names = [name for name, _ in self._of.values()]
+        super().__init__(Checked(dict.fromkeys(names, one), _not_all_0), meaning, asked)
+        self.values = f"an object of {', '.join(names)}, each from 0 to 1, together 1"
+        self.schema = object_schema(dict.fromkeys(names, one.schema))
+        self.form = object_form(dict.fromkeys(names, "p"))
+        self.example = dict.fromkeys(names, round(1 / len(names), 2))
+
+    def read(self, value: Any) -> dict[str, float]:
+        """Return name -> probability, from an object that has each."""
+        of = by_plain_name(value)
+        found = {name: one.read(of.get(plain)) for plain, (name, one) in self._of.items()}
+        _not_all_0(found)
+        return found
+
+
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(%)|/\s*(\d+))?\s*", re.ASCII)
+
+
+def by_plain_name(value: Any) -> dict[str, Any]:
+    """Return plain name -> value of an object; ValueError if it is none, or has a name twice."""
+    if not isinstance(value, Mapping):
+        raise ValueError("no object")
+    of = {plain_name(name): inner for name, inner in value.items()}
+    if len(of) < len(value):
+        raise ValueError("one name in two forms")
+    return of
+
+
+def at(value: Any, place: Iterable[str]) -> Any:
+    """Return the value at a place of an object, by names in any form; None if it lacks it.
+
+    ValueError if a value on the way is no object.
+    """
+    for name in place:
+        value = by_plain_name(value).get(plain_name(name))
+    return value
+
+
+def _named(value: Any, names: Mapping[str, str]) -> str:
+    """Return the name that a text stands for, given plain name -> name; else ValueError."""
+    name = names.get(plain_name(value)) if isinstance(value, str) else None
+    if name is None:
+        raise ValueError("an unknown name")
+    return name
+
+
+def _each_once(labels: list[str]) -> None:
+    if len({*labels}) < len(labels):
+        raise ValueError("each label once")
+
+
+def _not_all_0(stated: Mapping[str, float]) -> None:
+    if not any(stated.values()):
+        raise ValueError("a sum above 0")
