@@ -19,6 +19,7 @@ from parley.builds.build import build
 from parley.declaration.measured import FILE
 from parley.declaration.registry import discover, get
 from parley.rows.built_folder import open_folder
+from parley.rows.provenance import read_provenance
 from parley.rows.sources import Sources, open_source
 from parley.source.hashes import hash_file
 
@@ -76,16 +77,19 @@ def no_upstream(more, tmp_path, monkeypatch):
     return leave
 
 
-def test_load_ignores_builds_of_the_sample_or_another_version(no_upstream, tmp_path):
+def test_load_ignores_builds_of_the_sample_or_another_version_or_format(no_upstream, tmp_path):
     folder = built(tmp_path / "build", sample=True)
     no_upstream()
     with pytest.raises(SourceError):
         parley.load("tea")
     restate(folder, "sample", False)
     assert parley.load("tea", split="train").num_rows == 2
-    restate(folder, "version", "0.9.0")
-    with pytest.raises(SourceError):
-        parley.load("tea")
+    for place, other in (("format", 2), ("version", "0.9.0")):
+        stated = read_provenance(folder)[place]
+        restate(folder, place, other)
+        with pytest.raises(SourceError):
+            parley.load("tea")
+        restate(folder, place, stated)
 
 
 def test_load_takes_the_splits_of_a_partial_build_and_names_all_places(tmp_path, monkeypatch):

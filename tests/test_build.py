@@ -14,7 +14,6 @@ import yaml
 from local_hub import contents
 from test_asking import allowed
 
-from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
 from parley.builds.build import build
 from parley.builds.built_questions import each_task
@@ -216,26 +215,6 @@ def test_a_mirrors_bytes_are_named_in_provenance_and_card(tmp_path, monkeypatch)
     found.provenance["sources"]["test.json"]["url"] = "https://example.org/elsewhere"
     assert "provenance" in failed(found)
     assert not found.mirrored
-
-
-OLD = Path(__file__).with_name("version_1") / "build"  # of chatter, made by 1.0.0
-
-
-def test_a_build_of_1_0_0_is_read_and_its_rows_have_the_same_digests(tmp_path, monkeypatch, run):
-    monkeypatch.setenv("PARLEY_DATASETS", str(tmp_path / "more"))
-    folder = write_skeleton("chatter", tmp_path / "more")
-    old, config = open_folder(OLD / "chatter"), get("chatter").configs["dialogues"]
-    records = [config.to_record(row) for row in old.rows("dialogues", "train")]
-    assert len(records) == 2
-    lines = "".join(f"{json.dumps(record)}\n" for record in records)
-    (folder / "sample/dialogues.jsonl").write_text(lines)
-    assert run("show", "chatter", "--build", OLD).returncode == 0
-    assert run("build", "chatter", "--sample", "--build", tmp_path).returncode == 0
-    new = open_folder(tmp_path / "chatter").provenance["configs"]
-    for name, splits in old.provenance["configs"].items():
-        assert new[name]["train"]["digest"] == splits["train"]["digest"]
-    shutil.copytree(OLD, tmp_path / "old")
-    assert run("build", "chatter", "--sample", "--build", tmp_path / "old").returncode == 0
 
 
 @pytest.mark.parametrize(("rows", "bytes_a_row", "sizes"), [

@@ -180,7 +180,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a version that words follow": provenance("built_with.parley", "1.0, public domain"),
         "a config less": provenance("configs.official_split", DROP),
         "two rows that change places": rows("dialogues/train", swap(0, 1)),
-        "a format before": provenance("format", DROP),
+        "another format": provenance("format", 2),
         "a digest of questions": asked(provenance(f"{OUTCOMES}.test.digest", "0" * 64)),
         "another version of questions": asked(provenance(f"{OUTCOMES}.test.version", "999")),
         "blanks": blanks,
@@ -353,7 +353,7 @@ MISSTATED = [
     (HERE, []), (HERE, lambda files: [*files, *files], f"{HERE}[0].path"),
     *((place, value) for place, value in (
         ("configs", []), ("configs", None), ("missing", 7), ("sample", "yes"),
-        ("dataset", ["casino"]), ("version", DROP), ("sources.a", "b"),
+        ("dataset", ["casino"]), ("version", DROP), ("format", DROP), ("sources.a", "b"),
         ("configs.dialogues.train.rows", DROP),
     )),
     *((f"configs{at}", partial(also, name), f"configs{at}.{name}{end}")

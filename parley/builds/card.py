@@ -254,7 +254,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
         entries = splits.get(config, {})
         entry = {
             "name": config,
-            "description": about.get("description", ""),  # which 1.0.0 did not record
+            "description": about["description"],
             "license": about["licence"],
             "sizes": _numbers(entries, "bytes"),
             "splits": dict.fromkeys(entries) | _numbers(entries, "rows"),

@@ -59,8 +59,8 @@ def _with_rows(
         why = "a build of the invented sample"
     elif built.version != dataset.version:
         why = f"a build of {dataset.name} {built.version}; this is {dataset.name} {dataset.version}"
-    elif built.provenance.get("format") != FORMAT:
-        why = "a build by an older Parley, with other digests"
+    elif (format := built.provenance["format"]) != FORMAT:
+        why = f"a build of format {format}; this Parley writes format {FORMAT}"
     elif absent := [split for split in splits if split not in recorded]:
         why = f"a build without {config}/{', '.join(absent)}"
     else:

@@ -53,7 +53,7 @@ def _require_texts(metrics: Any) -> None:
 
 _SHAPE = {
     "version": str,
-    "configs": {str: {"description?": str, "licence": str, "features": str}},
+    "configs": {str: {"description": str, "licence": str, "features": str}},
     "splits": {str: {str: (_SPLIT, {"documented": int}, {})}},
     "figures": {str: _FIGURE},
     "counted?": {str: (int, float, str, None)},

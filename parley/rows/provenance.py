@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions
-FORMAT = 3  # of the provenance: the digests of format 1, which it did not state, were of JSON
+FORMAT = 3  # of the provenance and of the digests in it
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
 
 _SPLIT = {"rows": int, "digest": str, "files": [{"path": str, "bytes": int, "sha256": str}]}
 _PROVENANCE = {
-    "format?": int,
+    "format": int,
     "dataset": str,
     "version": str,
     "sample": bool,
