@@ -70,18 +70,17 @@ class SplitPlan:
         opened = self.reader.open(self.files)
         return chain.from_iterable(opened.values()) if self.join is None else self.join(opened)
 
-    def rows(self, kept: list[Any] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield its rows. Each record is appended to `kept` before a row is made of it.
+    def values(self) -> Iterable[Any]:
+        """Return what its rows are made of: its records, or what a view yields for them.
 
         What the script yields, joined records or a view's rows, is compared with its shape:
         RecordError, RowError.
         """
-        values = self.records() if kept is None else _keeping(kept, self.records())
         if isinstance(config := self.config, View):
-            values = fitting(config.node, config.rows(values), RowError, self.where)
-        elif self.join:
-            values = self._numbered(fitting(config.node, values, RecordError, "records"))
-        yield from map(config.to_row, values)
+            return fitting(config.node, config.rows(self.records()), RowError, self.where)
+        if self.join:
+            return self._numbered(fitting(config.node, self.records(), RecordError, "records"))
+        return self.records()
 
     def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
         """Yield joined records; until the next one, an error between files is of this one."""
@@ -112,19 +111,25 @@ def split_plan(source: "Sources", config: str, split: str) -> SplitPlan:
     return next(each for each in plan(source) if each.name == (config, split))
 
 
-def generate(plan: SplitPlan, records: list[Any] | None = None) -> Iterator[Any]:
-    """Yield the rows of a split; append each record to `records` before a row is made of it."""
+def generate(plan: SplitPlan) -> Iterator[Any]:
+    """Yield the rows of a split."""
+    return (row for _, row in with_rows(plan))
+
+
+def with_rows(plan: SplitPlan) -> Iterator[tuple[Any, Any]]:
+    """Yield each of the `values` of a split with its row."""
     first = dict[Any, int]()  # key, or number -> row
     key = itemgetter(*plan.config.keys) if plan.config.keys else None
     plan.reader.forget()
     with explaining(plan):
-        for number, row in enumerate(plan.rows(records)):
+        for number, value in enumerate(plan.values()):
+            row = plan.config.to_row(value)
             this = key(row) if key else number
             if first.setdefault(this, number) != number:
                 place = plan.reader.place or f"{plan.named}, row {number}"
                 what = f"the key {this!r} appears twice, first in row {first[this]}"
                 raise RecordError("", Problem(place, what=what))
-            yield row
+            yield value, row
         plan.reader.require_ended(plan.files)
         if not first:
             raise RecordError("", Problem(plan.named, "at least one record", "none"))
@@ -162,12 +167,6 @@ def paused_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _keeping(kept: list[Any], records: Iterable[Any]) -> Iterator[Any]:
-    for record in records:
-        kept.append(record)
-        yield record
 
 
 @dataclass(frozen=True)

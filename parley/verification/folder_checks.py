@@ -36,7 +36,7 @@ from parley.rows.provenance import (
     tools,
 )
 from parley.rows.sources import Sources, sources_of
-from parley.rows.splits import BuiltSplit, SplitPlan, generate, write_batches
+from parley.rows.splits import BuiltSplit, SplitPlan, with_rows, write_batches
 from parley.schema.features import arrow_schema
 from parley.source import hashes
 
@@ -119,15 +119,12 @@ class Remeasured:
 def _from_source(plan: SplitPlan) -> FromSource:
     """Generate and write the rows of a split; convert each row of a lossless config back."""
     config, place = plan.config, "/".join(plan.name)
-    records: list[Any] = []
     problems: list[str] = []
 
     def rows() -> Iterator[Any]:
-        if not isinstance(config, Config):
-            yield from generate(plan)
-            return
-        for number, row in enumerate(generate(plan, records)):
-            problems.extend(_not_back(config, row, records.pop(), f"{place}[{number}]"))
+        for number, (record, row) in enumerate(with_rows(plan)):
+            if isinstance(config, Config):
+                problems.extend(_not_back(config, row, record, f"{place}[{number}]"))
             yield row
 
     try:
