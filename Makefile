@@ -41,7 +41,7 @@ endpoint: .venv/ready
 	-$(BIN)/uv pip install --quiet --python .endpoint/bin/python --no-deps $(ENDPOINT)
 	PARLEY_ENDPOINT=.endpoint/bin/python $(BIN)/python -m pytest -q -rs tests/test_endpoint.py
 
-# Compares with the limit and with peers; prints tables for benchmarks/README.md. 20 minutes.
+# Compares with the limit and with `datasets`; prints tables for benchmarks/README.md. 20 minutes.
 bench: .venv/ready
 	$(BIN)/python benchmarks/run.py
 

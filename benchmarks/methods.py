@@ -211,54 +211,5 @@ def limit_of_rows(rows_folder: str, name: str) -> int:
     return count
 
 
-# Use ------------------------------------------------------------------------------------
-
-
-def first_row(repo: str, config: str, split: str) -> int:
-    """Read one streamed row from the Hub."""
-    import datasets
-
-    begin()
-    next(iter(datasets.load_dataset(repo, config, split=split, streaming=True)))
-    return 1
-
-
-def streamed(path: str) -> int:
-    """Stream a Parquet file with the reader of datasets."""
-    import datasets
-
-    stream = datasets.load_dataset("parquet", data_files={"raw": path}, split="raw", streaming=True)
-    begin()
-    return sum(1 for _ in stream)
-
-
-def plain_pyarrow(path: str) -> int:
-    """Read a Parquet file into Python rows with pyarrow."""
-    import pandas  # noqa: F401 - pyarrow imports it for its first array
-    import pyarrow.parquet as pq
-
-    begin()
-    return sum(len(batch.to_pylist()) for batch in pq.ParquetFile(path).iter_batches(1000))
-
-
-def load(folder: str, config: str, cache: str) -> int:
-    """Load a build with load_dataset into a given cache."""
-    import datasets
-
-    datasets.disable_progress_bars()
-    begin()
-    (split,) = datasets.load_dataset(folder, config, cache_dir=cache).values()
-    return len(split)
-
-
-def read_table(path: str) -> int:
-    """Read a Parquet file into Arrow with pyarrow."""
-    import pandas  # noqa: F401 - pyarrow imports it for its first table
-    import pyarrow.parquet as pq
-
-    begin()
-    return int(pq.read_table(path).num_rows)
-
-
 if __name__ == "__main__":
     main()

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import generate
-import methods
 
 from parley.builds.card_parts import markdown_table
 
@@ -67,20 +66,18 @@ def load() -> str:
     return ", ".join(f"{number:.1f}" for number in os.getloadavg())
 
 
-def measure(*command: Any, env: dict[str, str] | None = None) -> Result:
+def measure(*command: Any) -> Result:
     """Run one method in a process, and return its result."""
     done = subprocess.run(
         [sys.executable, HERE / "methods.py", *map(str, command)],
         capture_output=True,
         text=True,
         # without torch, which takes datasets a second and 150 MB to import
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "USE_TORCH": "0", **(env or {})},
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "USE_TORCH": "0"},
     )
-    lines = [line for line in done.stdout.splitlines() if line.startswith('{"seconds"')]
-    if not lines:
+    if done.returncode:
         sys.exit(f"{command}: {done.stderr[-2000:]}")
-    # after it a streaming process may abort: apache/arrow#45214
-    found: Result = json.loads(lines[-1])
+    found: Result = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
@@ -199,7 +196,7 @@ class Benchmark:
         return built, folder
 
     def use(self) -> None:
-        """Measure the command line, streaming and loading."""
+        """Measure the command line."""
         python, script = sys.executable, str(Path(sys.executable).parent / "parley")
         runs = {
             '`python -c "import typer, rich"`': lambda: timed(python, "-c", "import typer, rich"),
@@ -209,39 +206,6 @@ class Benchmark:
         }
         columns = [("ms", "ms", ".0f"), ("of the first", "/ms", ".2f")]
         self.compare("The command line", "command", runs, columns)
-        self._reading()
-
-    def _reading(self) -> None:
-        sys.path.append(str(HERE.parent / "tests"))
-        from local_hub import Hub
-
-        from parley.builds.build import build as build_folder
-
-        generated = methods.generated(self.source())
-        build_folder(generated, self.folder / "large")
-        folder = self.folder / "large" / "cosrec"
-        (file,) = folder.rglob("*.parquet")
-        with Hub() as hub:
-            hub.seed("org/large", folder)
-            online = hub.environ(self.folder / "home") | {"USE_TORCH": "0"}
-            runs = {
-                "pyarrow alone, to Python rows": ("plain_pyarrow", file),
-                "first streamed row, from the local Hub": lambda: measure(
-                    "first_row", "org/large", "dialogues", "raw", env=online
-                ),
-                "full streamed pass": ("streamed", file),
-                "pyarrow alone, to Arrow": ("read_table", file),
-                "load_dataset, cold": lambda: self._load(folder, times=1),
-                "load_dataset, warm": lambda: self._load(folder, times=2),
-            }
-            seconds = [("seconds", "seconds", ".3f"), ("of the first", "/seconds", ".2f")]
-            columns = [*seconds, ("rows a second", "rows/seconds", ",.0f"), *MB]
-            self.compare(f"Reading {self.dialogues:,} dialogues", "reading", runs, columns)
-
-    def _load(self, folder: Path, times: int) -> Result:
-        """Load a build so many times, and return the last result."""
-        with tempfile.TemporaryDirectory(dir=self.folder) as cache:
-            return [measure("load", folder, "dialogues", cache) for _ in range(times)][-1]
 
 
 if __name__ == "__main__":
