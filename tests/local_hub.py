@@ -20,8 +20,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote
 
+from file_server import Connection, Local
 from file_server import blob as git_oid
-from loopback_servers import Connection, Local
 
 YES = ("1", "true", "True")  # as httpx and requests write a True
 _STRANGER = "Invalid username or password."
