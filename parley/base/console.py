@@ -16,8 +16,6 @@ from rich.text import Text
 
 from parley.base.secret import without_secrets
 
-__all__ = ["print_message"]
-
 _EVERY = 10  # seconds between two lines of progress in a log
 WIDEST = 100_000  # columns without a terminal: nothing is cut or wrapped
 

@@ -7,9 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["FetchError", "OutputError", "ParleyError", "Problem", "PublishError", "RecordError"]
-__all__ += ["RowError", "ScriptError", "SourceError", "UsageError"]
-
 MOST_PROBLEMS = 20
 _PLACES = 3  # named for each cause
 _VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # varies among the places of a cause

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import ScriptError
 
-__all__ = ["arrow_schema", "card_yaml"]
-
 if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
