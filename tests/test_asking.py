@@ -1,4 +1,4 @@
-"""Readers of answers, rules of negotiations, and the prompts of the sample by their hash."""
+"""Answers read by the rule, rules of negotiations, and the prompts of the sample by their hash."""
 
 import hashlib
 import itertools
@@ -15,145 +15,115 @@ from test_tasks import TASKS
 from parley.declaration.registry import discover
 from parley.rows.built_folder import find_folder
 from parley.schema.shapes import problems
-from parley.tasks.answers import number_from, one_of, order_of, reader, some_of
+from parley.tasks.answers import read
 from parley.tasks.asking import (
-    AMBIGUOUS,
+    EMPTY,
     INVALID,
     NO_ANSWER,
     REFUSED,
     TOOL_CALL,
     TRUNCATED,
     Asking,
-    Unreadable,
     final_text,
 )
 from parley.tasks.games import NegotiationState, Playing
+from parley.tasks.kinds import Number, OneOf, OrderOf, Probabilities, SomeOf, Whole, schema_of
+from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.questions import Questions
 
-ORDERS = [" > ".join(order) for order in itertools.permutations(("Food", "Water", "Firewood"))]
 ONE_TASK = {name: each for name, (*_, each) in TASKS.items() if isinstance(each.asking, Asking)}
 
 
-# Answers: what the shared readers make of each form, then of each task some of its own ----------
+# Answers: the rule, then each kind of field, then a text of each task that means another side ----
 
-SEVERAL, WRONG, NONE = Unreadable(AMBIGUOUS), Unreadable(INVALID), Unreadable(NO_ANSWER)
-SCORE = reader(score=number_from(1, 5))
-LABELS = reader(labels=some_of(["small-talk", "no-need", "need"]))
-ORDER = reader(order=order_of(["Food", "Water"]))
-BOTH = reader(a=one_of(["yes", "no"]), b=number_from(0, 9))
-BLANK_LINES = "\n" * 19_000
-# reader, what it makes of each of the texts, the texts
-GROUPS = [
-    (SCORE, 4.0, [
-        '{"score": 4}', "{'Score': '4', /* kind */}",
-        'Sure!\n```json\n{\n  "score": 4\n}\n```\nThe bot asks 3 questions.',
-        '<think>{"score": 2}</think>My answer: {"score": 4}.',
-        '{"score": 4} {"style": 2}\n{"score": 4.0}\nFinal score: **4**',
-        r"They agree at last. $\boxed{4}$", "The bot is kind.\nAnswer: 4\n",
-        "The bot is kind. The final answer is 4.", "**4.**", "\uff14", 'Sure! {"score": 4}</s>',
-        '[{"score": 4}]<|im_end|>', '{"answer": {"score": "4/5"}}',
-        "It is kind.\n<answer>4</answer>", "The answer is 4.", "答えは4です。",
-        "The bot is kind, so the score is 4 out of 5.",
-        "{'Score': '4', why: None, confidence: 0.9}", '{"result": {"final_rating": 4}} // kind',
-        '"score": 4', '{"score": "4"', '{"score": 4}<|im_end|>\n<|im_start|>user\n{"score": 2}',
+WRONG, NONE = {UNREADABLE: INVALID}, {UNREADABLE: NO_ANSWER}
+SCORE = {"score": Number(1, 5, "a score", step=1)}
+BOTH = {"a": OneOf({"yes": ["[Oh yes.]"], "no": []}, "an a"), "b": Whole(0, 9, "a b", "own.b")}
+FOUR, YES_3 = {"score": 4.0}, {"a": "yes", "b": 3}
+OF_RULE = [
+    (SCORE, FOUR, [
+        '{"score": 4}', 'Sure!\n```json\n{\n  "score": 4\n}\n```\nThe bot asks 3 questions.',
+        '{"score": 2} is a draft. {"score": 4}, as it is kind.', '[{"score": 2}, {"score": 4}]',
+        "{'Score': '4', /* kind */}", "{'why': None, 'is_kind': True, 'score': 4}",
+        '<think>{"score": 2}</think>My answer: {"score": 4}.', '{"answer": {"score": 4}}',
+        '{"score": 4}\nWait, that is wrong: 2.', '{"score": {}\n}\n{"score": 4}',
+        '{"score": 4}</s>',
         "<|channel|>analysis<|message|>Score 2<|end|><|channel|>final<|message|>4",
-        '{"reasoning": "It is kind, a 3 or more.", "score": 4}', "{“score”: “4”}",
-        r'\boxed{\{"score": 4\}}', "<score>4</score>", "スコアは「4」です。",
-        '\0{"score": 4, "why": NULL}', '{"answer": 4}', '{"score": [}\n{"score": 4}',
-        "Score:\n\nScore: 4", "Wait, what?\nIt is kind.\nScore: 4", "```json\n4\n```",
-        "スコアは4点とします。", f"Score: 4{BLANK_LINES}.",
+        "The bot is kind.\n4", "**Answer:** 4\n", "The final score is **4**.",
+        "### My answer = `4`",
+        r"They agree at last. $\boxed{4}$ is right.", "\uff14", "score: 2\nscore: 4\n\n```",
     ]),
     (SCORE, WRONG, [
-        '{"score": 6}', '{"score": "4.²"}', "Answer: 4 (very good)",
-        '{"score": 4}\nFinal answer: it is kind', "Answer: " + "[" * 5000,
-        '{"score": 4, "style": 3}', '{"score": true}', "Score: 4 <sup>1</sup>",
+        '{"score": 6}', '{"score": 4}\n{"score": "kind"}', "Answer: -4", "Score: 120²",
     ]),
     (SCORE, NONE, [
-        "4 (very good)", 'The answer is not {"score": 4}.', '{"score": 4} - no, 2', '{"score": 4',
-        '{"score": 4, "score": 4}', '{"draft": {"score": 2}, "score": [}',
-        '{"why": "\\ud800", "score": 4}', "{" * 5000, "{'score': 4}" * 800, "4" + " " * 30_000,
-        "4/10", '{"example": {"score": 4}}', 'Use the following format: {"score": 3}',
-        "On a scale from 1 (lowest) to 5 (highest), I'd give it a **4**.",
-        "★★★★☆ (four out of five)", "The score is 4 because it is kind.",
-        "I'd give it at least a 4.", "评分不是4分。", "<style>4</style>", '{"score": 0x4}',
-        '{"score": 2}\nWait, that is wrong.',
-        'An example of the format: {"score": 3}\nI cannot rate it.', "For example:\nScore: 3",
-        "Score: 3\nSorry, 4.", "It is hard to say. The maximum score is 5.",
-        "Score: 3\nUpon review, 4.", "Score: 3\nA 4 is fairer.",
-        'The format is {"score": 3}', '{"score": 4} is wished.\nSo it is.',
-        "{'score': 4, 'score': 4}", "I would not say that the score is 4",
-        "Score: 3\n\nI changed my mind: 4",
-        "\u0664",  # a digit of Arabic
+        "I'd give it a 4.", "4, as it is kind", "Your score: 4", "4\nThe bot is kind.",
+        '{"score": 4',
+        '{"style": 4}', '{"score": 4, "score": 4}', '{"why": "\\ud800", "score": 4}', "\u0664",
+        "4 5",
+        '{"draft": {"score": 2}, "style": 4}', '{"draft": {"score": 2}, "score": [}', "<think>4",
+        "{" * 5000, "[" * 5000, "{'score': 4}}, " * 800 + "]", "4" + " " * 30_000, ", " * 9000,
     ]),
-    (SCORE, SEVERAL, [
-        'Draft: {"score": 4}, then final answer: 2', '{"score": 4}\nScore: 2',
-        '{"score": 4} or {"score": 2}', '{"score": 4}\n回答: 2',
-        "Score: 3\nOn reflection, Score: 4", '{"score": 2}\nThe score is 4 after all.',
+    (SCORE, {UNREADABLE: EMPTY}, [" \n"]),
+    (BOTH, YES_3, [
+        '{"A": "YES.", "own": {"B": 3}, "partner": {"b": 9}}',
+        '{"a": "[Oh Yes.]", "own": {"b": 3.0}}',
     ]),
-    (SCORE, 3.5, ['{"score": 3.5}\nThe score is 3.5 because it is kind.']),
-    (LABELS, ["small-talk"], [
-        '{"small-talk": 1, "no-need": 0, "need": 0}', "small talk: true\nno_need: no\nneed: false",
-        '{"Small Talk": TRUE, "no_need": 0, "need": False, "why": ""}',
-        "- small-talk: true\n- no-need: no\n- need: false", "[x] small-talk\n[ ] no-need\n[ ] need",
-        "**small-talk**: はい - hello\n(no-need): 否\nneed: ❌",
-        '{"small-talk": "yes", "no-need": 0, "need": {"value": "False", "reason": "a greeting"}}',
-        '{"Small Talk": true, "no_need": false, "need": False}',
+    (BOTH, WRONG, [
+        '{"a": "maybe", "own": {"b": 3}}', '{"a": "yes", "own": 3}',
+        '{"a": "yes", "own": {"b": 3.5}}',
+        '{"a": "yes", "own": {"b": 3, "B": 3}}', '{"a": true, "own": {"b": 3}}',
     ]),
-    (LABELS, WRONG, [
-        '{"labels": {"small-talk": 1, "no-need": 0, "need": 0, "bluff": 1}}',
-        '{"labels": ["need", "bluff"]}',
+    (BOTH, NONE, ["a: yes\nb: 3", '{"a": "yes", "b": 3}', '{"a": "yes", "partner": {"b": 3}}']),
+]  # fmt: skip
+ORDERS = [" > ".join(order) for order in itertools.permutations(("Food", "Water", "Firewood"))]
+BELIEFS = dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True))
+LABELS = {"labels": SomeOf(["small-talk", "no-need", "need"], "labels")}
+ORDER = {"order": OrderOf(["Fire wood", "Water"], "an order")}
+CHANCE = {"p": Number(0, 1, "a chance")}
+OF_KINDS = [
+    (LABELS, {"labels": ["small-talk", "need"]}, [
+        '{"labels": {"need": true, "Small Talk": true, "no_need": false}}',
+        '["need", "small\u2011talk"]',
+        '{"small-talk": 1, "no-need": 0, "need": "TRUE", "why": ""}',
+        '{"labels": ["need", "small-talk"]}',
     ]),
+    (LABELS, {"labels": []}, ["Labels: []"]),
+    (LABELS, WRONG, ['{"labels": {"need": true}}', '{"labels": ["bluff"]}', "Labels: no need"]),
     (LABELS, NONE, [
-        "- small-talk: true\n- no-need: no", "Rejected labels: need, small-talk",
-        '{"small-talk": true|false, "no-need": true|false, "need": true|false}',
-        "- small-talk: a greeting\n- no-need: has enough\n- need: asks for more", "No need.",
-        '{"small-talk": true, "small talk": false, "need": true}',
+        "No need.", "need, small-talk", "- [ ] need", '{"need": true, "no-need": false}',
     ]),
-    (LABELS, ["small-talk", "need"], [
-        "Labels used: need, small-talk", '{"labels": ["need", "small\u2011talk", "need"]}',
-        "`need`, `small-talk`",
+    (ORDER, {"order": ["Water", "Fire wood"]}, [
+        '{"order": "water > firewood"}', '["Water", "Fire-Wood"]', "Water, Firewood",
+        "Order: Water > Firewood",
+        r"$\boxed{\text{Water} > \text{Firewood}}$",
     ]),
-    (LABELS, ["no-need"], ["```\n['no-need',]\n```"]),
-    (LABELS, [], ["None."]),
-    (ORDER, ["Water", "Food"], [
-        "Water ⇒ Food", "1. Water\n2. Food", "Water → Food", '{"order": "water > food"}',
-        "Water, Food", f"Water > Food{BLANK_LINES}.", r"$\boxed{\text{Water} > \text{Food}}$",
-        '{"partner_order": "Water &gt; Food"}', "**Partner's order:** Water > Food",
-    ]),
-    (ORDER, WRONG, [
-        '{"order": {"": "Food", "high": "Water"}}',
-        '{"order": "Food > Water", "direction": "low to high"}', '{"order": ["Food", "Food"]}',
-        f"Order: {' ' * 19_000}x",
-    ]),
+    (ORDER, WRONG, ['{"order": "Water"}', '{"order": ["Water", "Water"]}', '{"order": [1, 2]}']),
     (ORDER, NONE, [
-        '{"order": "Food > Water"}\nfrom low to high', "Food < Water", "Food (low) > Water (high)",
-        "They care the most about Water, then Food.", "Water (5) > Food (4)", "," * 19_000,
-        "Your order is Water > Food.", "My own order is Food > Water.", "Food, Water (ascending)",
-        "Least to most preferred:\nOrder: Food > Water", "Order: Food > Water\nLeast first.",
-        "Order: Food > Water\nAscending.",
+        "Water < Firewood", "My own order is Water > Firewood.",
+        '{"own_order": "Water > Firewood"}',
     ]),
-    (BOTH, {"a": "yes", "b": 3.0}, [
-        '{"A": "YES.", "b": 3}', "a: yes\nb: 3", "| **A** | yes |\n| B | 3/9 |",
-        "<a>yes</a><b>3</b>", "1. A: yes, as it rains.\n2. B → 3",
+    (SCORE, FOUR, ['{"score": "4/5"}', "Score: 4 / 5", "4.0"]),
+    (SCORE, WRONG, ['{"score": "4/10"}', '{"score": "80%"}', '{"score": true}', '{"score": [4]}']),
+    (CHANCE, {"p": 0.8}, ['{"p": .8}', "p: 80%", '{"p": "80 %"}', "0.8/1"]),
+    (CHANCE, WRONG, ['{"p": 80}', '{"p": "4/5"}']),
+    ({"p": Probabilities(ORDERS, "chances")}, {"p": BELIEFS}, [
+        json.dumps(BELIEFS), json.dumps({"p": BELIEFS}).replace(" > ", ">"),
+        json.dumps({"p": {order: f"{p:.0%}" for order, p in BELIEFS.items()}}),
     ]),
-    (BOTH, WRONG, ['{"a": "maybe", "b": 3}']),
-    (BOTH, NONE, [
-        '{"a": "yes", "A": "no", "b": 3}', "a: yes", "a: yes\nb: 3\na: no", "a: perhaps\nb: 3",
-    ]),
-    (BOTH, SEVERAL, [
-        'a: yes\nb: 3\n{"a": "yes", "b": 4}', '{"a": "yes", "b": 3}\n{"a": "no", "b": 3}',
+    ({"p": Probabilities(ORDERS, "chances")}, WRONG, [
+        json.dumps({"p": dict.fromkeys(ORDERS, 0)}),
+        json.dumps({"p": dict([*BELIEFS.items()][1:])}),
+        json.dumps({"p": BELIEFS | {ORDERS[0]: -0.05}}), '{"p": 1}',
     ]),
 ]  # fmt: skip
-FORMS = [(read, text, due) for read, due, texts in GROUPS for text in texts]
+FORMS = [(f, text, due) for f, due, texts in (*OF_RULE, *OF_KINDS) for text in texts]
 
 
-@pytest.mark.parametrize(("read", "text", "due"), FORMS)
-def test_an_answer_is_read_in_the_form_asked_for_and_none_is_chosen(read, text, due):
+@pytest.mark.parametrize(("fields", "text", "due"), FORMS)
+def test_an_answer_is_read_by_the_rule(fields, text, due):
     before = process_time()
-    found = read(text)
-    if isinstance(found, dict) and not isinstance(due, dict):
-        (found,) = found.values()
-    assert found == due
+    assert read(text, fields) == due
     assert process_time() - before < 1
 
 
@@ -161,94 +131,53 @@ BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
 SIDES = ("mturk_agent_1", "mturk_agent_2")
 BY_SIDE = {side: {i: both[n] for i, both in BY_ITEM.items()} for n, side in enumerate(SIDES)}
 DEAL = json.dumps({item: dict(zip(SIDES, both, strict=True)) for item, both in BY_ITEM.items()})
-LINES = "mturk_agent_1: 3 Food, 0 Water, 1 Firewood\nAgent 2 - Food 0, Water 3, Firewood 2"
-BELIEFS = dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True))
+PACKAGES = '{"Food": 1, "Water": 2, "Firewood": 0}'
+FEELS = '{"satisfaction": "Undecided", "likeness": "Slightly like"}'
 GROUPS_OF_TASKS = [
-    ("casino strategies", {"labels": ["self-need"]}, [json.dumps({"labels": ["self-need"]})]),
-    ("casino strategies", {"labels": ["small-talk"]}, ["small-talk"]),
-    ("casino strategies", NONE, ["non-strategic"]),
-    ("casino partner-priorities", {"order": ["Water", "Food", "Firewood"]}, [
-        "Water > Food > Firewood", "Low: Firewood, medium: Food, high: Water",
-        "Highest priority: Water\nMedium priority: Food\nLowest priority: Firewood",
-        '{"order": {"low": "Firewood", "high": "Water", "medium": "Food"}}',
+    ("casino strategies", {"labels": ["self-need"]}, ['{"labels": ["self-need"]}']),
+    ("casino strategies", NONE, ["no need", '{"strategies of B": ["self-need"]}']),
+    ("casino partner-priorities", NONE, [
+        '{"own_order": "Food > Water > Firewood"}', "My own order: Food > Water > Firewood",
     ]),
-    ("casino partner-priorities", WRONG, [
-        '{"order": "Water > Food"}',
-        '{"order": {"high": "Water", "medium": "Food", "last": "Firewood"}}',
-    ]),
+    ("casino beliefs", NONE, [json.dumps({"own order": BELIEFS})]),
     ("casino final-deal", {"allocation": BY_SIDE}, [
-        f'{{"allocation": {DEAL}}}', json.dumps({"allocation": BY_SIDE}), LINES,
-        f'{{"allocation": {DEAL.replace("3", "3.0")}}}', f'{{"allocation": {DEAL.upper()}}}',
+        f'{{"allocation": {DEAL}}}', DEAL.upper().replace("3", "3.0"),
+        json.dumps({"allocation": BY_SIDE}),
     ]),
-    ("casino final-deal", {"allocation": None}, [
-        "**Allocation:** null (no deal)", "{'allocation': None}",
-        '{"allocation": "No deal"}',
-    ]),
-    ("casino final-deal", NONE, [
-        "No deal yet.", "No deal, as mturk_agent_2 walks away.", LINES.replace(":", " wants"),
-        '{"allocation": {"Food": {...}}}',
-    ]),
+    ("casino final-deal", {"allocation": None}, ["{'allocation': None}", "Allocation: null"]),
     ("casino final-deal", WRONG, [
-        f'{{"allocation": {DEAL.replace("3", "3.5", 1)}}}',
-        f'{{"allocation": {DEAL.replace("3", "2", 1)}}}',
-        f'{{"allocation": {DEAL.replace("3", "true", 1)}}}',
+        f'{{"allocation": {DEAL.replace("3", each, 1)}}}' for each in ("3.5", "2", "true",
+        '"3 or 2"')
     ]),
-    ("casino final-deal", SEVERAL, [f'{{"allocation": null}}\n{DEAL}']),
-    ("casino outcomes", {"satisfaction": "Slightly satisfied", "likeness": "Undecided"}, [
-        '{"satisfaction": "slightly-satisfied", "likeness": "Undecided"}',
+    ("casino final-deal", NONE, ["No deal.", PACKAGES]),
+    ("casino outcomes", json.loads(FEELS), [f'{{"Partner": {{}}, "You": {FEELS}}}']),
+    ("casino outcomes", NONE, [FEELS, f'{{"Partner": {FEELS}}}', "Undecided, Slightly like"]),
+    ("casino decisions", {"decision": "accept"}, [
+        '{"decision": "accept_deal"}', "Accept-Deal", "[I accept the deal.]",
     ]),
-    ("casino outcomes", WRONG, ['{"satisfaction": "Undecided", "likeness": "Slightly satisfied"}']),
-    ("casino outcomes", NONE, [
-        "Slightly satisfied, Undecided",
-        '{"partner_answer": {"satisfaction": "Undecided", "likeness": "Undecided"}}',
-        "satisfaction: Undecided\nlikeness: Slightly like (or Undecided)",
-    ]),
-    ("casino beliefs", {"probabilities": BELIEFS}, [
-        json.dumps(BELIEFS), json.dumps({"probabilities": BELIEFS}),
-        "\n".join(f"- {order}: {p:.0%}" for order, p in BELIEFS.items()),
-    ]),
-    ("casino beliefs", WRONG, [
-        json.dumps(BELIEFS | {"Food > Water > Firewood": -0.05, "Food > Firewood > Water": 0.2}),
-        json.dumps(BELIEFS | {"Wood > Food > Water": 0}),
-    ]),
-    ("casino beliefs", {"probabilities": BELIEFS | {"Food > Water > Firewood": 0.3}}, [
-        json.dumps(BELIEFS | {"Food > Water > Firewood": 0.3}),
-    ]),
-    ("casino beliefs", NONE, [
-        json.dumps(BELIEFS).removesuffix("3}"), json.dumps(dict([*BELIEFS.items()][1:])),
-        "Water > Food > Firewood",
-    ]),
-    ("casino decisions", {"decision": "walk_away"}, ['{"decision": "walk away"}', "Walk-Away"]),
-    ("casino bids", {"Food": 2, "Water": 0, "Firewood": 3}, [
-        '{"Food": 2, "Water": "0", "Firewood": 3.0}', "Food: 2\nWater: 0\nFirewood: 3",
-    ]),
-    ("casino bids", WRONG, [
-        '{"Food": 2.5, "Water": 0, "Firewood": 3}', '{"Food": 4, "Water": 0, "Firewood": 3}',
+    ("casino decisions", {"decision": "walk_away"}, ["walk away", "Decision: [I walk away.]"]),
+    ("casino decisions", NONE, ['{"partner_decision": "accept"}', "Partner: accept", "not accept"]),
+    ("casino bids", json.loads(PACKAGES), [f'{{"partner": {{}}, "own": {PACKAGES}}}']),
+    ("casino bids", NONE, [
+        PACKAGES, f'{{"partner": {PACKAGES}}}', f"My partner gets: {PACKAGES}", "Food: 1\nWater: 2",
     ]),
     ("craigslist_bargains deal", {"probability": 0.8}, [
-        '{"probability": .8}', '{"deal_probability": 80%}', "Deal probability: 0.8",
-        "0.8/1", "The probability is 80%.",
-    ]),
-    ("craigslist_bargains deal", WRONG, [
-        '{"probability": 80}', '{"deal": false, "probability": 0.9}',
+        '{"probability_of_a_deal": 0.8}', "Probability of a deal: 80%",
     ]),
     ("craigslist_bargains deal", NONE, [
-        "I'm 80% sure that they reach a deal.", "80% chance that they do not agree.", "50/50",
+        '{"probability": 0.8}', '{"probability_of_no_deal": 0.2}',
+        "The probability of no deal is 20%.",
     ]),
-    ("craigslist_bargains deal", SEVERAL, ['{"probability": 0.80}\nThe probability is 0.7.']),
-    ("cosrec intents", {"types": ["search", "product_details"]}, ["search, product details"]),
-    ("cosrec intents", WRONG, ['{"types": ["buy"]}']),
-    ("cosrec intents", NONE, ["search, not recommendation"]),
-    ("duo agreement", {"score": 3.5}, ["3.5"]),
-    ("duo agreement", WRONG, ['{"score": 10}']),
-    ("duo agreement", {"score": 4.0}, ["4点"]),
+    ("cosrec intents", NONE, ["no recommendation", '{"other types": ["search"]}']),
+    ("duo agreement", {"score": 3.5}, ["スコア\n3.5"]),
+    ("duo agreement", NONE, ['{"score_of_the_user": 4}', "User score: 4"]),
 ]  # fmt: skip
 OF_TASKS = [(name, text, due) for name, due, texts in GROUPS_OF_TASKS for text in texts]
 
 
 @pytest.mark.parametrize(("name", "text", "due"), OF_TASKS)
-def test_each_task_reads_its_answer(name, text, due):
-    assert ONE_TASK[name].asking.read(text) == due
+def test_a_task_reads_its_answer_and_none_of_another_side(name, text, due):
+    assert ONE_TASK[name].read(text) == due
 
 
 PIECES = [text for *_, text, _ in (*FORMS, *OF_TASKS) if len(text) < 200]
@@ -260,11 +189,9 @@ TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map(
 @hypothesis.given(TEXTS)
 def test_a_reader_never_fails_and_gives_what_the_task_takes(text):
     for task in ONE_TASK.values():
-        found = task.asking.read(text)
-        if not isinstance(found, Unreadable):
-            shape = {name: node for name, node in task.shape.items() if name in found}
-            assert shape.keys() == found.keys()
-            assert [*problems(found, shape)] == []
+        found = task.read(text)
+        if UNREADABLE not in found:
+            assert [*problems(found, dict(task.answer))] == []
 
 
 # Negotiations ----------------------------------------------------------------------------
@@ -388,13 +315,6 @@ PINNED = {  # version, start of the prompts' sha256 and of the readings'
 }
 
 
-def readings(asking, question):
-    """Return what becomes of some answers."""
-    if isinstance(asking, Asking):
-        return [asking.read(text) for *_, text, _ in (*FORMS, *OF_TASKS)]
-    return [asking.step(question, text) for text in TURNS]
-
-
 def allowed(schema):
     """Yield the answers that a schema allows; strict modes of endpoints have to take it."""
     assert {"type", "anyOf"} & schema.keys()
@@ -410,33 +330,44 @@ def allowed(schema):
     else:
         fields = schema["properties"]
         assert (schema["additionalProperties"], schema["required"]) == (False, [*fields])
-        for values in itertools.product(*map(allowed, fields.values())):
-            yield dict(zip(fields, values, strict=True))
+        yield from objects(fields)
 
 
-# no schema says that six numbers are 1 together
+def objects(fields):
+    """Yield the objects with these fields, one by one: six probabilities have 101 ** 6 values."""
+    if not fields:
+        yield {}
+    for name in [*fields][:1]:
+        rest = {other: fields[other] for other in fields if other != name}
+        for value in allowed(fields[name]):
+            for others in objects(rest):
+                yield {name: value, **others}
+
+
+# no schema says that six numbers are not all 0
 @pytest.mark.parametrize("name", [name for name in ONE_TASK if name != "casino beliefs"])
-def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(name, sample_build):
+def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(name):
     """That the right answers are among them, test_build shows."""
-    dataset, _, task = TASKS[name]
-    built = find_folder(sample_build, dataset)
-    question = next(iter(task.asking.questions(built, **task.chosen({}))))
-    assert question.schema["type"] == "object"
-    for answer in allowed(question.schema):
-        found = task.asking.read(f"```json\n{json.dumps(answer)}\n```")
-        assert not isinstance(found, Unreadable), answer
+    task = ONE_TASK[name]
+    schema = schema_of(task.asked)
+    assert schema["type"] == "object"
+    for answer in allowed(schema):
+        assert UNREADABLE not in task.read(f"```json\n{json.dumps(answer)}\n```"), answer
 
 
 def test_an_answer_is_as_long_as_nfkc_makes_it():
     assert (final_text("\ufdfa" * 100) != "", final_text("\ufdfa" * 2000)) == (True, "")
 
 
-def test_a_change_of_prompts_or_readers_needs_a_new_version(sample_build):
-    found = {}
+def test_a_change_of_prompts_or_of_the_reader_needs_new_versions(sample_build):
+    readings = repr([read(text, fields) for fields, text, _ in FORMS])
+    found = {"the reader": hashlib.sha256(readings.encode()).hexdigest()[:16]}
     for name, (dataset, each, task) in TASKS.items():
         if task.asking:
             asked = Questions(find_folder(sample_build, dataset), each, task.chosen({}))
-            read = repr(readings(task.asking, asked.by_key[next(iter(asked.gold))]))
-            digests = asked.digest[:16], hashlib.sha256(read.encode()).hexdigest()[:16]
-            found[name] = " ".join((task.asking.version, *digests))
+            found[name] = f"{task.asking.version} {asked.digest[:16]}"
+            if isinstance(task.asking, Playing):
+                state = asked.by_key[next(iter(asked.gold))]
+                turns = repr([task.asking.step(state, text) for text in TURNS])
+                found[name] += f" {hashlib.sha256(turns.encode()).hexdigest()[:16]}"
     assert found == PINNED, "give the changed Asking a new version, and pin its hashes here"

@@ -23,6 +23,7 @@ from parley.declaration.registry import discover
 from parley.rows.built_folder import find_folder
 from parley.tasks.asking import NO_ANSWER
 from parley.tasks.games import Playing
+from parley.tasks.kinds import written
 from parley.tasks.questions import Questions
 from parley.tasks.task import Part
 
@@ -140,9 +141,9 @@ def test_a_side_does_not_see_the_private_knowledge_of_the_other(name, of):
             assert seen[1 - place] != due[1 - place]
 
 
-def lines_of(question):
+def lines_of(messages):
     """Return the texts of the turns that a prompt shows."""
-    return {line.partition(": ")[2] for line in question.messages[1]["content"].splitlines()}
+    return {line.partition(": ")[2] for line in messages[1]["content"].splitlines()}
 
 
 def test_a_prompt_holds_no_later_turn(of):
@@ -150,7 +151,7 @@ def test_a_prompt_holds_no_later_turn(of):
     for row in questions.built.rows("curated", *questions.built.splits("curated")):
         places = [place for place, turn in enumerate(row["turns"]) if turn["role"] == "user"]
         for entry in row["intents"] or ():
-            text = str(questions.by_key[row["dialogue_id"], entry["utterance"]].messages)
+            text = str(questions.by_key[row["dialogue_id"], entry["utterance"]])
             later = row["turns"][places[entry["utterance"]] + 1 :]
             assert not [turn for turn in later if turn["text"] in text]
     actions = {"Submit-Deal", "Accept-Deal", "Reject-Deal", "Walk-Away"}
@@ -184,16 +185,14 @@ def test_a_model_is_sent_the_schema_if_wanted(asked, scored, of):
 
     for schema, due in ((True, {}), (False, {NO_ANSWER: limit})):
         assert scored(name, asked(name, reply, schema=schema, limit=limit))["unreadable"] == due
-    assert sent == [next(iter(of(name).by_key.values())).schema] * limit + [None] * limit
+    assert sent == [of(name).schema] * limit + [None] * limit
 
 
 def answering(name, questions):
     """Return a function that answers rightly, by the schema, or not at all, by the last message."""
     known = {}
-    if questions.task.target:
-        for key, gold in questions.gold.items():
-            right = json.dumps(questions.asking.answer(questions.task.target(gold)))
-            known[questions.by_key[key].messages[-1]["content"]] = right
+    for key, gold in () if name in GAMES else questions.gold.items():
+        known[questions.by_key[key][-1]["content"]] = written(questions.task.asked, gold)
 
     def reply(messages, schema):
         text = messages[-1]["content"]
@@ -217,7 +216,7 @@ def test_log_predictions_and_answers_give_what_inspect_printed(name, asked, scor
     predictions = []
     for sample in read_log(log).samples:
         score = sample.scores["parley_answers"]
-        assert bool(sample.target) == bool(questions.task.target)
+        assert bool(sample.target) == (name not in GAMES)
         assert (score.answer is None) == (score.value["readable"] == 0)
         predictions.append(score.metadata["prediction"])
     kept = tmp_path / "of-log"
@@ -309,7 +308,7 @@ CHANGES = {  # part of a log -> another value
 def outcomes_log(inspect_runs, sample_build, tmp_path_factory):
     """A log of casino's outcomes."""
     folder = tmp_path_factory.mktemp("logs")
-    camp = json.dumps({"satisfaction": "Slightly satisfied", "likeness": "Slightly like"})
+    camp = json.dumps({"You": {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}})
     return Path(inspect_runs.ask("casino outcomes", lambda *_: camp, sample_build, folder))
 
 
@@ -368,7 +367,7 @@ def test_a_refusal_is_no_answer_and_no_turn(asked, scored, of):
 
 def test_a_call_that_fails_for_good_counts_if_told(asked, scored, of):
     bad = f"{'word ' * 20}{'wrong/' * 15}"  # first words that are cut, and an end without a space
-    third = [*of("casino outcomes", limit=5).by_key.values()][2].messages[-1]["content"]
+    third = [*of("casino outcomes", limit=5).by_key.values()][2][-1]["content"]
 
     def reply(messages, schema):
         if messages[-1]["content"] == third:
@@ -393,23 +392,22 @@ def test_examples_are_of_dialogues_that_are_not_scored(name, of):
     plain, varied = of(name, **part), of(name, **part, shots=2, prompt="Do it.")
     assert plain.digest != varied.digest
     all_of = of(name) if part else plain
-    known = {each.messages[-1]["content"]: key for key, each in all_of.by_key.items()}
+    known = {each[-1]["content"]: key for key, each in all_of.by_key.items()}
     scored_dialogues = {key[0] for key in varied.by_key}
-    for key, question in varied.by_key.items():
-        system, *shown, last = question.messages
+    for key, (system, *shown, last) in varied.by_key.items():
         assert system == {"role": "system", "content": "Do it."}
-        assert last == plain.by_key[key].messages[-1]
+        assert last == plain.by_key[key][-1]
         assert [each["role"] for each in shown] == ["user", "assistant"] * 2
         for asked, answer in zip(shown[::2], shown[1::2], strict=True):
             if part:
                 own = known[asked["content"]]
                 assert own[0] not in scored_dialogues
-                found = varied.asking.read(answer["content"])
+                found = varied.task.read(answer["content"])
                 if name == "casino beliefs":  # of no example is a model to learn to be certain
                     assert sum(found["probabilities"].values()) == pytest.approx(1)
                     assert max(found["probabilities"].values()) < 1
                 else:
-                    assert found == varied.task.target(all_of.gold[own])
+                    assert found == varied.task.right(all_of.gold[own])
             else:
                 assert asked["content"] not in known
     for shots in (1000, 1) if part else (1000,):

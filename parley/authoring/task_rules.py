@@ -2,6 +2,7 @@
 
 import fnmatch
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
@@ -229,11 +230,13 @@ def _of_labels(questions: Questions) -> Iterator[str]:
     """Yield the labels that a question lacks, and right answers that are read as others."""
     task = questions.task
     chats = questions.by_key.values()
-    texts = [plain_name("".join(message["content"] for message in chat)) for chat in chats]
+    texts = ["\n".join(message["content"] for message in chat) for chat in chats]
     with suppress(ScriptError):  # some shapes have no columns
         for name, field in task.asked.items():
-            for label in chain(*(column.values for column in field.columns(""))):
-                if isinstance(label, str) and not all(plain_name(label) in text for text in texts):
+            for label in chain.from_iterable(column.values for column in field.columns("")):
+                letters = r"[\s_-]*".join(map(re.escape, plain_name(str(label))))
+                named = re.compile(rf"(?i)(?<![a-z0-9]){letters}(?![a-z0-9])")
+                if not all(map(named.search, texts)):
                     yield f"no question names {label}, a value of {name}; name all in the prompt"
     for right in right_answers(task, questions.gold).values():
         fields = task.without_key(right)

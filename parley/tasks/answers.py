@@ -9,7 +9,7 @@ or from the last line, which is the value alone or behind the field's name or "a
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,10 +18,11 @@ from parley.tasks.asking import EMPTY, INVALID, NO_ANSWER, final_text
 from parley.tasks.kinds import AnswerField, at, plain_name
 from parley.tasks.prediction_formats import UNREADABLE
 
-_MOST = 20  # texts in braces or brackets that are no JSON; JSON5 is parsed slowly
-_OPENING = re.compile(r"[{[]")
+_MOST = 100  # texts in braces or brackets that are no JSON; JSON5 is parsed slowly
+_OPENING = re.compile(r"""\{|\[(?=\]|\s*[{"'])""")  # an object, or a list of objects or texts
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
+_PYTHON = re.compile(r"\b(?:None|True|False)\b")
 _BOX = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TEXT = re.compile(r"\\text\w*\{([^{}]*)\}")  # of LaTeX
 _MARKS = re.compile(r"[*`]|^\s*(?:[>#-]+\s+)+")  # of Markdown
@@ -36,7 +37,7 @@ def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
     places = {name: (field.asked or name).split(".") for name, field in fields.items()}
     first = {plain_name(place[0]) for place in places.values()}
     name, single = next(iter(fields.items())) if len(fields) == 1 else ("", None)
-    for value in reversed([*_values(text)]):
+    for value in reversed(_values(text)):
         if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
             (value,) = value.values()
         if isinstance(value, Mapping) and first <= {*map(plain_name, value)}:
@@ -70,41 +71,48 @@ def _without_marks(text: str) -> str:
     return _MARKS.sub("", _TEXT.sub(r"\1", text)).strip(" \t$\"'.")
 
 
-def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and lists of a text that stand in no other; of a list its objects.
+def _values(text: str) -> list[Any]:
+    """Return the JSON objects and lists of a text that stand in no other; of a list its objects.
 
-    Nothing within a broken object is yielded.
+    Nothing within a broken object is among them, and nothing at all of a text with too many.
     """
-    end = broken = 0
-    while broken < _MOST and (opening := _OPENING.search(text, end)):
+    values, end, rare = list[Any](), 0, 0
+    while opening := _OPENING.search(text, end):
         start = opening.start()
         try:
-            value, end = _parsed(text, start)
+            value, end = _strict(text, start)
         except (ValueError, RecursionError):
-            end = _closed(text, start) if opening[0] == "{" else start + 1
-            broken += 1
-        else:
-            objects = [each for each in value if isinstance(each, Mapping)]
-            if text[start:end] != "[ ]":  # a box of Markdown
-                yield from [value] if isinstance(value, Mapping) else objects or [value]
+            rare += 1
+            if rare > _MOST:
+                return []
+            try:
+                value, end = _lenient(text, start)
+            except (ValueError, RecursionError):
+                end = _closed(text, start) if opening[0] == "{" else start + 1
+                continue
+        objects = [each for each in value if isinstance(each, Mapping)]
+        values += [value] if isinstance(value, Mapping) else objects or [value]
+    return values
 
 
-def _parsed(text: str, start: int) -> tuple[Any, int]:
-    """Return the JSON, JSON5 or Python value at a place, and its end; ValueError without one."""
-    try:
-        _, end = _STRICT.raw_decode(text, start)
-    except ValueError:
-        import json5  # not at the top: only few answers need it
-
-        of_python = re.sub(r"\b(?:None|True|False)\b", lambda name: _PYTHONS[name[0]], text)
-        for source in dict.fromkeys((text, of_python)):
-            value, error, end = json5.parse(
-                source, start=start, consume_trailing=False, allow_duplicate_keys=False
-            )
-            if not error:
-                return loads(json.dumps(value)), end
-        raise
+def _strict(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value at a place, and its end; ValueError without one."""
+    _, end = _STRICT.raw_decode(text, start)
     return loads(text[start:end]), end  # refuses repeated keys, NaN and halves of characters
+
+
+def _lenient(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON5 or Python value at a place, and its end; ValueError without one."""
+    import json5  # not at the top: only few answers need it
+
+    of_python = _PYTHON.sub(lambda name: _PYTHONS[name[0]], text)
+    for source in dict.fromkeys((text, of_python)):
+        value, error, end = json5.parse(
+            source, start=start, consume_trailing=False, allow_duplicate_keys=False
+        )
+        if not error:
+            return loads(json.dumps(value)), end
+    raise ValueError("no value")
 
 
 def _closed(text: str, start: int) -> int:
