@@ -152,7 +152,7 @@ def _template_layout(dataset: str, name: str, task: Task) -> RenderableType:
         key = {field: task.example[field] for field in task.key}
         answer = json.dumps(key | {ANSWER: "..."})
         unreadable = json.dumps(key | {UNREADABLE: "truncated"})
-        what = "with a model's whole answer, which the task's reader reads"
+        what = "with a model's whole answer, which is read"
         parts.append(safe(f"or, {what}:\n{answer}"))
         parts.append(safe(f"or, for an answer that cannot be read:\n{unreadable}"))
     return Group(*parts)

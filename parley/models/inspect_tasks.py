@@ -1,8 +1,8 @@
 """The tasks that can be asked as tasks of inspect: `inspect eval parley/NAME_TASK`.
 
-inspect brings models, retries, logs and a viewer; questions, readers, rules of games and scores are
-Parley's. The sides of a game are model roles: `--model-role SIDE=MODEL`. The scripted agents of
-games are the models of a provider: `parley/NAME`.
+inspect brings models, retries, logs and a viewer; questions, the reading of answers, rules of games
+and scores are Parley's. The sides of a game are model roles: `--model-role SIDE=MODEL`. The
+scripted agents of games are the models of a provider: `parley/NAME`.
 """
 
 import json

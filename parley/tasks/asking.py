@@ -45,7 +45,8 @@ class Question:
 
 _RULE = {
     "en": "End with one JSON object: {form}. If you write several, the last one counts.",
-    "ja": "最後にJSONを1つ書いてください：{form}。複数ある場合は最後のものが有効です。",
+    "ja": "最後に次の形式のJSONオブジェクトを1つ書いてください：{form}。"
+    "複数書いた場合は最後のものを回答とします。",
 }
 
 
@@ -54,7 +55,7 @@ class Asking:
     """The questions of a task.
 
     Args:
-        version: A new one for every change of a prompt or of the reader.
+        version: A new one for every change of a prompt or of how its answers are read.
         questions: Build and the task's options -> the questions, one for each key.
         max_tokens: The longest answer, in tokens.
         examples: Keywords for `questions` and `gold` that give rows to take examples of, if others

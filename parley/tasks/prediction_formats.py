@@ -19,7 +19,7 @@ Key = tuple[Any, ...]
 Prediction = Mapping[str, Any]
 """Field -> value, the fields of the key included."""
 ANSWER = "answer"
-"""The field of a prediction that holds a raw answer, which the task's reader reads."""
+"""The field of a prediction that holds a raw answer, which the task reads."""
 UNREADABLE = "unreadable"
 """The field of a prediction that could not be read, beside its key: the reason."""
 
