@@ -73,7 +73,7 @@ class Allocation(AnswerField):
     """The packages of each side by item, or None without a deal. A model writes them by side."""
 
     values = f"an object of {' and '.join(SIDES)}, each with its packages of {', '.join(ISSUES)}, "
-    values += "together three of each; null if a side walks away"
+    values += "together three of each; null without a deal"
     form = '{"Food": {"mturk_agent_1": n, "mturk_agent_2": n}, "Water": {...}, "Firewood": {...}}'
     form += " or null"
     example = {
