@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from parley.base.strict_json import loads
@@ -18,15 +19,17 @@ from parley.tasks.asking import EMPTY, INVALID, NO_ANSWER, final_text
 from parley.tasks.kinds import AnswerField, at, plain_name
 from parley.tasks.prediction_formats import UNREADABLE
 
-_MOST = 100  # texts in braces or brackets that are no JSON; JSON5 is parsed slowly
-_OPENING = re.compile(r"""\{|\[(?=\]|\s*[{"'])""")  # an object, or a list of objects or texts
+_MOST = 100  # objects and lists that are no JSON; JSON5 is parsed slowly
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
 _PYTHON = re.compile(r"\b(?:None|True|False)\b")
+_OPENING = re.compile(r"""\{|\[(?=\]|\s*[{"'])""")  # an object, or a list of objects or texts
+_OBJECT = re.compile(r"""\{\s*(?:["'}/]|[\w$]+\s*:)""")
 _BOX = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TEXT = re.compile(r"\\text\w*\{([^{}]*)\}")  # of LaTeX
-_MARKS = re.compile(r"[*`]|^\s*(?:[>#-]+\s+)+")  # of Markdown
-_NAMED = r"(?i)\s*(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:[:=]|is\b)\s*(.*)"
+_MARKS = re.compile(r"(?<!\w)(\*{1,3}|`{1,3}|__?)(\S.{0,200}?)\1(?!\w)")  # Markdown's, around a text
+_BULLET = re.compile(r"^(?:[>#-]+\s+)+")
+_NAMED = r"(?i)(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
 
 def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
@@ -34,41 +37,48 @@ def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
     if not text.strip():
         return {UNREADABLE: EMPTY}
     text = final_text(text)
+    values = [*map(_within_answer, _values(text))]
     places = {name: (field.asked or name).split(".") for name, field in fields.items()}
     first = {plain_name(place[0]) for place in places.values()}
-    name, single = next(iter(fields.items())) if len(fields) == 1 else ("", None)
-    for value in reversed(_values(text)):
-        if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
-            (value,) = value.values()
+    for value in reversed(values):
         if isinstance(value, Mapping) and first <= {*map(plain_name, value)}:
             try:
                 return {name: fields[name].read(at(value, place)) for name, place in places.items()}
             except ValueError:
                 return {UNREADABLE: INVALID}
-        if single:
-            with suppress(ValueError):
-                return {name: single.read(value)}
-    if single is None:
+    if len(fields) > 1:
         return {UNREADABLE: NO_ANSWER}
+    ((name, field),) = fields.items()
+    for value in reversed(values):
+        with suppress(ValueError):
+            return {name: field.read(value)}
     value, is_named = _alone(text, places[name][-1])
     try:
-        return {name: single.read(value)}
+        return {name: field.read(value)}
     except ValueError:
         return {UNREADABLE: INVALID if is_named else NO_ANSWER}
+
+
+def _within_answer(value: Any) -> Any:
+    """Return the value of {"answer": ...}; another value as it is."""
+    if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
+        (value,) = value.values()
+    return value
 
 
 def _alone(text: str, name: str) -> tuple[str, bool]:
     """Return the value in the last box or on the last line, and whether something names it."""
     boxes = _BOX.findall(text)
-    lines = [line for line in map(_without_marks, text.splitlines()) if line]
-    value = boxes[-1] if boxes else lines[-1] if lines else ""
+    lines = filter(None, map(_without_marks, reversed(text.splitlines())))
+    value = boxes[-1] if boxes else next(lines, "")
     named = re.fullmatch(_NAMED % r"[\s_-]*".join(plain_name(name)), value)
     return _without_marks(named[1] if named else value), bool(boxes or named)
 
 
 def _without_marks(text: str) -> str:
     """Return a line without the marks of Markdown and LaTeX around its value."""
-    return _MARKS.sub("", _TEXT.sub(r"\1", text)).strip(" \t$\"'.")
+    text = _BULLET.sub("", _TEXT.sub(r"\1", text).strip(" \t$"))
+    return _MARKS.sub(r"\2", text).strip(" \t$\"'").removesuffix(".")
 
 
 def _values(text: str) -> list[Any]:
@@ -76,20 +86,21 @@ def _values(text: str) -> list[Any]:
 
     Nothing within a broken object is among them, and nothing at all of a text with too many.
     """
-    values, end, rare = list[Any](), 0, 0
+    values, end, tries = list[Any](), 0, 0
     while opening := _OPENING.search(text, end):
         start = opening.start()
         try:
             value, end = _strict(text, start)
         except (ValueError, RecursionError):
-            rare += 1
-            if rare > _MOST:
+            is_like_one = opening[0] == "[" or _OBJECT.match(text, start)
+            tries += bool(is_like_one)
+            if tries > _MOST:
                 return []
-            try:
-                value, end = _lenient(text, start)
-            except (ValueError, RecursionError):
+            found = _lenient(text, start) if is_like_one else None
+            if not found:
                 end = _closed(text, start) if opening[0] == "{" else start + 1
                 continue
+            value, end = found
         objects = [each for each in value if isinstance(each, Mapping)]
         values += [value] if isinstance(value, Mapping) else objects or [value]
     return values
@@ -101,18 +112,19 @@ def _strict(text: str, start: int) -> tuple[Any, int]:
     return loads(text[start:end]), end  # refuses repeated keys, NaN and halves of characters
 
 
-def _lenient(text: str, start: int) -> tuple[Any, int]:
-    """Return the JSON5 or Python value at a place, and its end; ValueError without one."""
+def _lenient(text: str, start: int) -> tuple[Any, int] | None:
+    """Return the JSON5 or Python value at a place, and its end; None without one."""
     import json5  # not at the top: only few answers need it
 
-    of_python = _PYTHON.sub(lambda name: _PYTHONS[name[0]], text)
-    for source in dict.fromkeys((text, of_python)):
-        value, error, end = json5.parse(
-            source, start=start, consume_trailing=False, allow_duplicate_keys=False
-        )
-        if not error:
-            return loads(json.dumps(value)), end
-    raise ValueError("no value")
+    of_python = map(_PYTHON.sub, [lambda name: _PYTHONS[name[0]]], [text])  # only if it is needed
+    for source in chain([text], of_python):
+        with suppress(ValueError, RecursionError):
+            value, error, end = json5.parse(
+                source, start=start, consume_trailing=False, allow_duplicate_keys=False
+            )
+            if not error:
+                return loads(json.dumps(value)), end
+    return None
 
 
 def _closed(text: str, start: int) -> int:
