@@ -43,27 +43,33 @@ def transcript(row):
 '''
 _TASKS = '''"""The acts of both splits."""
 
-from parley.tasks import Score, Task
+from parley import Field
+from parley.tasks import OneOf, Score, Task
 
 
 def gold(data):
-    """Return the act of each turn."""
+    """Return the act of each turn, and its dialogue."""
     rows = [(split, row) for split in ("train", "test") for row in data.named("acts", split)]
-    return {(split, row["id"], row["turn"]): row["act"] for split, row in rows}
+    return {
+        (split, row["id"], row["turn"]): row | {"dialogue_ids": [f"{split}/{row['id']}"]}
+        for split, row in rows
+    }
 
 
 def score(gold, predictions):
     """Return the share of right acts."""
-    return Score({"right": [int(predictions[key].get("act") == gold[key]) for key in gold]})
+    right = [predictions[key].get("act") == due["act"] for key, due in gold.items()]
+    return Score({"right": right})
 
 
 TASKS = {"acts": Task(
     summary="the act of a turn", evaluated_on="all turns", configs=("acts",),
-    key=("split", "id", "turn"), example={"split": "test", "id": 0, "turn": 0, "act": "ask"},
-    fields={"split": "the split", "id": "the dialogue", "turn": "its turn", "act": "its act"},
-    shape={"split": {"train", "test"}, "id": int, "turn": int, "act": {"ask", "tell"}},
+    key={
+        "split": Field({"train", "test"}, "the split"), "id": Field(int, "the dialogue"),
+        "turn": Field(int, "its turn"),
+    },
+    answer={"act": OneOf(["ask", "tell"], "its act")},
     gold=gold, score=score, metrics={"right": "share"}, per_prediction=("right",),
-    dialogues=lambda key, _: [f"{key[0]}/{key[1]}"], target=lambda act: {"act": act},
 )}
 '''
 TEXTS = {

@@ -116,9 +116,8 @@ def ids_are_short(data):
 SAID = "        said = ("  # a line of the view
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: [][0]}\n"
-TASK = """from parley.tasks.answers import one_of, reader
-from parley.tasks.asking import Asking, Question, chat
-from parley.tasks.task import Score, Subset, Task
+TASK = """from parley import Field
+from parley.tasks import Asking, OneOf, Question, Score, Subset, Task
 
 
 def turns(data):
@@ -128,43 +127,42 @@ def turns(data):
 
 
 def gold(data):
-    return {key: turn["speaker"] for key, turn, _ in turns(data)}
+    return {key: {"speaker": turn["speaker"]} for key, turn, _ in turns(data)}
 
 
 DRAWN = (["clerk"] * 4 + ["customer"]) * 99
 
 
 def score(gold, found):
-    hits = [found[key].get("speaker") == due for key, due in gold.items()]
+    hits = [found[key].get("speaker") == due["speaker"] for key, due in gold.items()]
     return Score({"right": hits, "by": {"all": hits}})
 
 
 def questions(data):
     for key, turn, seen in turns(data):
         talk = " / ".join(each["text"] for each in seen)
-        yield Question(key, chat("Is the last turn of customer or clerk?", talk, "Answer in JSON."))
+        yield Question(key, "Is the last turn of customer or clerk?", talk)
 
 
 SPEAKER = Task(
-    summary="who speaks", evaluated_on="all turns", configs=("dialogues",), key=("id", "turn"),
-    fields={"id": "the dialogue", "turn": "from 0", "speaker": "who"},
-    shape={"id": str, "turn": int, "speaker": {"customer", "clerk"}},
-    example={"id": "s1", "turn": 0, "speaker": "clerk"},
+    summary="who speaks", evaluated_on="all turns", configs=("dialogues",),
+    key={"id": Field(str, "the dialogue"), "turn": Field(int, "from 0")},
+    answer={"speaker": OneOf(["customer", "clerk"], "who")}, asking=Asking("1", questions),
     metrics={"right": "the share of right answers", "by": "the same"},
-    asking=Asking("1", questions, reader(speaker=one_of(["customer", "clerk"]))),
     gold=gold, score=score,
     baselines={"clerk": lambda data: (dict(zip(KEY, key), speaker="clerk") for key in gold(data))},
 )
 KEY, TASKS = SPEAKER.key, {"speaker": SPEAKER}
 """
 GOLD_OF_MESSAGES = """gold=lambda data: {
-        (row["id"], n): {"user": "customer", "assistant": "clerk"}[message["role"]]
+        (row["id"], n): {"speaker": {"user": "customer", "assistant": "clerk"}[message["role"]]}
         for row in data.rows("messages", "train")
         for message, turns in zip(row["messages"], row["source_turns"]) for n in turns
     }"""
-OTHER_TARGET = "gold=gold, target=lambda gold: {'speaker': 'customer'}"
+ONE_ANSWER = """gold=lambda data: {k: {"speaker": "customer", "due": of} for k, of in gold(data).items()},
+    score=lambda gold, found: score({key: of["due"] for key, of in gold.items()}, found)"""
 OF_NUMBERS = "gold=gold, subsets={'some': Subset('a paper', frozenset({1, 2}))}"
-SHOWN = ('"Answer', 'turn["speaker"] + ". Answer')
+SHOWN = (", talk)", ', turn["speaker"] + talk)')
 
 
 def task_with(*changes):
@@ -218,26 +216,26 @@ BREAKS = {
     "tasks_score_the_sample": [
         *task_with(
             ("    gold=", OTHERS), ('(row["id"], n)', '("9", n)'),
-            ('Score({"right"', 'Score({"wrong"'), ('speaker="clerk")', "speaker=gold(data)[key])"),
-            ('.get("speaker")', '["speaker"]'), ('"s1"', '"s7"'),
+            ('Score({"right"', 'Score({"wrong"'), ('speaker="clerk")', "**gold(data)[key])"),
+            ('.get("speaker")', '["speaker"]'),
             ('"right": hits', '"right": [True for _ in hits]'),
             ('all": hits', 'all": [True for _ in hits]'),
             ('"right": hits', '"right": [1 - hit for hit in hits]'),
-            ('.get("speaker")', '.get("speaker", due)'),
+            ('.get("speaker")', '.get("speaker", due["speaker"])'),
             ('.get("speaker")', '.get("speaker", "clerk")'),
-            ("gold=gold", "gold=lambda data: {key: [gold(data)[key]] for key in gold(data)}"),
-            ("gold=gold", OTHER_TARGET), ("gold=gold", f"unit='points', {OTHER_TARGET}"),
+            ("gold=gold", "gold=lambda data: {key: {'speaker': 'me'} for key in gold(data)}"),
+            *(("gold=gold, score=score", unit + ONE_ANSWER) for unit in ("", "unit='points', ")),
             ("gold=gold", OF_NUMBERS),
             ('speaker="clerk")', 'speaker=DRAWN.pop())')
         )
     ],
     "tasks_ask_for_right_answers": [
         *task_with(
-            ('["customer", "clerk"]', '["customer"]'),
+            ('["customer", "clerk"]', '{"clerk": [], "customer": ["clerk"]}'),
             ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
             SHOWN, (": n + 1]", ":]"),
             (": n + 1]", ": n + 2]"), ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
-            ("gold=gold", "gold=lambda data: {('s1', 0): 'customer', ('s1', 1): 'clerk'}"),
+            ("gold=gold", "gold=lambda data: dict([*gold(data).items()][:2])"),
             ("talk = ", "raise KeyError(key) # ")
         ),
         ("tasks.py", NEW, TASK.replace("gold=gold", GOLD_OF_MESSAGES).replace(*SHOWN))

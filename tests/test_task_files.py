@@ -28,19 +28,17 @@ SAMPLE = """\
 """
 TASKS = '''"""Tasks of an invented dataset."""
 
-from parley.declaration.verdicts import (Data)
-from parley.tasks.prediction_formats import TREC_RUN
-from parley.tasks.task import Reference, Score, Subset, Task, Undefined
-from parley import Checked
+from parley import Checked, Data, Field
+from parley.tasks import TREC_RUN, Reference, Score, Subset, Task, Undefined
 
 
 def turns(data: Data):
-    return {(row["id"], number): turn["text"] for row in data.rows("dialogues", "train")
+    return {(row["id"], number): turn for row in data.rows("dialogues", "train")
             for number, turn in enumerate(row["turns"])}
 
 
 def score(gold, predictions, unit):
-    right = [p.get("words") == len(gold[key].split()) for key, p in predictions.items()]
+    right = [p.get("words") == len(gold[key]["text"].split()) for key, p in predictions.items()]
     order = "".join(f"{name}{turn}" for name, turn in predictions)
     return Score(
         {"right": right, "by_side": {"left": 0.25, "none": Undefined("no side")}},
@@ -63,10 +61,9 @@ def lazy(data, unit):
 
 TASKS = {
     "words": Task(
-        summary="the number of words", public_since="2020", evaluated_on="all turns",
-        configs=("dialogues",), key=("id", "turn"), example={"id": "one", "turn": 0, "words": 3},
-        fields={"id": "the dialogue", "turn": "its turn", "words": "how many"},
-        shape={"id": str, "turn": int, "words": Checked(int, few)},
+        summary="the number of words", evaluated_on="all turns", configs=("dialogues",),
+        key={"id": Field(str, "the dialogue"), "turn": Field(int, "its turn")},
+        answer={"words": Field(Checked(int, few), "how many")},
         metrics={"right": "share", "by_side": "the same a side"},
         gold=lambda data, unit: turns(data), score=score,
         baselines={"ones": ones, "none": lambda data, unit: [], "lazy": lazy},
@@ -82,10 +79,9 @@ TASKS = {
     ),
     "run": Task(
         summary="an order of the turns", evaluated_on="the dialogues", configs=("dialogues",),
-        fields={"query_id": "the dialogue", "document_id": "a turn", "score": "its score"},
-        shape={"query_id": str, "document_id": str, "score": float},
-        key=("query_id", "document_id"), metrics={"lines": "how many"}, unit="lines",
-        example={"query_id": "one", "document_id": "d1", "score": 0.5}, format=TREC_RUN,
+        key={"query_id": Field(str, "the dialogue"), "document_id": Field(str, "a turn")},
+        answer={"score": Field(float, "its score")}, format=TREC_RUN,
+        metrics={"lines": "how many"}, unit="lines",
         gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},
         score=lambda gold, predictions: Score({"lines": len(predictions)}),
     ),
@@ -250,7 +246,7 @@ def test_where_nothing_is_readable_nothing_can_be_left(run):
 
 
 FIRST = 'line 1 (id "one", turn 0): '
-EXAMPLE = '{"id": "one", "turn": 0, "words": 3}'
+EXAMPLE = '{"id": "...", "turn": 1, "words": 1}'
 HIT = 'line 1 (query_id "one", document_id "d1"): '
 # task and fault -> text, and its place in the message with the field, or the kind of the file
 BAD = {
@@ -280,7 +276,7 @@ BAD = {
     "run: missing": ("one Q0 d1 1 0.5 x", 'query_id "two": '),
     "run: beside none": ("one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "line 1"),
     "run: none beside": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "line 1"),
-    "run: CSV": ("query_id,document_id,score\none,d1,0.5\n", "one Q0 d1 1 0.5 parley"),
+    "run: CSV": ("query_id,document_id,score\none,d1,0.5\n", "... Q0 ... 1 1.0 parley"),
     "run: nothing": (b"", "standard input"),
 }
 
@@ -363,7 +359,7 @@ def test_the_template_says_what_a_file_holds(run):
     found = json.loads(run(*WORDS, "--template", "--json").stdout)
     assert found["example"].keys() == found["fields"].keys()
     assert json.dumps(found["example"]) in run(*WORDS, "--template").stdout.splitlines()
-    assert "one Q0 d1 1 0.5 parley" in run("score", "chatter", "run", "--template").stdout
+    assert "... Q0 ... 1 1.0 parley" in run("score", "chatter", "run", "--template").stdout
 
 
 ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings
@@ -400,11 +396,10 @@ def test_texts_of_a_strangers_tasks_and_jobs_are_shown_instead_of_acting(run, tm
 
 def test_tasks_are_listed_and_a_page_is_renewed_between_its_marks(run, tmp_path):
     (words, _) = json.loads(run("tasks", "chatter", "--json").stdout)
-    assert (words["dataset"], words["task"], words["public_since"]) == ("chatter", "words", "2020")
+    assert (words["dataset"], words["task"], words["key"]) == ("chatter", "words", ["id", "turn"])
+    assert words["fields"]["id"] == {"values": "a string", "meaning": "the dialogue"}
     assert words["options"] == {"unit": ["words", "letters"]}
-    shown = run("tasks", "chatter").stdout
-    assert "ones, none, lazy" in shown
-    assert "2020" in shown
+    assert "ones, none, lazy" in run("tasks", "chatter").stdout
     page, (begin, end) = tmp_path / "page.md", marks("tasks")
     update = ("tasks", "chatter", "--update", "page.md")
     page.write_text(f"# Before\n\n{begin}\nold\n{end}\n\nafter\n")
@@ -423,13 +418,13 @@ WRONG = ("{}", *(f'{{"right": {n}}}' for n in ("float('nan')", "'1e999'", "'a fe
 BROKEN = [  # old text of tasks.py, new text
     *((TASKS, text) for text in ("import nothing_like_it", "TASKS = {'words': 1}", "TASKS = 1")),
     ('"the number of words"', "3"),
-    ('0, "words": 3', '0, "words": 3.5'),
-    ('"one", "turn": 0', '"one", "tern": 0'),
+    ('Field(int, "its turn")', "int"),
+    ('{"words": Field(Checked(int, few), "how many")}', "('words',)"),
     ('"paper, Table 1"', '"run with this tool"'),
     *(('{"right": "0.9"}', text) for text in WRONG),
     ('"letters")}', '"a/b")}'),
     ('"run": Task', '"words-letters": Task'),
-    ('key=("id", "turn"),', 'key=("id", "turn"), clusters=dict.fromkeys("abc"),'),
+    ("score=score,", 'score=score, clusters=dict.fromkeys("abc"),'),
 ]
 
 
@@ -467,6 +462,7 @@ def test_numbers_of_numpy_are_numbers_of_python(run, chatter):
         ('"right": right', '"right": ["yes"] * len(right)'),
         *(("unit: 1}", f"unit: {n}}}") for n in ("float('nan')", "2**63")),
         *(('(row["id"], number): turn', f"{key}: turn") for key in ('row["id"]', '(row["id"],)')),
+        ("number): turn", 'number): turn["text"]'),
         *(
             ("score=score,", f"score=score, clusters={{'people': lambda data: {{{of}}}}},")
             for of in ("", "k: 'An' for k in turns(data)", "k: [] for k in turns(data)")

@@ -227,6 +227,11 @@ class Number(AnswerField):
         self._check(value)
         return float(value)
 
+    def written(self, value: float) -> float:
+        """Return the number, as an integer if whole ones are asked for."""
+        is_whole = self.schema["type"] == "integer" and float(value).is_integer()
+        return int(value) if is_whole else value
+
 
 class Whole(Number):
     """A whole number from `low` to `high`."""

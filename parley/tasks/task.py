@@ -325,7 +325,12 @@ class Task:
                 yield Problem(f"{where}.{name}", what="is empty")
         kind = AnswerField if isinstance(self.asking, Asking) else Field
         for attribute, of in (("key", Field), ("answer", kind)):
-            for name, value in getattr(self, attribute).items():
+            fields = getattr(self, attribute)
+            if not isinstance(fields, Mapping):
+                place, known = f"{where}.{attribute}", f"name -> {of.__name__}"
+                yield Problem(place, known, repr(fields))
+                continue
+            for name, value in fields.items():
                 if not isinstance(value, of):
                     place = f"{where}.{attribute}[{name!r}]"
                     yield Problem(place, f"an object of {of.__name__}", repr(value))
@@ -366,10 +371,7 @@ def _example(of: Field) -> Any:
     node = parse(of.shape)
     if isinstance(node, Choice):
         return min(node.values)
-    return None if node.nullable else _EXAMPLES.get(node.kind or str)
-
-
-_EXAMPLES = {str: "...", int: 1, float: 1.0}
+    return next(filter(node.fits, ("...", 1, 1.0, [], {})), None)
 
 
 def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[Problem]:

@@ -146,7 +146,7 @@ class UserLabels:
         counts: dict[str, int] = defaultdict(int)
         stem, forecasts = file_stem(file), []
         for rows, predictions in epochs:
-            name, task = rows.name, rows.task
+            name, task, keys = rows.name, rows.task, tuple(rows.task.key)
             with running(rows.built):
                 score = task.score(rows.gold, predictions, **rows.options)
                 due = {key: task.right(gold) for key, gold in rows.gold.items()}
@@ -161,9 +161,9 @@ class UserLabels:
                 self._order[by] = _KINDS
                 for id in map(str, task.dialogues(key, rows.gold[key])):
                     unit = (id, *map(str, key[1:]))
-                    self._note(task.key, unit, by, [said], [kind])
+                    self._note(keys, unit, by, [said], [kind])
                     if right == 0:
-                        self._differs(task.key, unit, f"{by} is {_WRONG}")
+                        self._differs(keys, unit, f"{by} is {_WRONG}")
             forecasts.append(score.forecasts)
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
             self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
