@@ -50,10 +50,9 @@ class World:
         self.rows = TaskRows(self.built, name, self.options, gold)
         self.draw = np.random.default_rng(seed)
         self.answers: dict[Any, Any] = {}
-        is_game = isinstance(self.task.asking, Playing)
-        if not is_game and not self.is_run:
+        if self.task.has_right_answers:
             self.answers = {key: self.task.right(answer) for key, answer in gold.items()}
-        elif is_game:
+        elif not self.is_run:
             people = self.task.baselines[next(iter(self.task.baselines))]
             for each in people(self.built, **self.options):
                 self.answers[tuple(each[field] for field in self.task.key)] = each
@@ -87,7 +86,7 @@ class World:
         for number, key in copies:
             own = (f"{number} {key[0]}" if self.is_run else (number, key[0]), *key[1:])
             answer, source = self.rows.gold[key], key
-            if len(kinds) > 1 and not isinstance(self.task.asking, Playing):
+            if len(kinds) > 1 and self.task.has_right_answers:
                 alike = self.by_fold[answer.get("fold")]
                 source = alike[self.draw.integers(len(alike))]
                 answer = self.rows.gold[source]

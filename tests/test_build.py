@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 
 import datasets
@@ -12,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from local_hub import contents
-from test_asking import allowed
 
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
 from parley.builds.build import build
@@ -108,14 +108,12 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
 
 
 def test_targets_of_questions_have_the_form_that_prompts_ask_for(dataset, sample_build):
+    jsonschema = pytest.importorskip("jsonschema", reason="inspect, which brings it, is absent")
     asked = dict(each_task(open_folder(sample_build / dataset.name)))
-    assert asked
-    for name, task in dataset.tasks.items():
-        for id in task.ids(name) if isinstance(task.asking, Asking) else ():
-            for row in asked[id]:
-                target, schema = json.loads(row["target"]), json.loads(row["schema"])
-                assert target.keys() == schema["properties"].keys()
-                assert all(v in allowed(schema["properties"][k]) for k, v in target.items())
+    tasks = {n: task for n, task in dataset.tasks.items() if isinstance(task.asking, Asking)}
+    assert [*asked] == [id for name, task in tasks.items() for id in task.ids(name)]
+    for row in chain(*asked.values()):
+        jsonschema.validate(json.loads(row["target"]), json.loads(row["schema"]))
 
 
 def test_a_subset_needs_no_split_but_its_own(tmp_path):

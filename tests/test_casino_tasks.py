@@ -73,7 +73,7 @@ def test_a_question_shows_the_turns_before_its_moment_and_no_other(built):
                 end = theirs[int(at[-1]) - 1] + 1 if "after" in at else len(chat)
                 assert turn in ([], [end]) or (at == "turns" and chat[turn[0]]["speaker"] == side)
                 before = chat[: turn[0] if turn else end]
-                talk = question.messages[-1]["content"].split("The talk")[1]
+                talk = question.user.split("The talk")[1]
                 shown = re.findall(r"(?m)^(You|Partner): (?:turn (\d+)\.|\[I )", talk)
                 if name == "partner-priorities":
                     before = [r for r in before if not r["act"]]
@@ -148,7 +148,8 @@ def test_beliefs(built, scored, at):
     answers = {key: believed(map(float, each)) for key, each in said.items()}
     found = scored("beliefs", answers | lost, at=at)
     read = {key: each / each.sum() for key, each in said.items() if key not in lost}
-    truth, chances = [gold[key][1] for key in read], np.array([*read.values()])
+    places = {key: ORDERS.index(max(p := gold[key]["probabilities"], key=p.get)) for key in gold}
+    truth, chances = [places[key] for key in read], np.array([*read.values()])
     share, lacking = len(read) / len(gold), len(lost) / len(gold)
     brier = metrics.brier_score_loss(truth, chances, labels=range(6)) * share + 2 * lacking
     same(found.metrics["brier"], brier)
@@ -159,7 +160,7 @@ def test_beliefs(built, scored, at):
     same(found.metrics["log_loss"], log_loss * share - np.log(0.005) * lacking)
     exact, top, bins, by_k = {}, [], {}, {}
     for key, each in read.items():
-        due = gold[key][1]
+        due = places[key]
         most = [n for n in range(6) if each[n] > max(each) - 1e-9]
         exact[key] = (due in most) / len(most)
         firsts = [sum(each[n] for n in range(6) if ORDERS[n].startswith(item)) for item in ITEMS]
@@ -171,14 +172,16 @@ def test_beliefs(built, scored, at):
     away = [abs(sum(p for p, _ in each) - sum(r for _, r in each)) for each in bins.values()]
     same(found.metrics["calibration_error"], sum(away) / len(read))
     assert [each.count for each in found.calibration] == [len(bins[n]) for n in sorted(bins)]
-    for key, (k, _) in gold.items():
+    for key in gold:
+        k = gold[key]["k"]
         by_k.setdefault(str(k) if k < 6 else "6+", []).append(exact.get(key, 0))
     for k, each in by_k.items() if at == "turns" else ():
         same(found.metrics["exact_order_by_k"][k], mean(each))
 
 
 def test_decisions(built, scored):
-    draw, gold = random.Random(0), built.dataset.tasks["decisions"].gold(built)
+    draw, task = random.Random(0), built.dataset.tasks["decisions"]
+    gold = {key: each["decision"] for key, each in task.gold(built).items()}
     said = {key: draw.choice([due, "accept", "reject", "walk_away"]) for key, due in gold.items()}
     lost = {key: {"unreadable": "?"} for key in [*gold][::9]}
     found = scored("decisions", {key: {"decision": each} for key, each in said.items()} | lost)
@@ -196,11 +199,11 @@ def test_bids(built, scored):
     lost = {key: {"unreadable": "?"} for key in [*gold][::9]}
     found, cosines, exact, away = scored("bids", said | lost), [], [], []
     for key in gold.keys() - lost.keys():
-        due, *orders = gold[key]
+        due, orders = gold[key], [gold[key][of] for of in ("own", "partner")]
         mine, theirs = (np.array([each[item] for item in ITEMS]) for each in (said[key], due))
         one, other = (np.append(own, 3 - own) for own in (mine, theirs))
         cosines.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
-        exact.append(said[key] == due)
+        exact.append([*mine] == [*theirs])
         worth = [[WORTH[w] for item in ITEMS for w in WORTH if o[w] == item] for o in orders]
         away.append([abs((one - other)[:3] @ worth[0]), abs((one - other)[3:] @ worth[1])])
     same(found.metrics["cosine"], sum(cosines) / len(gold))
@@ -240,8 +243,7 @@ def test_references_after_k_utterances_are_those_of_their_source(real_build):
 
 
 def test_outcomes(built, scored):
-    task, draw = built.dataset.tasks["outcomes"], random.Random(0)
-    gold = {key: dict(task.target(each)) for key, each in task.gold(built).items()}
+    draw, gold = random.Random(0), built.dataset.tasks["outcomes"].gold(built)
     said = {key: {n: draw.choice(scale) for n, scale in SCALES.items()} for key in gold}
     unread, *read = gold
     found = scored("outcomes", said | {unread: {"unreadable": "?"}})

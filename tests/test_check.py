@@ -159,7 +159,8 @@ GOLD_OF_MESSAGES = """gold=lambda data: {
         for row in data.rows("messages", "train")
         for message, turns in zip(row["messages"], row["source_turns"]) for n in turns
     }"""
-ONE_ANSWER = """gold=lambda data: {k: {"speaker": "customer", "due": of} for k, of in gold(data).items()},
+ONE_ANSWER = """
+    gold=lambda data: {k: {"speaker": "customer", "due": of} for k, of in gold(data).items()},
     score=lambda gold, found: score({key: of["due"] for key, of in gold.items()}, found)"""
 OF_NUMBERS = "gold=gold, subsets={'some': Subset('a paper', frozenset({1, 2}))}"
 SHOWN = (", talk)", ', turn["speaker"] + talk)')

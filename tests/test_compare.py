@@ -26,7 +26,7 @@ WRONG = {"satisfaction": "Slightly satisfied", "likeness": "Slightly like"}
 
 def outcomes(sample_build, dialogues):
     """Return invented rows of casino's outcomes, two sides to a dialogue."""
-    gold = {(n, side): tuple(RIGHT.values()) for n in range(dialogues) for side in ("one", "two")}
+    gold = {(n, side): RIGHT for n in range(dialogues) for side in ("one", "two")}
     rows = TaskRows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
     rows.clusters = {"dialogues": [[(n, "one"), (n, "two")] for n in range(dialogues)]}
     return rows, gold
@@ -169,12 +169,12 @@ def test_p_of_no_mean_is_that_of_swapping_predictions(most, sample_build, monkey
     due, ours, theirs = draw.integers(5, size=(3, 30))
     ours = np.where(draw.random(30) < 0.5, due, ours)
     theirs = np.where(cluster > 2, theirs, ours)
-    gold = {(n, "one"): int(number) for n, number in enumerate(due)}
+    gold = {(n, "one"): {"n": number} for n, number in enumerate(due)}
     rows = TaskRows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
     rows.clusters = {"dialogues": [[key for key in gold if cluster[key[0]] == n] for n in range(9)]}
 
     def score(gold, found):
-        return Score(no_means(*np.array([(gold[key], found[key]["n"]) for key in gold]).T))
+        return Score(no_means(*np.array([(gold[key]["n"], found[key]["n"]) for key in gold]).T))
 
     rows.task = replace(rows.task, score=score, metrics=no_means(due, ours))
     models = ({key: {"n": n} for key, n in zip(gold, of, strict=True)} for of in (ours, theirs))
@@ -224,12 +224,13 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     from sklearn.metrics import roc_auc_score
 
     draw = random.Random(5)
-    gold = {(str(n),): draw.random() < 0.5 for n in range(60)}
+    gold = {(str(n),): {"probability": draw.random() < 0.5} for n in range(60)}
     found = {key: {"probability": round(draw.random(), 1)} for key in gold}
     bargains = find_folder(sample_build, discover()["craigslist_bargains"])
     metric = TaskRows(bargains, "deal", {}, gold).measure(found)[1]["auc",]
-    truth = np.array([*gold.values()])
-    chances = np.array([each["probability"] for each in found.values()])
+    truth, chances = (
+        np.array([each["probability"] for each in of.values()]) for of in (gold, found)
+    )
     due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(60)]
     assert metric.value + metric.spreads[0].shifts == pytest.approx(due, abs=1e-12)
     error = math.sqrt(59 / 60 * sum((np.array(due) - np.mean(due)) ** 2))
@@ -249,8 +250,7 @@ def test_a_correlation_of_some_rows_counts_those_alone(sample_build):
     for persons, has_interval in ((15, True), (14, False)):
         groups = ("en ed", "en wow", "en ed") * persons
         gold = {
-            (n,): {"group": group, "person": n % 5, "others": None}
-            for n, group in enumerate(groups)
+            (n,): {"group": group, "score": n % 5, "others": None} for n, group in enumerate(groups)
         }
         found = {(n,): {UNREADABLE: "?"} if n % 3 == 2 else {"score": 7 * n % 11} for (n,) in gold}
         rows = TaskRows(duo, "agreement", {"aspect": "preference"}, gold)
@@ -267,7 +267,7 @@ def test_holms_correction_keeps_the_order_and_never_falls():
 
 # The command ---------------------------------------------------------------------------------
 
-CAMP = json.dumps({"satisfaction": "Undecided", "likeness": "Slightly like"})
+CAMP = json.dumps({"You": {"satisfaction": "Undecided", "likeness": "Slightly like"}})
 
 
 @pytest.fixture(scope="module")

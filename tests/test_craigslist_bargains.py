@@ -254,7 +254,8 @@ def test_deals_are_scored_as_scikit_learn_scores_them():
         known = ~np.isnan(chance)
         said = np.where(known, chance >= 0.5, 2)  # a third class, which is never right
         given = [{} if np.isnan(each) else {"probability": each} for each in chance]
-        found = score_deal(dict(enumerate(truth)), dict(enumerate(given))).metrics
+        gold = dict(enumerate({"probability": float(each)} for each in truth))
+        found = score_deal(gold, dict(enumerate(given))).metrics
         assert np.mean(found["accuracy"]) == metrics.accuracy_score(truth, said)
         f1 = metrics.f1_score(truth, said, average="macro", labels=[0, 1], zero_division=np.nan)
         assert found["macro_f1"] == pytest.approx(f1)

@@ -583,13 +583,12 @@ def test_answers_to_several_tasks_are_of_the_one_that_is_named(casino, run, tmp_
     user_labels = pytest.importorskip("parley.read.site.user_labels")
     task, file = casino.dataset.tasks["decisions"], tmp_path / "model.jsonl"
     gold = task.gold(casino)
-    write_file(
-        file, [dict(zip((*task.key, "answer"), (*key, "accept"), strict=True)) for key in gold]
-    )
+    names = (*task.key, "answer")
+    write_file(file, [dict(zip(names, (*key, "accept"), strict=True)) for key in gold])
     with pytest.raises(UsageError, match="decisions"):
         user_labels.UserLabels(casino, [file])
     found = user_labels.UserLabels(casino, [file], "decisions")
-    assert f"{[*gold.values()].count('accept')} right" in found.notes[0]
+    assert f"{[*gold.values()].count({'decision': 'accept'})} right" in found.notes[0]
     given = "browse", "casino", "--build", casino.path.parent, "--no-open", "--as", "nothing"
     assert run(*given, "--with", file)[0] == run(*given)[0] == 2
 
@@ -612,8 +611,8 @@ def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_pat
 
 def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, monkeypatch):
     inspect_runs = pytest.importorskip("inspect_runs", reason="needs the extra models")
-    reply = lambda _, schema: json.dumps({n: n == "small-talk" for n in schema["properties"]})  # noqa: E731
-    log = inspect_runs.ask("casino strategies", reply, casino.path.parent, tmp_path)
+    answer = '{"labels": ["small-talk"]}'
+    log = inspect_runs.ask("casino strategies", lambda *_: answer, casino.path.parent, tmp_path)
     given = []
     monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
     done = run("browse", "casino", "--build", casino.path.parent, "--with", log)

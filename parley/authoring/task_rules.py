@@ -24,7 +24,7 @@ from parley.tasks.evaluate import score
 from parley.tasks.games import Playing
 from parley.tasks.kinds import form_of, plain_name, written
 from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
-from parley.tasks.prediction_formats import JSON_LINES, UNREADABLE, Key, Prediction
+from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, load_gold, running
 from parley.verification.folder_checks import NotChecked
@@ -65,7 +65,7 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
                 problem = f"{few(odd)} are not of the type of the dialogues' ids"
                 yield f"{where}: subset {subset}: {problem}; give ids as the rows have them"
         tries = {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
-        if task.format is JSON_LINES and not isinstance(task.asking, Playing):
+        if task.has_right_answers:
             rows = TaskRows(folder.built, name, task.chosen({}), gold)
             tries = {"right answers": problems_of_answers(rows), **tries}
         for what, problems in tries.items():
@@ -105,7 +105,7 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
     if again != predictions:
         yield f"{baseline}: gives other predictions in a second run; seed what it draws"
     score(built, name, {}, predictions=predictions)
-    if task.format is not JSON_LINES or isinstance(task.asking, Playing):
+    if not task.has_right_answers:
         return
     right = right_answers(task, gold)
     are_right = [p == right[tuple(p[name] for name in task.key)] for p in predictions]

@@ -254,7 +254,7 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
             row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
             for name, by in row.differences.items():
                 if by.p is not None:
-                    own = _first_multiple(name, row.metrics)
+                    own = _first_multiple(name, row.metrics, base.evaluation.metrics)
                     tested.setdefault((row.path, own), []).append((row, name, by.p))
     adjusted = holm([metrics_of[0][2] for metrics_of in tested.values()])
     for metrics_of, p in zip(tested.values(), adjusted, strict=True):
@@ -262,17 +262,21 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
             row.differences = {**row.differences, name: replace(row.differences[name], p_holm=p)}
 
 
-def _first_multiple(name: Names, metrics: Mapping[Names, Metric]) -> Names:
-    """Return the first metric of which this one is a multiple in every row, or its own name."""
-    whole = metrics[name].rows
-    if whole is None or not np.nansum(whole):
+def _first_multiple(
+    name: Names, one: Mapping[Names, Metric], other: Mapping[Names, Metric]
+) -> Names:
+    """Return the first metric of which this one is a multiple in every row of both, or its name."""
+    shares = {}
+    for each in filter(other.__contains__, one):
+        ours, theirs = one[each].rows, other[each].rows
+        if ours is not None and theirs is not None:
+            rows = np.concatenate([ours, theirs])
+            if total := np.nansum(rows):
+                shares[each] = rows / total
+    if name not in shares:
         return name
-    for other, metric in metrics.items():
-        if metric.rows is not None and np.nansum(metric.rows):
-            shares = whole / np.nansum(whole), metric.rows / np.nansum(metric.rows)
-            if np.allclose(*shares, rtol=1e-9, atol=0, equal_nan=True):
-                return other
-    return name
+    alike = (n for n, of in shares.items() if np.allclose(of, shares[name], 1e-9, 0, True))
+    return next(alike)
 
 
 def _asked(result: Result) -> dict[str, Any]:

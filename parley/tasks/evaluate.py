@@ -115,7 +115,7 @@ class Result:
     def is_uniform(self) -> bool:
         """Whether one answer stands for nearly all questions, and no right answer does."""
         gold, right_of = self.evaluation.rows.gold.values(), self.task.right
-        right = Counter(repr(right_of(value)) for value in gold)
+        right = Counter(repr(of) for value in gold if (of := right_of(value)) is not None)
         most = max(right.values(), default=0) / len(gold)
         count = sum(self.answers)
         return count >= _MANY and self.answers[0] / count >= max(_NEARLY_ALL, most + 1 / _MANY)

@@ -282,6 +282,11 @@ class Task:
         """The decimals in a table."""
         return 2 if self.unit == "percent" else 3
 
+    @property
+    def has_right_answers(self) -> bool:
+        """Whether gold has the right answer of each key: not if it is a run or a game."""
+        return self.format is JSON_LINES and not isinstance(self.asking, Playing)
+
     def without_key(self, prediction: Prediction) -> dict[str, Any]:
         """Return the fields of a prediction beside the key."""
         return {name: value for name, value in prediction.items() if name not in self.key}

@@ -206,7 +206,8 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
         return []
     columns = {name for record in found for name in record.values}
     is_of_people = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
-    tasks = {} if is_of_people else {n: t for n, t in built.dataset.tasks.items() if t.asked}
+    every = {} if is_of_people else built.dataset.tasks
+    tasks = {name: task for name, task in every.items() if task.has_right_answers}
     fitting = [name for name, task in tasks.items() if {*task.key, *task.answer} <= columns]
     if not fitting and columns & {ANSWER, UNREADABLE}:
         sizes = {n: len(task.key) for n, task in tasks.items() if {*task.key} <= columns}
