@@ -114,13 +114,16 @@ def test_a_label_that_never_occurs_is_not_predicted(sample_build):
         assert [each["labels"] for each in baseline(built)] == [[] for _ in rows]
 
 
-def test_partner_priorities(built, scored):
-    rows = built.rows("participants", "train")
-    orders = {
+def orders_of(built):
+    """Return the order of the items of each side, from high to low."""
+    return {
         (row["dialogue_id"], row["speaker"]): [row[f"priority_{w.lower()}"] for w in WORTH]
-        for row in rows
+        for row in built.rows("participants", "train")
     }
-    draw = random.Random(0)
+
+
+def test_partner_priorities(built, scored):
+    draw, orders = random.Random(0), orders_of(built)
     guessed = {key: draw.sample(ITEMS, 3) for key in orders}
     for key in draw.sample([*guessed], len(guessed) // 3):
         guessed[key][1:] = [None, None]
@@ -194,17 +197,22 @@ def test_decisions(built, scored):
 
 
 def test_bids(built, scored):
-    draw, gold = random.Random(0), built.dataset.tasks["bids"].gold(built)
+    draw, orders = random.Random(0), orders_of(built)
+    gold = {
+        (row["dialogue_id"], row["speaker"], row["turn"]): row["issue2youget"]
+        for row in built.rows("utterances", "train")
+        if row["issue2youget"]
+    }
     said = {key: {item: draw.randrange(4) for item in ITEMS} for key in gold}
     lost = {key: {"unreadable": "?"} for key in [*gold][::9]}
     found, cosines, exact, away = scored("bids", said | lost), [], [], []
     for key in gold.keys() - lost.keys():
-        due, orders = gold[key], [gold[key][of] for of in ("own", "partner")]
-        mine, theirs = (np.array([each[item] for item in ITEMS]) for each in (said[key], due))
+        mine, theirs = (np.array([of[key][item] for item in ITEMS]) for of in (said, gold))
         one, other = (np.append(own, 3 - own) for own in (mine, theirs))
         cosines.append(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
-        exact.append([*mine] == [*theirs])
-        worth = [[WORTH[w] for item in ITEMS for w in WORTH if o[w] == item] for o in orders]
+        exact.append(said[key] == gold[key])
+        both = [orders[key[0], side] for side in sorted(SIDES, key=key[1].__ne__)]
+        worth = [[5 - order.index(item) for item in ITEMS] for order in both]
         away.append([abs((one - other)[:3] @ worth[0]), abs((one - other)[3:] @ worth[1])])
     same(found.metrics["cosine"], sum(cosines) / len(gold))
     same(found.metrics["exact"], sum(exact) / len(gold))
@@ -243,7 +251,10 @@ def test_references_after_k_utterances_are_those_of_their_source(real_build):
 
 
 def test_outcomes(built, scored):
-    draw, gold = random.Random(0), built.dataset.tasks["outcomes"].gold(built)
+    draw, gold = random.Random(0), {}
+    for row in built.named("participants", "train"):
+        answers = {"satisfaction": row["satisfaction"], "likeness": row["opponent_likeness"]}
+        gold[row["dialogue_id"], row["speaker"]] = answers
     said = {key: {n: draw.choice(scale) for n, scale in SCALES.items()} for key in gold}
     unread, *read = gold
     found = scored("outcomes", said | {unread: {"unreadable": "?"}})
@@ -303,6 +314,10 @@ def test_what_people_agreed_on_has_the_points_that_are_recorded(built):
         left = own.count("walk_away") / scenarios
         same(of_side, {"points": points, "turns": len(own) / scenarios, "walked_away": left})
     assert found.counts["deals"] == sum(row["deal"] for row in sides) / 2
+    people = built.dataset.tasks["deals"].baselines["people"](built)
+    told = [{name: each[name] for name in ("dialogue_id", "allocation")} for each in people]
+    final = score(built, "final-deal", {}, predictions=told).score
+    assert final.metrics == {"exact": 1, "items": 1}
 
 
 def waters(mine, theirs):

@@ -13,6 +13,7 @@ from parley.authoring.task_rules import problems_of_answers, right_answers
 from parley.base.errors import OutputError, Problem
 from parley.base.values import flat
 from parley.builds.card_parts import overview, with_parts
+from parley.declaration.measured import measured
 from parley.declaration.registry import discover
 from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import POLICIES, Result, score
@@ -43,7 +44,9 @@ def built(case, sample_build):
 
 
 def test_a_task_and_its_references_agree_with_themselves_and_with_its_scores(case, built):
-    _, name, task = case
+    dataset, name, task = case
+    scores = measured(dataset).scores[name]  # of one baseline at least
+    assert scores.keys() == task.measured().keys() == {n for n, each in scores.items() if each}
     assert task.node.fits(task.example)
     (line,) = task.format.lines([task.example])
     assert task.format.parse(line.encode()) == task.example
