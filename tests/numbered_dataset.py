@@ -46,13 +46,14 @@ _TASKS = '''"""The acts of both splits."""
 from parley import Field
 from parley.tasks import OneOf, Score, Task
 
+ID = Field(int, "the dialogue")
+
 
 def gold(data):
     """Return the act of each turn, and its dialogue."""
-    rows = [(split, row) for split in ("train", "test") for row in data.named("acts", split)]
     return {
         (split, row["id"], row["turn"]): row | {"dialogue_ids": [f"{split}/{row['id']}"]}
-        for split, row in rows
+        for split in ("train", "test") for row in data.named("acts", split)
     }
 
 
@@ -64,10 +65,7 @@ def score(gold, predictions):
 
 TASKS = {"acts": Task(
     summary="the act of a turn", evaluated_on="all turns", configs=("acts",),
-    key={
-        "split": Field({"train", "test"}, "the split"), "id": Field(int, "the dialogue"),
-        "turn": Field(int, "its turn"),
-    },
+    key={"split": Field({"train", "test"}, "the split"), "id": ID, "turn": Field(int, "its turn")},
     answer={"act": OneOf(["ask", "tell"], "its act")},
     gold=gold, score=score, metrics={"right": "share"}, per_prediction=("right",),
 )}

@@ -175,9 +175,8 @@ def test_beliefs(built, scored, at):
     away = [abs(sum(p for p, _ in each) - sum(r for _, r in each)) for each in bins.values()]
     same(found.metrics["calibration_error"], sum(away) / len(read))
     assert [each.count for each in found.calibration] == [len(bins[n]) for n in sorted(bins)]
-    for key in gold:
-        k = gold[key]["k"]
-        by_k.setdefault(str(k) if k < 6 else "6+", []).append(exact.get(key, 0))
+    for key, each in gold.items():
+        by_k.setdefault("6+" if each["k"] > 5 else str(each["k"]), []).append(exact.get(key, 0))
     for k, each in by_k.items() if at == "turns" else ():
         same(found.metrics["exact_order_by_k"][k], mean(each))
 

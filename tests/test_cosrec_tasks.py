@@ -134,18 +134,11 @@ def reviewed(built):
     }
 
 
-def typed(types):
-    """Return predictions of utterance -> types."""
-    return [
-        {"dialogue_id": dialogue, "utterance": utterance, "types": found}
-        for (dialogue, utterance), found in types.items()
-    ]
-
-
 def test_f1_and_exact_match_are_those_of_a_plain_computation(built):
     due, draw = reviewed(built), random.Random(3)
     said = {key: [t for t in TYPES if n and draw.random() < 0.5] for n, key in enumerate(due)}
-    found = score(built, "intents", {}, predictions=typed(said)).score
+    given = [{"dialogue_id": id, "utterance": n, "types": of} for (id, n), of in said.items()]
+    found = score(built, "intents", {}, predictions=given).score
 
     def f1(type_, keys):
         both = sum(type_ in due[key] and type_ in said[key] for key in keys)
@@ -159,12 +152,6 @@ def test_f1_and_exact_match_are_those_of_a_plain_computation(built):
     right = mean(due[key] == set(said[key]) for key in due)
     assert found.metrics["exact_match"] == pytest.approx(right, abs=1e-12)
     assert found.counts == {"utterances": len(due), "dialogues": len({key[0] for key in due})}
-
-
-def test_a_type_twice_is_an_error(built):
-    twice = typed({key: ["search", "search"] for key in reviewed(built)})
-    with pytest.raises(RecordError, match="types: "):
-        score(built, "intents", {}, predictions=twice)
 
 
 def test_the_majority_is_of_the_annotators_of_an_utterance_empty_lists_counted():

@@ -254,7 +254,7 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
             row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
             for name, by in row.differences.items():
                 if by.p is not None:
-                    own = _first_multiple(name, row.metrics, base.evaluation.metrics)
+                    own = _first_multiple(name, result.evaluation, base.evaluation)
                     tested.setdefault((row.path, own), []).append((row, name, by.p))
     adjusted = holm([metrics_of[0][2] for metrics_of in tested.values()])
     for metrics_of, p in zip(tested.values(), adjusted, strict=True):
@@ -262,21 +262,17 @@ def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
             row.differences = {**row.differences, name: replace(row.differences[name], p_holm=p)}
 
 
-def _first_multiple(
-    name: Names, one: Mapping[Names, Metric], other: Mapping[Names, Metric]
-) -> Names:
+def _first_multiple(name: Names, one: Evaluation, other: Evaluation) -> Names:
     """Return the first metric of which this one is a multiple in every row of both, or its name."""
     shares = {}
-    for each in filter(other.__contains__, one):
-        ours, theirs = one[each].rows, other[each].rows
+    for each in filter(other.metrics.__contains__, one.metrics):
+        ours, theirs = one.metrics[each].rows, other.metrics[each].rows
         if ours is not None and theirs is not None:
             rows = np.concatenate([ours, theirs])
             if total := np.nansum(rows):
                 shares[each] = rows / total
-    if name not in shares:
-        return name
-    alike = (n for n, of in shares.items() if np.allclose(of, shares[name], 1e-9, 0, True))
-    return next(alike)
+    own = shares.get(name, np.nan)
+    return next((n for n, of in shares.items() if np.allclose(of, own, 1e-9, 0, True)), name)
 
 
 def _asked(result: Result) -> dict[str, Any]:
