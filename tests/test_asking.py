@@ -299,19 +299,20 @@ def test_offers(name, terms, offer):
 
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
-PINNED = {  # version, start of the prompts' sha256 and of the readings'
-    "casino strategies": "4 be56c01b04c68632 70e334f71f3b9198",
-    "casino partner-priorities": "5 525cba5481aaaabc a9a309c75066cbd8",
-    "casino beliefs": "2 20b312335d5e62cd 8371f4e01c8770f0",
-    "casino decisions": "1 5a17eec826bda60a a51fd81cc9432cb3",
-    "casino bids": "1 207e0dc22dc31937 f223db255f45a194",
-    "casino final-deal": "4 080c8ace48a4ed54 a8854eac8aae7a05",
-    "casino outcomes": "4 3a7cdf69e8681ef5 78904259dd6bd7b6",
+PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
+    "the reader": "003ca4a56407ef8f",
+    "casino strategies": "5 a3d97d63d635d408",
+    "casino partner-priorities": "6 ec33015866f35726",
+    "casino beliefs": "3 93e8c4f2b1b97ddb",
+    "casino decisions": "2 913a179bd1967ab5",
+    "casino bids": "2 706c99a557a87bc6",
+    "casino final-deal": "5 577f57011db689af",
+    "casino outcomes": "5 c0fad560f7820d50",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
-    "cosrec intents": "4 49634547435196a7 a9b5e9e6c245b9fd",
-    "craigslist_bargains deal": "4 5eab481703a0c255 b913d45f3684ef9a",
+    "cosrec intents": "5 8b6b8b3bb58192da",
+    "craigslist_bargains deal": "5 af3c1f0a16beabd8",
     "craigslist_bargains deals": "3 c866c6e70bf4ab79 445cb459fda5f56f",
-    "duo agreement": "4 35363277566e3cae 2bee5e0d37d8d2f3",
+    "duo agreement": "5 db9f4fa4b0a9ac3f",
 }
 
 

@@ -7,15 +7,16 @@ from parley import Data, tasks
 
 from ..records import ANSWERS
 from ..scenarios import POINTS, points_of
+from ..views import spoken
 from .moments import ASKED, COLUMNS, KEY, KNOWN, TURNS, Moment, moments, reported
 from .orders import orders_of, questions
-from .shared import SETTING, in_words, participants
+from .shared import SETTING, participants
 
 ACCEPT = "accept"
 NAMES = tuple(name.removesuffix("_deal") for name in ANSWERS)  # accept, reject, walk_away
 SHOWN = {
-    name: [ANSWERS[action], in_words({"data": action, "issue2youget": None, "issue2theyget": None})]
-    for name, action in zip(NAMES, ANSWERS, strict=True)
+    name: [shown, spoken({"task_data": {"data": action}})]
+    for name, (action, shown) in zip(NAMES, ANSWERS.items(), strict=True)
 }
 """Decision -> its names in the talk: "Accept-Deal", "[I accept the deal.]"."""
 HALF = 18  # of the 36 points that all packages are worth to a side

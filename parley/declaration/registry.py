@@ -146,8 +146,9 @@ class Dataset:
 
     @property
     def published(self) -> str:
-        """The year of the first publication to cite, "" if the citation names none."""
-        return min(re.findall(r"\byear\s*=\s*[{\"]?(\d{4})", self.builder.CITATION), default="")
+        """The year of the first work to cite, "" if the citation names none."""
+        year = re.search(r"\byear\s*=\s*[{\"]?(\d{4})", self.builder.CITATION)
+        return year[1] if year else ""
 
     def _citation(self) -> str:
         """Return the BibTeX text beside the script, or raise ScriptError."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from parley.base.strict_json import loads
 from parley.tasks.asking import EMPTY, INVALID, NO_ANSWER, final_text
-from parley.tasks.kinds import AnswerField, at, plain_name
+from parley.tasks.kinds import AnswerField, at, place_of, plain_name
 from parley.tasks.prediction_formats import UNREADABLE
 
 _MOST = 100  # objects and lists that are no JSON; JSON5 is parsed slowly
@@ -27,7 +27,7 @@ _OPENING = re.compile(r"""\{|\[(?=\]|\s*[{"'])""")  # an object, or a list of ob
 _OBJECT = re.compile(r"""\{\s*(?:["'}/]|[\w$]+\s*:)""")
 _BOX = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TEXT = re.compile(r"\\text\w*\{([^{}]*)\}")  # of LaTeX
-_MARKS = re.compile(r"(?<!\w)(\*{1,3}|`{1,3}|__?)(\S.{0,200}?)\1(?!\w)")  # Markdown's, around a text
+_MARKS = re.compile(r"(?<!\w)(\*{1,3}|`{1,3}|__?)(\S.{0,200}?)\1(?!\w)")  # of Markdown
 _BULLET = re.compile(r"^(?:[>#-]+\s+)+")
 _NAMED = r"(?i)(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
@@ -38,7 +38,7 @@ def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
         return {UNREADABLE: EMPTY}
     text = final_text(text)
     values = [*map(_within_answer, _values(text))]
-    places = {name: (field.asked or name).split(".") for name, field in fields.items()}
+    places = {name: place_of(name, field) for name, field in fields.items()}
     first = {plain_name(place[0]) for place in places.values()}
     for value in reversed(values):
         if isinstance(value, Mapping) and first <= {*map(plain_name, value)}:
@@ -78,7 +78,7 @@ def _alone(text: str, name: str) -> tuple[str, bool]:
 def _without_marks(text: str) -> str:
     """Return a line without the marks of Markdown and LaTeX around its value."""
     text = _BULLET.sub("", _TEXT.sub(r"\1", text).strip(" \t$"))
-    return _MARKS.sub(r"\2", text).strip(" \t$\"'").removesuffix(".")
+    return _MARKS.sub(r"\2", text).strip(" \t$\"'`*").removesuffix(".")
 
 
 def _values(text: str) -> list[Any]:

@@ -106,7 +106,7 @@ class Playing:
                 {*self.roles},
                 "the side that walked away, also by its third malformed turn, if one did",
             ),
-            "turns?": Field(counts, "the number of turns of each side, if it is known"),
+            "turns?": Field(counts, "the number of turns of each side, if known"),
             "malformed?": Field(counts, "the number of malformed turns of each side, if known"),
         }
 

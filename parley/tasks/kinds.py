@@ -8,12 +8,16 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
-from typing import Any
+from typing import Any, TypeVar
 
+from parley.base.errors import ScriptError, few
 from parley.schema.shapes import Checked, Field
 
 __all__ = ["AnswerField", "Number", "OneOf", "OrderOf", "Probabilities", "SomeOf", "Whole"]
 __all__ += ["at", "object_schema"]
+
+
+T = TypeVar("T")
 
 
 def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,10 +37,15 @@ def in_one_object(
     """Return what `made` makes of something of each field, in the object that a model writes."""
     groups: dict[str, dict[str, Any]] = {"": {}}
     for name, field in fields.items():
-        group, _, own = (field.asked or name).rpartition(".")
-        groups.setdefault(group, {})[own] = of_fields[name]
+        *group, own = place_of(name, field)
+        groups.setdefault("".join(group), {})[own] = of_fields[name]
     whole = groups.pop("")
     return made(whole | {name: made(group) for name, group in groups.items()})
+
+
+def place_of(name: str, field: "AnswerField") -> list[str]:
+    """Return the names that lead to a field in the object that a model writes."""
+    return (field.asked or name).split(".", 1)
 
 
 def schema_of(fields: Mapping[str, "AnswerField"]) -> dict[str, Any]:
@@ -114,7 +123,7 @@ class OneOf(AnswerField):
         self.values = f"one of {', '.join(others)}"
         self.schema = {"type": "string", "enum": [*others]}
         self.example = next(iter(others))
-        self._names = {plain_name(each): name for name in others for each in (name, *others[name])}
+        self._names = _by_plain_name((n, name) for name in others for n in (name, *others[name]))
 
     def read(self, value: Any) -> str:
         """Return a name."""
@@ -125,7 +134,7 @@ class SomeOf(AnswerField):
     """None or more of some labels. A model says of each whether it is there."""
 
     def __init__(self, labels: Iterable[str], meaning: str, asked: str = "") -> None:
-        self._labels = {plain_name(label): label for label in labels}
+        self._labels = _by_plain_name((label, label) for label in labels)
         labels = [*self._labels.values()]
         super().__init__(Checked([{*labels}], _each_once), meaning, asked)
         self.values = f"a list of none or more of {', '.join(labels)}"
@@ -154,7 +163,7 @@ class OrderOf(AnswerField):
     """An order of some items. In a file, null is a place left open."""
 
     def __init__(self, items: Iterable[str], meaning: str, asked: str = "") -> None:
-        self._items = {plain_name(item): item for item in items}
+        self._items = _by_plain_name((item, item) for item in items)
         self.example = [*self._items.values()]
         super().__init__(Checked([({*self.example}, None)], self._check), meaning, asked)
         self.values = f"a list of {', '.join(self.example)}, each once; null for a place left open"
@@ -218,8 +227,9 @@ class Number(AnswerField):
     def read(self, value: Any) -> float:
         """Return the number that JSON or a text is: 4, 4/5 on a scale to 5, 80% from 0 to 1."""
         if isinstance(value, str) and (match := _NUMBER.fullmatch(value)):
-            number, percent, of = match.groups()
-            if (percent and (self._low, self._high) != (0, 1)) or of not in (None, f"{self._high}"):
+            number, percent, scale = match.groups()
+            is_other_scale = scale not in (None, f"{self._high:g}")
+            if is_other_scale or (percent and (self._low, self._high) != (0, 1)):
                 raise ValueError("on another scale")
             value = float(number) / (100 if percent else 1)
         if type(value) not in (int, float):
@@ -254,13 +264,13 @@ class Probabilities(AnswerField):
 
     def __init__(self, names: Iterable[str], meaning: str, asked: str = "") -> None:
         one = Number(0, 1, "a probability")
-        self._of = {plain_name(name): (name, one) for name in names}
+        self._of = _by_plain_name((name, (name, one)) for name in names)
         names = [name for name, _ in self._of.values()]
         super().__init__(Checked(dict.fromkeys(names, one), _not_all_0), meaning, asked)
         self.values = f"an object of {', '.join(names)}, each from 0 to 1, together 1"
         self.schema = object_schema(dict.fromkeys(names, one.schema))
         self.form = object_form(dict.fromkeys(names, "p"))
-        self.example = dict.fromkeys(names, round(1 / len(names), 2))
+        self.example = {name: float(name == names[0]) for name in names}
 
     def read(self, value: Any) -> dict[str, float]:
         """Return name -> probability, from an object that has each."""
@@ -280,6 +290,20 @@ def by_plain_name(value: Any) -> dict[str, Any]:
     of = {plain_name(name): inner for name, inner in value.items()}
     if len(of) < len(value):
         raise ValueError("one name in two forms")
+    return of
+
+
+def _by_plain_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Return plain name -> what a name stands for; ScriptError if two stand for different things.
+
+    ScriptError also if there is no name.
+    """
+    pairs = [*pairs]
+    of = {plain_name(name): value for name, value in pairs}
+    alike = [name for name, value in pairs if of[plain_name(name)] != value]
+    if alike or not pairs:
+        what = f"{few(alike) or 'no name'}: expected names that differ"
+        raise ScriptError(what, remedy="Case, blanks, hyphens and underscores do not count.")
     return of
 
 

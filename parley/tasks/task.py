@@ -263,7 +263,7 @@ class Task:
     @property
     def example(self) -> Prediction:
         """An invented prediction."""
-        return {name: _example(of) for name, of in {**self.key, **self.answer}.items()}
+        return {name: _example(name, of) for name, of in {**self.key, **self.answer}.items()}
 
     @property
     def gold_key(self) -> tuple[str, ...]:
@@ -369,14 +369,14 @@ def _values(of: Field) -> str:
     return of.values if isinstance(of, AnswerField) else parse(of.shape).described()
 
 
-def _example(of: Field) -> Any:
+def _example(name: str, of: Field) -> Any:
     """Return an invented value of a field."""
     if isinstance(of, AnswerField):
         return of.example
     node = parse(of.shape)
     if isinstance(node, Choice):
         return min(node.values)
-    return next(filter(node.fits, ("...", 1, 1.0, [], {})), None)
+    return next(filter(node.fits, (name.upper(), 1, 1.0, [], {})), None)
 
 
 def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[Problem]:
