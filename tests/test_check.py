@@ -163,6 +163,8 @@ ONE_ANSWER = """
     gold=lambda data: {k: {"speaker": "customer", "due": of} for k, of in gold(data).items()},
     score=lambda gold, found: score({key: of["due"] for key, of in gold.items()}, found)"""
 OF_NUMBERS = "gold=gold, subsets={'some': Subset('a paper', frozenset({1, 2}))}"
+ODD = 'type("Odd", (OneOf,), {"read": lambda *_: "clerk"})(["customer", "clerk"], "who")'
+ALIKE = ('["customer", "clerk"]', '{"clerk": [], "customer": ["clerk"]}')
 SHOWN = (", talk)", ', turn["speaker"] + talk)')
 
 
@@ -186,7 +188,8 @@ BREAKS = {
         (CHECKS, NEW, "from parley import nothing\n"),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
-        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)), (LAYOUT, "CONFIGS =", "_CONFIGS ="),
+        ("tasks.py", NEW, TASK.replace("    gold=", TWICE)),
+        ("tasks.py", NEW, TASK.replace(*ALIKE)), (LAYOUT, "CONFIGS =", "_CONFIGS ="),
         (LAYOUT, "CONFIGS =", '__import__("parley").read.Note("act", "asks")\nCONFIGS =')
     ],
     "every_field_has_a_meaning": [
@@ -232,8 +235,7 @@ BREAKS = {
     ],
     "tasks_ask_for_right_answers": [
         *task_with(
-            ('["customer", "clerk"]', '{"clerk": [], "customer": ["clerk"]}'),
-            ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
+            ('OneOf(["customer", "clerk"], "who")', ODD), ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
             SHOWN, (": n + 1]", ":]"),
             (": n + 1]", ": n + 2]"), ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
             ("gold=gold", "gold=lambda data: dict([*gold(data).items()][:2])"),

@@ -236,7 +236,7 @@ def _of_labels(questions: Questions) -> Iterator[str]:
             for label in chain.from_iterable(column.values for column in field.columns("")):
                 letters = r"[\s_-]*".join(map(re.escape, plain_name(str(label))))
                 named = re.compile(rf"(?i)(?<![a-z0-9]){letters}(?![a-z0-9])")
-                if not all(map(named.search, texts)):
+                if isinstance(label, str) and not all(map(named.search, texts)):
                     yield f"no question names {label}, a value of {name}; name all in the prompt"
     for right in right_answers(task, questions.gold).values():
         fields = task.without_key(right)
