@@ -306,7 +306,7 @@ PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
     "casino beliefs": "3 93e8c4f2b1b97ddb",
     "casino decisions": "2 913a179bd1967ab5",
     "casino bids": "2 706c99a557a87bc6",
-    "casino final-deal": "5 577f57011db689af",
+    "casino final-deal": "5 1d01688c6d76969d",
     "casino outcomes": "5 c0fad560f7820d50",
     "casino deals": "3 8109d14fd7ecef4e cdaac637e59eedca",
     "cosrec intents": "5 8b6b8b3bb58192da",

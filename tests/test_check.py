@@ -235,7 +235,8 @@ BREAKS = {
     ],
     "tasks_ask_for_right_answers": [
         *task_with(
-            ('OneOf(["customer", "clerk"], "who")', ODD), ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
+            ('OneOf(["customer", "clerk"], "who")', ODD),
+            ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
             SHOWN, (": n + 1]", ":]"),
             (": n + 1]", ": n + 2]"), ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
             ("gold=gold", "gold=lambda data: dict([*gold(data).items()][:2])"),

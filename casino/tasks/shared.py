@@ -6,7 +6,16 @@ from itertools import groupby
 from typing import Any
 
 from parley import Checked, Data
-from parley.tasks import AnswerField, Key, Prediction, Whole, at, object_schema, spoken
+from parley.tasks import (
+    AnswerField,
+    Key,
+    Prediction,
+    Whole,
+    object_form,
+    object_schema,
+    spoken,
+    value_at,
+)
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
@@ -70,12 +79,11 @@ _SHARES = {side: dict.fromkeys(ISSUES, _COUNT) for side in SIDES}
 
 
 class Allocation(AnswerField):
-    """The packages of each side by item, or None without a deal. A model writes them by side."""
+    """The packages of each item by side, or None without a deal. A model writes them by item."""
 
     values = f"an object of {' and '.join(SIDES)}, each with its packages of {', '.join(ISSUES)}, "
     values += "together three of each; null without a deal"
-    form = '{"Food": {"mturk_agent_1": n, "mturk_agent_2": n}, "Water": {...}, "Firewood": {...}}'
-    form += " or null"
+    form = object_form(dict.fromkeys(ISSUES, object_form(dict.fromkeys(SIDES, "n")))) + " or null"
     example = {
         "mturk_agent_1": {"Food": 1, "Water": 3, "Firewood": 0},
         "mturk_agent_2": {"Food": 2, "Water": 0, "Firewood": 3},
@@ -94,10 +102,10 @@ class Allocation(AnswerField):
         """Return the packages of an object by item or by side, None for null."""
         if value in (None, "null"):
             return None
-        is_by_side = at(value, SIDES[:1]) is not None
+        is_by_side = value_at(value, SIDES[:1]) is not None
         shares = {
             side: {
-                issue: _COUNT.read(at(value, (side, issue) if is_by_side else (issue, side)))
+                issue: _COUNT.read(value_at(value, (side, issue) if is_by_side else (issue, side)))
                 for issue in ISSUES
             }
             for side in SIDES

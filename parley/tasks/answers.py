@@ -16,7 +16,7 @@ from typing import Any
 
 from parley.base.strict_json import loads
 from parley.tasks.asking import EMPTY, INVALID, NO_ANSWER, final_text
-from parley.tasks.kinds import AnswerField, at, place_of, plain_name
+from parley.tasks.kinds import AnswerField, place_of, plain_name, value_at
 from parley.tasks.prediction_formats import UNREADABLE
 
 _MOST = 100  # objects and lists that are no JSON; JSON5 is parsed slowly
@@ -38,25 +38,29 @@ def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
         return {UNREADABLE: EMPTY}
     text = final_text(text)
     values = [*map(_within_answer, _values(text))]
-    places = {name: place_of(name, field) for name, field in fields.items()}
-    first = {plain_name(place[0]) for place in places.values()}
+    names = {plain_name(place_of(name, field)[0]) for name, field in fields.items()}
     for value in reversed(values):
-        if isinstance(value, Mapping) and first <= {*map(plain_name, value)}:
-            try:
-                return {name: fields[name].read(at(value, place)) for name, place in places.items()}
-            except ValueError:
-                return {UNREADABLE: INVALID}
+        if isinstance(value, Mapping) and names <= {*map(plain_name, value)}:
+            return _of_object(value, fields)
     if len(fields) > 1:
         return {UNREADABLE: NO_ANSWER}
     ((name, field),) = fields.items()
     for value in reversed(values):
         with suppress(ValueError):
             return {name: field.read(value)}
-    value, is_named = _alone(text, places[name][-1])
+    value, is_named = _alone(text, place_of(name, field)[-1])
     try:
         return {name: field.read(value)}
     except ValueError:
         return {UNREADABLE: INVALID if is_named else NO_ANSWER}
+
+
+def _of_object(value: Any, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
+    """Return the fields of an object that has their names."""
+    try:
+        return {n: field.read(value_at(value, place_of(n, field))) for n, field in fields.items()}
+    except ValueError:
+        return {UNREADABLE: INVALID}
 
 
 def _within_answer(value: Any) -> Any:

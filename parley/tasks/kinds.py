@@ -14,7 +14,7 @@ from parley.base.errors import ScriptError, few
 from parley.schema.shapes import Checked, Field
 
 __all__ = ["AnswerField", "Number", "OneOf", "OrderOf", "Probabilities", "SomeOf", "Whole"]
-__all__ += ["at", "object_schema"]
+__all__ += ["object_form", "object_schema", "value_at"]
 
 
 T = TypeVar("T")
@@ -307,7 +307,7 @@ def _by_plain_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
     return of
 
 
-def at(value: Any, place: Iterable[str]) -> Any:
+def value_at(value: Any, place: Iterable[str]) -> Any:
     """Return the value at a place of an object, by names in any form; None if it lacks it.
 
     ValueError if a value on the way is no object.
