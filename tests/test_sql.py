@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -278,38 +277,20 @@ def _text(query):
 
 _SERIALIZED = f"json_execute_serialized_sql(json_serialize_sql({_text(_WITH)}))"
 WRITES = [
-    _COPY, f"-- select\n{_COPY}", f"/* select 1 */ {_COPY}", f"select 1; {_COPY}",
-    f"select 1) to 'mine.csv'; {_COPY}; --", f"{_PIVOT}); {_COPY}; select * from (select 1",
-    f"{_PIVOT}; {_COPY}", f"copy ({_PIVOT}) to 'mine.csv' (format csv)",
-    f"copy ({_PIVOT}) to 'SHARD' (format parquet, use_tmp_file false)",
-    "copy (select 1 as a) to 'SHARD' (use_tmp_file false)",
-    "copy (select 1 as a, 2 as b) to 'mine' (format csv, partition_by (a))",
-    f"with p as ({_PIVOT}) {_COPY}", _WITH, f"with a as ({_COPY}), p as ({_PIVOT}) from p",
-    f"with b as ({_WITH}) from b", f"from query({_text(_WITH)})", f"from {_SERIALIZED}",
-    f"from system.main.{_SERIALIZED}", f'pivot (from {_SERIALIZED}) on "1"',
-    f"select 1 limit (from {_SERIALIZED})",
-    f"from query('from json_' || {_text(_SERIALIZED.removeprefix('json_'))})", f"explain {_COPY}",
-    f"explain analyze {_COPY}", f"explain analyze copy ({_PIVOT}) to 'mine.csv'",
-    "explain analyze set lock_configuration = false",
-    "explain analyze load 'mine.duckdb_extension'",
-    "explain analyze create table mine as select 1 as a",
-    "from enable_logging(storage='file', storage_config={'path': 'mine'})",
+    # of another kind than SELECT, by one statement of several, or within it
+    _COPY, f"select 1; {_COPY}", f"select 1) to 'mine.csv'; {_COPY}; --",
+    f"copy ({_PIVOT}) to 'mine.csv' (format csv)", f"explain analyze {_COPY}",
     "call enable_logging(storage='file', storage_config={'path': 'mine'})",
-    "pragma enable_profiling = 'json'", "set profiling_output = 'mine.json'", "set variable a = 1",
-    "reset lock_configuration", "attach 'mine.duckdb' as mine",
-    f"attach 'mine.duckdb' as mine; {_PIVOT}", "detach duo", "use memory",
-    "create table mine as select 1 as a", f"create table mine as {_PIVOT}",
-    f"create or replace view duo.ratings as {_PIVOT}",
-    "create macro read_parquet(files) as table select 1 as a",
-    "create persistent secret mine (type s3)", "insert into duo.ratings values (1)",
+    "set profiling_output = 'mine.json'", "attach 'mine.duckdb' as mine",
+    "create table mine as select 1 as a", "export database 'mine'", "import database 'mine'",
+    "load 'mine.duckdb_extension'", f"with a as ({_COPY}), p as ({_PIVOT}) from p",
+    f'pivot (from {_SERIALIZED}) on "1"',
+    # of the kind SELECT
+    _WITH, f"with b as ({_WITH}) from b", f"from query({_text(_WITH)})", f"from {_SERIALIZED}",
+    f"from system.main.{_SERIALIZED}", f"select 1 limit (from {_SERIALIZED})",
+    f"from query('from json_' || {_text(_SERIALIZED.removeprefix('json_'))})",
+    "from enable_logging(storage='file', storage_config={'path': 'mine'})",
     "with a as (insert into duo.ratings values (1) returning 1) from a",
-    "update duo.ratings set annotator = null",
-    "with a as (delete from duo.ratings returning 1) from a", "truncate duo.ratings",
-    "drop view duo.ratings", "alter view duo.ratings rename to mine", "export database 'mine'",
-    f"export database 'mine'; {_PIVOT}", "import database 'mine'",
-    "copy from database duo to memory", "install httpfs", "force install httpfs from 'mine'",
-    "load 'mine.duckdb_extension'", "prepare mine as select 1", f"prepare mine as {_PIVOT}",
-    "checkpoint duo", "vacuum", "begin",
 ]  # fmt: skip
 
 
@@ -317,7 +298,6 @@ def test_a_query_that_may_write_changes_nothing(sample_build, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
-    shard = parquet(folder, "ratings", "en")
     (tmp_path / "mine.duckdb_extension").write_bytes(b"mine")
     before = everything(tmp_path)
     with connect([parley.open(folder)], read_only=True) as connection:
@@ -325,15 +305,14 @@ def test_a_query_that_may_write_changes_nothing(sample_build, tmp_path, monkeypa
         assert connection.execute(replaces).fetchone() == (False,)
         for query in WRITES:
             with pytest.raises((UsageError, duckdb.Error)):
-                connection.execute(statement_of(connection, query.replace("SHARD", str(shard))))
+                connection.execute(statement_of(connection, query))
             assert everything(tmp_path) == before, query
 
 
 @pytest.mark.parametrize("query", [
-    "from duo.ratings", "/* first */ with a as (select 1 as one) from a;", "values (1)",
-    "table duo.ratings", "describe duo.ratings", "summarize duo.ratings", "show tables",
-    "pivot duo.ratings on split in (en, ja) using count(*)", "unpivot (select 1 as a) on a",
-    "(select 1) union all (select 2)", "select '; -- ', 'é' as a; -- the end\n; /* é */",
+    "/* first */ with a as (select 1 as one) from a;", "describe duo.ratings", "show tables",
+    "pivot duo.ratings on split in (en, ja) using count(*)",
+    "select '; -- ', 'é' as a; -- the end\n; /* é */",
 ])  # fmt: skip
 def test_a_query_that_reads_is_answered(sample_build, query):
     with connect([parley.open(sample_build / "duo")], read_only=True) as connection:
@@ -398,20 +377,15 @@ def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeyp
 def test_a_signal_ends_a_query_that_waits_for_a_pipe(sample_build, tmp_path):
     """Its name is made in the query, so that nothing can refuse it."""
     query = "from query('from read_csv(''pi' || 'pe'')')"
-    ended = {}
-    for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        (folder := tmp_path / signum.name).mkdir()
-        os.mkfifo(folder / "pipe")
-        command = [sys.executable, "-m", "parley", "sql", query, "--build", str(sample_build)]
-        ended[signum] = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
-    with ExitStack() as pipes:
-        for signum, process in ended.items():
-            pipes.callback(process.kill)
-            # waits until it is opened to be read
-            pipes.enter_context(open(tmp_path / signum.name / "pipe", "wb"))
-            process.send_signal(signum)
-        for signum, process in ended.items():
-            assert process.wait(60) == 128 + signum
+    os.mkfifo(tmp_path / "pipe")
+    command = [sys.executable, "-m", "parley", "sql", query, "--build", str(sample_build)]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    with open(tmp_path / "pipe", "wb"):  # waits until it is opened to be read
+        process.terminate()
+        try:
+            assert process.wait(60) == 128 + signal.SIGTERM
+        finally:
+            process.kill()
 
 
 def test_a_signal_ends_a_query(sample_build):
