@@ -9,6 +9,7 @@ import shutil
 import sys
 from functools import partial
 
+import datasets
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
@@ -84,6 +85,11 @@ def read_pyarrow(files, **options):
     return pa.dataset.dataset(files, **options).to_table().to_pylist()
 
 
+def read_datasets(files, **options):
+    given = {"split": "train", "streaming": True, **options}
+    return list(datasets.load_dataset("parquet", data_files=files, **given))
+
+
 def read_dask(files):
     frame = package("dask.dataframe").read_parquet(files, dtype_backend="pyarrow")
     return frame.compute(scheduler="threads").to_dict("records")
@@ -98,7 +104,7 @@ def read_spark(spark, files, **options):
 
 READ = {
     "duckdb": read_duckdb, "polars": read_polars, "pandas": read_pandas, "pyarrow": read_pyarrow,
-    "dask": read_dask
+    "dask": read_dask, "datasets": read_datasets
 }  # fmt: skip
 
 
@@ -124,6 +130,7 @@ _SCAN = pa.dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
 CHECKED = {
     "pandas": {"page_checksum_verification": True},
     "pyarrow": {"format": pa.dataset.ParquetFileFormat(default_fragment_scan_options=_SCAN)},
+    "datasets": {"fragment_scan_options": _SCAN},
     "spark": {"parquet.page.verify-checksum.enabled": "true"},
 }
 
