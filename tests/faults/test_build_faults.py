@@ -119,27 +119,17 @@ def test_a_full_disk(small_disk):
     assert [path.name for path in small_disk.iterdir()] == ["out"]
 
 
-def test_a_full_disk_under_a_file(small_disk):
-    """As under measured.json, which `--measure` replaces in the same way."""
-    write_whole(file := small_disk / "measured.json", "old")
-    for room in (0, 4096, 50_000):
-        leave_room(small_disk, room)
-        with pytest.raises(OutputError):
-            write_whole(file, "new" * 30_000)
-        (small_disk / "filler").unlink()
-        assert everything(small_disk) == {"measured.json": b"old"}
-    write_whole(file, "new" * 30_000)
-    assert file.stat().st_size == 90_000
-
-
-def test_a_full_disk_under_a_site_a_result_and_temporary_files(
+def test_a_full_disk_under_a_file_a_site_a_result_and_temporary_files(
     small_disk, sample_build, monkeypatch
 ):
+    """As under measured.json, which `--measure` replaces as a whole."""
+    write_whole(small_disk / "measured.json", "old")
     leave_room(small_disk, 8192)
-    folders = builds_in(sample_build)
+    folders, before = builds_in(sample_build), everything(small_disk)
     with connect([]) as connection:
         query = "select * from range(100_000)"
         fill = [
+            lambda: write_whole(small_disk / "measured.json", "new" * 30_000),
             lambda: write_site(folders, small_disk / "site"),
             lambda: write(connection, query, small_disk / "a.parquet"),
             lambda: write(connection, query, small_disk / "a.csv"),
@@ -149,6 +139,7 @@ def test_a_full_disk_under_a_site_a_result_and_temporary_files(
         for each in fill:
             with pytest.raises(OutputError, match=f"^{small_disk}"):
                 each()
+            assert everything(small_disk) == before
 
 
 def test_two_builds_at_once_of_which_one_is_killed(tmp_path, forks):
