@@ -345,9 +345,6 @@ def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_pa
     for query, *names in (
         ("select 12345 as dialogue_id", "casino"),
         ("select 2001 as points_scored", "casino"),
-        ("select 2001 as fold", "casino"),
-        ("select null as dialogue_id", "casino"),
-        ("select 1 as id where false", "casino"),
         ("copy (select 2001 as dialogue_id) to 'mine.csv'", "casino"),
         ("select dialogue_id from casino.dialogues",),
     ):
