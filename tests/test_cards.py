@@ -239,7 +239,7 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
 FIRST = '{"version": "1", "splits": {}'
 
 
-@pytest.mark.parametrize(("text", "place"), [  # test_security.py puts odd values at every place
+@pytest.mark.parametrize(("text", "place"), [
     *((text, None) for text in ("<<<<<<< ours\n{}", "[" * 100_000, '{"a": "1", "a": "2"}')),
     (f"{FIRST}}}", ".figures"),
     (f'{FIRST}, "figures": {{"f": {{"measured": null, "verdict": "x"}}}}}}', ".figures.f.measured"),

@@ -326,10 +326,13 @@ def test_a_broken_script_or_card_does_not_stop_the_others(run, tmp_path, monkeyp
     monkeypatch.setattr(Dataset, "sources", property(lambda dataset: dataset.builder and {}))
     (tmp_path / "more/spoilt").mkdir(parents=True)
     (tmp_path / "more/spoilt/spoilt.py").write_text("def")
-    (tmp_path / "more/spoilt/README.md").write_text("no card")
     home = {"PARLEY_DATASETS": tmp_path / "more", "PARLEY_CACHE": tmp_path}
-    cases = ("fetch", "casino: ", "spoilt.py"), ("list", "strategies", "README.md: ")
-    for command, said, failed in cases:
+    for command, card, said, failed in (
+        ("fetch", "", "casino: ", "spoilt.py"),
+        ("list", "no card", "strategies", "README.md:"),
+        ("list", "---\npretty_name: [a]\n---\n", "strategies", "README.md:"),
+    ):
+        (tmp_path / "more/spoilt/README.md").write_text(card)
         done = run(command, **home)
         assert done.returncode == 1
         assert said in done.stdout

@@ -1,6 +1,5 @@
 """Untrusted input stays data: it runs nothing, reads nothing outside and crashes nothing."""
 
-import copy
 import io
 import json
 import math
@@ -10,23 +9,18 @@ import shutil
 import signal
 import sys
 import time
-from datetime import date
-from itertools import cycle
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 from build_changes import of_rows, reseal, restate, retable
 from file_server import Page, pinned
-from mutations import inner, nodes
 from processes import python
 
 from parley.base.console import plain, to_json
 from parley.base.strict_json import loads
-from parley.declaration.measured import FILE as MEASURED
-from parley.declaration.registry import discover, get
+from parley.declaration.registry import discover
 
 ROOT = Path(__file__).parents[2]
 PYTHONPATH = {"PYTHONPATH": str(ROOT)}
@@ -211,37 +205,6 @@ def test_a_card_that_is_a_bomb_or_a_program_is_refused(tmp_path, without):
     assert not (tmp_path / "owned").exists()
 
 
-ODD = (None, True, 5, 1.5, "x", [], {}, [None], [[]], [{}], {"a": 1}, date(2001, 1, 1))
-
-
-def places(value):
-    """Return the way to every value in front matter, but only the first of each list."""
-    return [way for way, _ in nodes(value) if not {*way} & {*range(1, 100)}]
-
-
-def test_list_shows_any_folder_or_names_the_odd_place(tmp_path, run):
-    folder = tmp_path / "datasets" / "talks"
-    folder.mkdir(parents=True)
-    (folder / "talks.py").touch()
-    known = json.loads((get("casino").folder / MEASURED).read_text())
-    known |= {part: dict([*known[part].items()][:1]) for part in ("configs", "splits", "figures")}
-    sound = {"README.md": {"pretty_name": "Talks"}, MEASURED: known}
-    statuses = set()
-    every = [(name, path) for name in sound for path in places(sound[name])]
-    for (file, path), odd in zip(every, cycle(ODD), strict=False):
-        holder = [copy.deepcopy(sound[file])]
-        inner(holder, (0, *path))[(0, *path)[-1]] = odd
-        found = sound | {file: holder[0]}
-        front = yaml.safe_dump(found["README.md"])
-        (folder / "README.md").write_text(f"---\n{front}---\n")
-        (folder / MEASURED).write_text(json.dumps(found[MEASURED], default=str))
-        status, _, said = run("list", "talks", PARLEY_DATASETS=folder.parent)
-        assert (said == "") == (status == 0), (path, odd)
-        assert f"{folder}/{file}:" in said or not said, said
-        statuses.add(status)
-    assert statuses == {0, 1}
-
-
 # What a person types --------------------------------------------------------------------
 
 
@@ -341,46 +304,6 @@ def test_rows_with_escapes(answers, sample_build, tmp_path):
             assert (status, "\\x1b" in output) == (2, True)
         elif name == "show":
             assert ("\\u001b[2J" if "--json" in args else "\\x1b[2J") in output
-
-
-def test_names_and_provenance_with_escapes(answers, sample_build, tmp_path):
-    one = shutil.copytree(sample_build / "casino", tmp_path / "one")
-    (one / ESCAPES[::-1]).write_text("")
-    said = json.loads((one / "provenance.json").read_text())
-    train = said["configs"]["strategies"]["train"]
-    said |= {"version": ESCAPES, "missing": [ESCAPES], "sources": {ESCAPES: {ESCAPES: ESCAPES}}}
-    odd = ({ESCAPES: 1}, {"dataset": ESCAPES}, {"version": [ESCAPES]})
-    commands = []
-    for number, more in enumerate(({}, *odd, {"configs": {ESCAPES: {ESCAPES: train}}})):
-        other = shutil.copytree(one, tmp_path / str(number) / "casino")
-        retable(other / train["files"][0]["path"], of_rows(spoil))
-        (other / "provenance.json").write_text(json.dumps(said | more))
-        verify, diff = ("verify", "casino", "--build", other.parent), ("diff", one, other)
-        commands += [verify, diff, (*verify, "--json"), (*diff, "--json")]
-    verified, differs, *others = answers(commands)
-    assert (verified[0], "unknown file" in verified[1], "\\x1b" in verified[1]) == (1, True, True)
-    assert (differs[0], "more changed rows" in differs[1]) == (1, True)
-    assert {status for status, _ in others} <= {1, 2}
-
-
-def test_a_source_and_a_server_with_escapes(answers, server, tmp_path, monkeypatch):
-    """The records break the shape and the server answers nonsense."""
-    dataset, path = get("casino"), "data/casino.json"
-    records = json.loads((dataset.sample / path).read_text(encoding="utf-8"))
-    records[0][ESCAPES] = ESCAPES
-    records[1]["annotations"][0][1] = ESCAPES
-    file = tmp_path / "casino" / path
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(records, ensure_ascii=False), encoding="utf-8")
-    answer = f"HTTP/1.1 404 {ESCAPES}".encode().replace(b"\r", b"")
-    server.pages["/a"] = Page(b"", raw=answer + b"\r\nContent-Length: 0\r\n\r\n")
-    pin = pinned(server.url("/a"), file.read_bytes())
-    monkeypatch.setitem(vars(dataset.sources[path]), "pin", pin)
-    monkeypatch.setattr(type(dataset), "pins", {path: pin})
-    build = ("build", "casino", "--source", tmp_path, "--allow-missing", "--build", tmp_path / "b")
-    built, fetched = answers([build, ("fetch", "casino")], PARLEY_CACHE=tmp_path / "cache")
-    assert (built[0], "unknown field" in built[1]) == (1, True)
-    assert (fetched[0], "the server answered 404" in fetched[1]) == (1, True)
 
 
 # Folders from elsewhere -----------------------------------------------------------------
