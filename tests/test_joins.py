@@ -60,8 +60,6 @@ FILES = {
     "turns.csv": "talk,who,text,at\n"
     "a,A,Well , 09:30:15\na,B,Yes,09:31:00\na,A,Yes,09:32:00\na,A,,09:33:00\n"
     "b,A,Hello,10:00:01\nb,B,Bye,10:00:02\n",
-    "scores.json": '[{"talk": "b", "who": "B", "score": 3.25},'
-    '{"talk": "a", "who": "A", "score": 1.5}, {"talk": "a", "who": "B", "score": 2.75}]',
     "meetings.jsonl": '{"talk": "a", "place": "Hall"}\n{"talk": "a", "place": "Yard"}\n'
     '{"talk": "b", "place": "Hall"}\n',
 }
@@ -70,11 +68,10 @@ SCRIPT = """from parley import Builder, Config, File
 PIN = {{"sha256": "0" * 64}}
 SHAPES = {{
     "turns.csv": {{"talk": str, "who": str, "text": str, "at": str}},
-    "scores.json": {{"talk": str, "who": str, "score": float}},
     "meetings.jsonl": {{"talk": str, "place": str}},
 }}
 FILES = [File(p, shape, url=f"https://a.b/1/{{p}}", **PIN) for p, shape in SHAPES.items()]
-NAMES = {{"turns.csv": "turns", "scores.json": "scores", "meetings.jsonl": "meetings"}}
+NAMES = {{"turns.csv": "turns", "meetings.jsonl": "meetings"}}
 
 
 def records(sources):
@@ -85,7 +82,7 @@ def records(sources):
             talk = found.setdefault(row["talk"], {{"talk": row["talk"], **empty}})
             talk[NAMES[path]].append({{key: row[key] for key in row if key != "talk"}})
     for talk in found.values():
-        turns, scores, meetings = talk["turns"], talk["scores"], talk["meetings"]
+        turns, meetings = talk["turns"], talk["meetings"]
         {loss}
         yield talk
 
@@ -98,8 +95,7 @@ def unjoin(records):
 
 
 TURN = {{"who": str, "text": (str, None), "at": str}}
-SHAPE = {{"talk": str, "turns": [TURN], "scores": [{{"who": str, "score": float}}]}}
-SHAPE["meetings"] = [{{"place": str}}]
+SHAPE = {{"talk": str, "turns": [TURN], "meetings": [{{"place": str}}]}}
 
 
 class Joined(Builder):
@@ -114,7 +110,6 @@ class Joined(Builder):
 LOSSES = {
     "texts stripped": "for t in turns: t['text'] = t['text'].strip()",
     "null for an empty text": "for t in turns: t['text'] = t['text'] or None",
-    "a score rounded": "for s in scores: s['score'] = round(s['score'], 1)",
     "turns reversed": "turns.reverse()",
     "a list cut": "del turns[2:]",
     "a dialogue dropped": "if talk['talk'] == 'b': continue",
@@ -123,7 +118,7 @@ LOSSES = {
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
-    """Return the checks that fail on a dataset of three files, by the loss in its join."""
+    """Return the checks that fail on a dataset of two files, by the loss in its join."""
 
     def of(loss, left_out=None, old="", new=""):
         path = tmp_path_factory.mktemp("joins")
