@@ -202,22 +202,6 @@ def test_load_takes_names_that_there_are(more, args):
         parley.load(*args)
 
 
-def test_load_refuses_damaged_files(more, tmp_path, monkeypatch):
-    (tmp_path / "cache" / "tea" / "dialogues.jsonl").write_text("")
-    monkeypatch.setattr("parley.builds.load.fetch", lambda *_, **__: None)
-    with pytest.raises(SourceError, match=r"dialogues\.jsonl: "):
-        parley.load("tea")
-
-
-def test_open_returns_a_build(sample_build, tmp_path):
-    for place in (sample_build / "casino", str(sample_build / "casino")):
-        assert parley.open(place).rows("dialogues", "train")
-    with pytest.raises(OutputError):
-        parley.open(tmp_path)
-    with pytest.raises(UsageError):
-        parley.open(sample_build / "casino").splits("chats")
-
-
 def test_score_takes_a_folder_and_predictions_or_a_baseline(sample_build, tmp_path):
     folder = sample_build / "casino"
     task, declared = next(iter(get("casino").tasks.items()))

@@ -477,16 +477,6 @@ def test_the_command_line(hub, source, tmp_path, run):
     assert read_note(open_folder(folder / "duo")) == PublicationNote("org/duo", found["commit"])
 
 
-def test_again_on_the_command_line(hub, folder, run, without_checks):
-    commit = put(hub, folder).commit
-    where = ("--build", folder.parent, "--endpoint", hub.endpoint)
-    done = run("publish", "tea", "--repo", "org/tea", *where)
-    assert done.returncode == 0, done.stderr
-    assert f"commit {commit}" in done.stdout
-    assert f'load_dataset("org/tea", ..., revision="{commit}")' in done.stdout
-    assert len(hub.commits("org/tea")) == 2
-
-
 def test_offline_it_says_so_before_it_verifies(hub, folder, run, monkeypatch):
     monkeypatch.setattr("parley.hub.publish.verify", None)  # which would be an internal error
     hub.fail("*", "", "drop", times=-1)
