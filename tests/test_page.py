@@ -734,12 +734,6 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
         assert done.returncode == 0, done.stderr
         with (tmp_path / "casino-csv" / "dialogues-train.csv").open(encoding="utf-8-sig") as file:
             assert [row["dialogue_id"] for row in csv.DictReader(file)] == chosen
-    if name == "craigslist_bargains":
-        outcomes = {row["dialogue_id"]: row for row in table(sample.build, name, "outcomes")}
-        for row in listed:
-            prices = [float(row[c]) if row[c] else None for c in ("list price", "deal price")]
-            stated = outcomes[row["dialogue_id"]]
-            assert prices == [stated["list_price"], stated["deal_price"]]
 
 
 STATE = """(to) => {

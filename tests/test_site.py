@@ -176,11 +176,9 @@ def test_a_card_becomes_text_and_plain_links(text, tmp_path):
 
 
 def test_links_within_a_card_lead_to_its_headings():
-    shown = to_html("See [the fields](#the-fields).\n\n## The fields\n\nText.")
-    assert 'href="#card-the-fields"' in shown
-    assert '<h3 id="card-the-fields">' in shown
-    assert 'id="card-a"' in (shown := to_html("# A\n# A"))
-    assert 'id="card-a-1"' in shown
+    shown = to_html("See [the last](#a-1).\n\n## A\n\n## A\n\nText.")
+    assert 'href="#card-a-1"' in shown
+    assert '<h3 id="card-a-1">' in shown
 
 
 # Pages ------------------------------------------------------------------------
@@ -365,9 +363,7 @@ def test_the_server_refuses_other_pages(site, capfd):
             (200, "TOKEN/duo/data/index.js", fetched("script", "same-origin")),
             (200, "TOKEN/index.html", fetched("document", "cross-site")),  # a link
             (403, "TOKEN/index.html", fetched("iframe", "cross-site")),
-            (403, "TOKEN/duo/data/index.js", fetched("script", "cross-site")),
             (403, "TOKEN/duo/data/index.js", fetched("script", "same-site")),  # another port
-            (404, "", {}),
             (404, "duo/data/index.js", {}),
             (404, "AAAAAAAAAAAAAAAAAAAAAA/duo/data/index.js", {}),
             (404, "TOKEN/duo/data/", {}),

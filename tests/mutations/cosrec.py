@@ -52,7 +52,6 @@ RECORDS = [
     (f"{_CROWD}quality.jsonl", "", lambda lines: [*lines, lines[0]], "new id .*Crowd_9001"),
     (f"{_CROWD}quality.jsonl", "", _and({"CoSRec-Crowd_9999": []}), "Crowd_9999: expected an id"),
     (f"{_CROWD}keywords.jsonl", "", _and({"CoSRec-Crowd_9002": {}}), "9002: expected no line, as"),
-    (f"{_CROWD}profiles.jsonl", "", _and({"CoSRec-Crowd_9002": {}}), "9002: expected no line, as"),
     (
         f"{_CROWD}profiles.jsonl", "[1].CoSRec-Crowd_9003.A9", "Likes tea.",
         r"CoSRec-Crowd_9003\.A9: expected a user that keywords.jsonl has"
