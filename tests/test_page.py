@@ -69,14 +69,14 @@ def served(tmp_path_factory):
         yield root, address
 
 
-def written(served, build, name, catalogue=None):
-    """Write the page of each build in a folder; return the folders of both and the address."""
-    folders = [find_folder(build, get(path.name)) for path in sorted(build.glob("*/"))]
+def written(served, build, name, selection=data.ALL, of="*"):
+    """Write the page of builds in a folder; return the folders of both and the address."""
+    folders = [find_folder(build, get(path.name)) for path in sorted(build.glob(f"{of}/"))]
     place = served[0] / name / "of some" / "site"
     place.parent.mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:  # another test may publish these builds
         patch.setenv("PARLEY_CACHE", str(served[0] / "no cache"))
-        site.write_site(folders, place, selection=data.Selection(catalogue=catalogue))
+        site.write_site(folders, place, selection=selection)
     return SimpleNamespace(build=build, folder=place, http=f"{served[1]}{name}/of%20some/site/")
 
 
@@ -560,7 +560,8 @@ def test_judged_queries_stand_in_their_conversation_with_the_titles_of_a_catalog
     (tmp_path / "products").mkdir()
     titles = {"parent_asin": ["b0invent13", "B0OTHER"], "title": ["<b>Boots</b>", "Other"]}
     pq.write_table(pa.table(titles), tmp_path / "products" / "Shoes.parquet")
-    page = open_page(page_of(written(served, sample_build, "titled", tmp_path), "cosrec"))
+    titled = written(served, sample_build, "titled", data.Selection(catalogue=tmp_path), "cosrec")
+    page = open_page(page_of(titled, "cosrec"))
     said = page.locator(".documents li")
     title, own = page.locator("#dialogue h2"), page.locator(".judged [aria-current]")
     qrels, queries = (table(sample_build, "cosrec", config) for config in ("qrels", "queries"))
@@ -806,16 +807,6 @@ def test_sql_and_python_hold_hostile_labels_and_ids_as_values(attacked, open_pag
     assert found == ATTACKS
 
 
-def asked_site(served, build, name, asked):
-    """Write the pages of CaSiNo, with what is asked for, and return their address."""
-    place = served[0] / name
-    place.mkdir()
-    made = site.Site([find_folder(build, get("casino"))], selection=asked)
-    made.write_assets(place)
-    made.write_dataset(place, "casino", lambda *_: None)
-    return f"{served[1]}{name}/casino/dialogues.html"
-
-
 def test_labels_of_files_are_filters_differ_and_are_taken_along(
     served, sample_build, open_page, tmp_path
 ):
@@ -831,7 +822,8 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     files[1].write_text(head + "".join(lines))
     user_labels = pytest.importorskip("parley.read.site.user_labels")
     beside = user_labels.UserLabels(built, files, "labels")
-    page = open_page(asked_site(served, sample_build, "own", data.Selection(files=beside)))
+    selection = data.Selection(files=beside)
+    page = open_page(page_of(written(served, sample_build, "own", selection, "casino"), "casino"))
     counts = shown(page, "ann2: labels")
     assert "ann2: labels" in page.evaluate("page.filters.map(({ name }) => name)")[:4]
     with parley.connect(built, labels=files[1:]) as connection:
@@ -878,7 +870,7 @@ def test_a_query_chooses_the_dialogues_and_their_order(
     done = run("browse", "casino", "--build", sample_build, "--where", query)
     due = list(dict.fromkeys(str(id) for (id,) in asked(sample_build, query)))
     assert done.stderr.split()[0] == str(len(due))
-    page = open_page(asked_site(served, sample_build, "asked", given[1]))
+    page = open_page(page_of(written(served, sample_build, "asked", given[1], "casino"), "casino"))
     assert [page.evaluate("page.index.ids")] == [due]
     page.evaluate("page.restore({ ...page.state, query: 'food' })")
     ids, sql = page.evaluate("[new Selection(page).ids(), new Selection(page).sql()]")
