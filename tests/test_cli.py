@@ -10,7 +10,6 @@ import signal
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -19,12 +18,11 @@ import typer
 from file_server import Page, pinned
 from processes import python
 
-from parley import cli
 from parley.authoring.new import write_skeleton
 from parley.base import console, secret
 from parley.base.errors import Interrupted, cut
 from parley.cli import app
-from parley.cli.commands import MODULES, SUMMARIES
+from parley.cli.commands import SUMMARIES
 from parley.declaration.measured import FILE
 from parley.declaration.registry import Dataset, discover, get
 
@@ -87,14 +85,10 @@ def test_help_lists_each_command_once_and_cuts_no_summary(run):
     assert "..." not in text
 
 
-def test_each_command_stands_in_one_module_and_its_help_begins_with_its_summary():
+def test_the_help_of_each_command_begins_with_its_summary():
     commands = {name: typer.main.get_command(app).get_command(None, name) for name in SUMMARIES}
     helps = {each.name: each.help.partition("\n")[0] for each in commands.values()}
     assert helps == SUMMARIES
-    files = Path(cli.__file__).parent.glob("*_commands.py")
-    assert {file.stem.removesuffix("_commands") for file in files} == {*MODULES}
-    names = [name for commands in MODULES.values() for name in commands]
-    assert sorted(names) == sorted(SUMMARIES)
 
 
 @pytest.mark.parametrize(("typed", "completed"), [

@@ -399,8 +399,7 @@ def test_a_wrong_folder_leaves_the_others_and_no_litter(server, tmp_path, failur
     assert files(tmp_path) == ["talks/en/0.json"]
 
 
-OUTSIDE = ["../evil", "x-1/../../evil", "x-1/en/../../../evil", "/evil", "\\evil", "C:\\evil"]
-OUTSIDE += ["C:evil", "x-1\\..\\..\\evil", "elsewhere/.."]
+OUTSIDE = ["x-1/../../evil", "/evil", "\\evil", "C:evil", "elsewhere/.."]
 DEEPER = ["x-1/en/deeper/0.json", "x-1/en/deeper/", "x-1/en/a\\b"]
 
 
