@@ -3,13 +3,13 @@
 The next build removes all other remains. test_killed_commands.py kills builds at random moments.
 """
 
-import errno
 import json
 import os
 import random
 import shutil
 import signal
 import time
+from itertools import product
 
 import generate
 import pytest
@@ -103,42 +103,28 @@ def leave_room(disk, room):
         filler.write(bytes(max(0, shutil.disk_usage(disk).free - room)))
 
 
-def test_a_full_disk(small_disk):
-    """Build a sample on disks with different room."""
+def test_a_full_disk(small_disk, sample_build, monkeypatch):
+    """Under a build, a file as measured.json, a site, results of a query and temporary files."""
     source = open_source(get("casino"), None, sample=True)
     build(source, small_disk / "out")
-    before = everything(small_disk / "out")
-    draw = random.Random(22)
-    for room in (0, 4096, 8192, *(draw.randrange(200_000) for _ in range(7))):
-        leave_room(small_disk, room)
-        with pytest.raises(OutputError) as error:
-            build(source, small_disk / "out")
-        assert error.value.__cause__.errno == errno.ENOSPC
-        (small_disk / "filler").unlink()
-        assert everything(small_disk / "out") == before
-    assert [path.name for path in small_disk.iterdir()] == ["out"]
-
-
-def test_a_full_disk_under_a_file_a_site_a_result_and_temporary_files(
-    small_disk, sample_build, monkeypatch
-):
-    """As under measured.json, which `--measure` replaces as a whole."""
     write_whole(small_disk / "measured.json", "old")
-    leave_room(small_disk, 8192)
     folders, before = builds_in(sample_build), everything(small_disk)
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
     with connect([]) as connection:
         query = "select * from range(100_000)"
         fill = [
+            lambda: connect(folders),
+            lambda: build(source, small_disk / "out"),
             lambda: write_whole(small_disk / "measured.json", "new" * 30_000),
             lambda: write_site(folders, small_disk / "site"),
             lambda: write(connection, query, small_disk / "a.parquet"),
             lambda: write(connection, query, small_disk / "a.csv"),
-            lambda: connect(folders),
         ]
-        monkeypatch.setattr("tempfile.tempdir", str(small_disk))
-        for each in fill:
+        for room, each in product((0, 4096, 8192, 50_000), fill):
+            leave_room(small_disk, room)
             with pytest.raises(OutputError, match=f"^{small_disk}"):
                 each()
+            (small_disk / "filler").unlink()
             assert everything(small_disk) == before
 
 
