@@ -171,7 +171,7 @@ BOMBS = {
     "a command": "a: !!python/object/apply:os.system ['touch owned']",
     "billions merged": "a0: &a0 {k: v}\n"
     + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 40)),
-    "depth in brackets": "a: " + "[" * 300_000,
+    "aliases": "a: &a [x]\nb: *a", "depth in brackets": "a: " + "[" * 300_000,
     "depth in dashes": "- " * 300_000, "no date": "a: 2001-99-99",
     "a long number": "a: " + "9" * 100_000
 }  # fmt: skip
