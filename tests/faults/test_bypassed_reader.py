@@ -8,11 +8,13 @@ from itertools import islice
 import pytest
 
 from parley.base.errors import ScriptError
-from parley.declaration.registry import discover
+from parley.declaration.registry import discover, get
+from parley.rows.built_folder import open_folder
 from parley.rows.sources import open_source
 from parley.rows.splits import generate, split_plan
 from parley.source.files import Opened
 from parley.source.reader import Reader
+from parley.verification.verify import verify
 
 # Ways to bypass the reader. Each yields all records of a sound file, so the rows look right.
 WAYS = {
@@ -60,3 +62,12 @@ def test_a_bypass_of_one_file_or_all_is_an_error(way, monkeypatch):
                 assert error.value.remedy
                 tried += 1
     assert tried > 20
+
+
+def test_verify_reports_a_bypass(sample_build, monkeypatch):
+    source = open_source(get("duo"), None, sample=True)
+    *_, (config, _, (*_, path)) = splits_of(source)
+    leave(monkeypatch, source, config, WAYS["take others"], [path])
+    (failed,) = (c for c in verify(open_folder(sample_build / "duo")).checks if c.failed)
+    assert failed.name == "source"
+    assert path in failed.problems[0]
