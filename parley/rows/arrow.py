@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
 from parley.base.values import is_unicode
@@ -42,45 +41,16 @@ def to_batch(
     if not all(map(_row_of(schema).fits, rows)):
         problems = islice(explain(rows, schema, start), MOST_PROBLEMS)
         raise RowError("", *(problem.at(where) for problem in problems))
-    return _converted(rows, schema)
+    batch = pa.RecordBatch.from_pylist(rows, schema)
+    return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
 
 
 def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
-    """Yield rows as record batches; their keys and types are right, as a shape gave each row."""
+    """Yield rows as record batches of the schema; errors as in `to_batch`."""
     rest, start = iter(rows), 0
     while some := list(islice(rest, AT_ONCE)):
-        batch = _of_checked(some, schema)
-        yield to_batch(some, schema, where, start) if batch is None else batch
+        yield to_batch(some, schema, where, start)
         start += len(some)
-
-
-def _of_checked(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch | None:
-    """Convert rows that a shape gave; None if a value may be one that the schema does not hold.
-
-    Their keys and types are right. What else a value can be, such as an integer of more bits or
-    text with a lone surrogate, pyarrow refuses, except for floats.
-    """
-    try:
-        batch = _converted(rows, schema)
-    except (pa.ArrowException, UnicodeError, OverflowError):
-        return None
-    return batch if all(map(_has_exact_floats, batch.columns)) else None
-
-
-def _has_exact_floats(array: pa.Array) -> bool:
-    """Tell whether no float of an array was rounded to fewer bits, is infinite or is NaN."""
-    if pa.types.is_struct(array.type):
-        return all(map(_has_exact_floats, array.flatten()))
-    if pa.types.is_list(array.type):
-        return _has_exact_floats(array.flatten())
-    if not pa.types.is_floating(array.type):
-        return True
-    return array.type == pa.float64() and bool(pc.all(pc.is_finite(array), min_count=0).as_py())
-
-
-def _converted(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
-    batch = pa.RecordBatch.from_pylist(rows, schema)
-    return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
 
 
 def _plain(array: pa.Array) -> pa.Array:
