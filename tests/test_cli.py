@@ -22,7 +22,7 @@ from parley.authoring.new import write_skeleton
 from parley.base import console, secret
 from parley.base.errors import Interrupted, cut
 from parley.cli import app
-from parley.cli.commands import SUMMARIES
+from parley.cli.commands import NAMES, summaries
 from parley.declaration.measured import FILE
 from parley.declaration.registry import Dataset, discover, get
 
@@ -81,14 +81,14 @@ def test_neither_parley_nor_the_help_of_a_command_imports_anything_heavy(tmp_pat
 def test_help_lists_each_command_once_and_cuts_no_summary(run):
     text = run("--help", COLUMNS=80).stdout.partition("-h, --help")[2]
     listed = re.findall(r"^  (\w+)  +\w", text, re.MULTILINE)
-    assert listed == list(SUMMARIES)
+    assert listed == NAMES
     assert "..." not in text
 
 
 def test_the_help_of_each_command_begins_with_its_summary():
-    commands = {name: typer.main.get_command(app).get_command(None, name) for name in SUMMARIES}
+    commands = {name: typer.main.get_command(app).get_command(None, name) for name in NAMES}
     helps = {each.name: each.help.partition("\n")[0] for each in commands.values()}
-    assert helps == SUMMARIES
+    assert helps == summaries()
 
 
 @pytest.mark.parametrize(("typed", "completed"), [

@@ -4,8 +4,10 @@ Commands that share imports share a module. The imports stand at its top, but fo
 a package that is slow to import or belongs to an extra: help and completion should not need it.
 """
 
+import ast
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,43 +17,14 @@ from typer.core import TyperCommand, TyperGroup
 from parley.base.errors import require_utf8
 from parley.base.version import __version__
 
-# heading -> command -> the first line of its help, in the order of work
+# heading -> commands, in the order of work
 GROUPS = {
-    "From upstream to a build": {
-        "list": "List datasets: configs, splits, rows, sizes, licences.",
-        "fetch": "Download pinned upstream files into the cache; an interrupted download resumes.",
-        "build": "Build datasets: checked rows as Parquet, with card and provenance.",
-        "verify": "Verify builds: every byte, consistency, round trip, documented figures.",
-        "diff": "Compare two builds by splits, rows, fields, schema and figures.",
-    },
-    "Reading": {
-        "show": "Show one dialogue of a build, a source or the sample, "
-        "or the fields of each config.",
-        "sql": "Ask builds a question in SQL: each config is a table, DATASET.CONFIG.",
-        "browse": "Show builds, or the samples, in a browser until Ctrl-C.",
-        "site": "Write builds as a page to read, search and filter in a browser.",
-        "charts": "Write the charts of a build as SVG files, into a new folder.",
-        "export": "Write a build in another format into a new folder.",
-        "run": "Run a job of a dataset; without a job, list the jobs.",
-    },
-    "Labels, tasks and models": {
-        "labels": "Compare the labels of annotators with each other, and with the dataset's own.",
-        "tasks": "List the tasks of each dataset, with their metrics and baselines.",
-        "score": "Score predictions on a task, with the documented scores for comparison.",
-        "compare": "Compare models by their logs or predictions: "
-        "scores with intervals, differences, tokens.",
-    },
-    "The Hub": {
-        "publish": "Verify a build, publish it to the Hub in one commit, read it back and tag it."
-    },
-    "A dataset of your own": {
-        "new": "Start a dataset: a folder of two invented dialogues, to edit.",
-        "pin": "Print the line of pins.py for a file or folder: URL, size and hash.",
-        "check": "Check dataset folders: script, card, sample and other modules.",
-        "card": "Renew the generated parts and counted numbers of the datasets' own cards.",
-    },
+    "From upstream to a build": ("list", "fetch", "build", "verify", "diff"),
+    "Reading": ("show", "sql", "browse", "site", "charts", "export", "run"),
+    "Labels, tasks and models": ("labels", "tasks", "score", "compare"),
+    "The Hub": ("publish",),
+    "A dataset of your own": ("new", "pin", "check", "card"),
 }
-SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 # NAME -> its commands, each a function in parley/cli/NAME_commands.py
 MODULES = {
     "authoring": ("new", "pin", "card"),
@@ -63,6 +36,18 @@ MODULES = {
     "show": ("show", "charts", "export"),
     "verify": ("verify", "diff", "check"),
 }
+NAMES = [name for group in GROUPS.values() for name in group]
+
+
+def summaries() -> dict[str, str]:
+    """Return command -> the first line of its help, without an import of its module."""
+    found: dict[str, str] = {}
+    for module, names in MODULES.items():
+        source = Path(__file__).with_name(f"{module}_commands.py").read_text(encoding="utf-8")
+        functions = [each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)]
+        texts = {each.name: ast.get_docstring(each) or "" for each in functions}
+        found |= {name: texts[f"{name}_command"].partition("\n")[0] for name in names}
+    return found
 
 
 class _Commands(TyperGroup):
@@ -72,7 +57,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {name: TyperCommand(name, help=text) for name, text in SUMMARIES.items()}
+        self.commands = {name: TyperCommand(name) for name in NAMES}
 
     def make_context(self, info_name: Any, args: list[str], *more: Any, **kwargs: Any) -> Any:
         """Parse the options before a command, and refuse arguments that are not UTF-8."""
@@ -82,7 +67,7 @@ class _Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of work."""
-        return list(SUMMARIES)
+        return NAMES
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the module of a command, and return the command; None if there is none."""
@@ -96,13 +81,15 @@ class _Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands, a section for each group, no summary cut."""
-        for heading, summaries in GROUPS.items():
+        texts = summaries()
+        for heading, names in GROUPS.items():
             with formatter.section(heading):
-                formatter.write_dl([*summaries.items()])
+                formatter.write_dl([(name, texts[name]) for name in names])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete the name of a command, or an option."""
-        known = TyperGroup(params=self.params, commands=dict(self.commands))
+        commands = {name: TyperCommand(name, help=text) for name, text in summaries().items()}
+        known = TyperGroup(params=self.params, commands=commands)
         return known.shell_complete(typer.Context(known, **self.context_settings), incomplete)
 
 
