@@ -88,8 +88,8 @@ class _Commands(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete the name of a command, or an option."""
-        commands = {name: TyperCommand(name, help=text) for name, text in summaries().items()}
-        known = TyperGroup(params=self.params, commands=commands)
+        known = TyperGroup(params=self.params)
+        known.commands = {name: TyperCommand(name, help=text) for name, text in summaries().items()}
         return known.shell_complete(typer.Context(known, **self.context_settings), incomplete)
 
 

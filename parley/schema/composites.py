@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice, permutations
+from itertools import islice, permutations
 from typing import Any
 
 from parley.base.errors import MOST_PROBLEMS, Problem
-from parley.schema.convert import Conversion, each, fitter, or_null, refusal, same, to_float, union
+from parley.schema.convert import Conversion, chain, each, fitter, or_null, refusal, to_float, union
 from parley.schema.features import FLOAT, Value, type_of
 from parley.schema.nodes import Choice, Column, Node, Null, Part, held, show
 
 KEY = "upstream's key"  # the meaning of the keys of an object with any keys
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 class List(Node):
@@ -46,7 +50,7 @@ class List(Node):
         return [replace(first, path=path, type=kind, null=null), *within]
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
-        yield self.item, [*chain.from_iterable(values)], f"{path}[]"
+        yield self.item, [item for value in values for item in value], f"{path}[]"
 
 
 class Mapping(Node):
@@ -74,7 +78,7 @@ class Mapping(Node):
 
     def conversion(self, path: str = "") -> Conversion:
         inner = self.item.conversion(f"{path}.*")
-        to_value, to_item = inner.to_row or same, inner.to_record or same
+        to_value, to_item = inner.to_row or _unchanged, inner.to_record or _unchanged
         return Conversion(
             [{"key": Value("string"), "value": inner.feature}],
             lambda found: [{"key": key, "value": to_value(value)} for key, value in found.items()],
@@ -88,7 +92,7 @@ class Mapping(Node):
         return [entries, key, replace(value, meaning=value.meaning or "its value"), *within]
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
-        yield self.item, [*chain.from_iterable(map(dict.values, values))], f"{path}.*"
+        yield self.item, [item for value in values for item in value.values()], f"{path}.*"
 
 
 class Object(Node):
@@ -139,9 +143,9 @@ class Object(Node):
         for name in optional:
             if self.fields[name].nullable:
                 raise refusal(f"{path}.{name}", "may be absent or null, but both have the same row")
-        feature = {name: each.feature for name, each in made.items()}
-        forth = [(name, each.to_row) for name, each in made.items() if each.to_row]
-        back = [(name, each.to_record) for name, each in made.items() if each.to_record]
+        feature = {name: way.feature for name, way in made.items()}
+        forth = [(name, way.to_row) for name, way in made.items() if way.to_row]
+        back = [(name, way.to_record) for name, way in made.items() if way.to_record]
 
         def to_row(record: dict[str, Any]) -> dict[str, Any]:
             row = dict.fromkeys(feature) | record if optional else dict(record)
@@ -173,7 +177,7 @@ class Object(Node):
 
     def parts(self, values: list[Any], path: str) -> Iterator[Part]:
         for name, node in self.fields.items():
-            yield node, [each[name] for each in values if name in each], f"{path}.{name}"
+            yield node, [value[name] for value in values if name in value], f"{path}.{name}"
 
 
 # A function that converts a row back raises one of these on the row of another alternative
@@ -191,7 +195,7 @@ class Alternatives(Node):
     def _test(self, value: str, names: dict[str, Any]) -> str:
         found, (first, *others) = held(names), self.options
         tests = [first._test(f"({found} := {value})", names)]
-        return f"({' or '.join([*tests, *(each._test(found, names) for each in others)])})"
+        return f"({' or '.join([*tests, *(other._test(found, names) for other in others)])})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         if self.fits(value):
@@ -231,8 +235,8 @@ class Alternatives(Node):
         null = null or self.nullable
         options = [option for option in self.options if not isinstance(option, Null)]
         found: dict[str, Column] = {}
-        each = [option.columns(path, null) for option in options]
-        for column in (column for columns in each for column in columns):
+        columns_of = [option.columns(path, null) for option in options]
+        for column in (column for columns in columns_of for column in columns):
             first = found.setdefault(column.path, column)
             found[column.path] = replace(
                 first,
@@ -241,7 +245,8 @@ class Alternatives(Node):
                 unit=first.unit or column.unit,
                 values=_merged(first.values, column.values),
             )
-        everywhere = set.intersection(*({column.path for column in columns} for columns in each))
+        paths = ({column.path for column in columns} for columns in columns_of)
+        everywhere = set.intersection(*paths)
         first, *within = found.values()
         if not within and len(options) > 1:
             first = replace(first, type=type_of(self.conversion(path).feature))
@@ -288,24 +293,22 @@ def _of_several(options: list[Node], path: str) -> Conversion:
             raise refusal(path, "a converted value or another: their rows could be the same")
         return Conversion(feature, to_float(path)) if feature == FLOAT else Conversion(feature)
     _require_told_apart(options, path)
-    ways = [
-        (
-            *(option.fits, way.to_row or same, way.to_record or same),
-            *(fitter(way.feature, feature, path, widens) or same for widens in (True, False)),
-        )
-        for option, way in zip(options, made, strict=True)
-    ]
+    ways = []
+    for option, way in zip(options, made, strict=True):
+        forth = chain(way.to_row, fitter(way.feature, feature, path, widens=True))
+        back = chain(fitter(way.feature, feature, path, widens=False), way.to_record)
+        ways.append((option.fits, forth or _unchanged, back or _unchanged))
 
     def to_row(record: Any) -> Any:
-        for fits, forth, _, widen, _ in ways:
+        for fits, forth, _ in ways:
             if fits(record):
-                return widen(forth(record))
+                return forth(record)
         raise ValueError(f"fits no alternative: {record!r:.60}")
 
     def to_record(row: Any) -> Any:
-        for fits, _, back, _, narrow in ways:
+        for fits, _, back in ways:
             try:
-                record = back(narrow(row))
+                record = back(row)
             except _OF_ANOTHER:
                 continue
             if fits(record) and to_row(record) == row:

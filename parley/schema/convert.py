@@ -27,11 +27,6 @@ def refusal(path: str, what: str) -> ScriptError:
     return ScriptError("", Problem(path or "the record", what=f"{what}; {INSTEAD}"))
 
 
-def same(value: Any) -> Any:
-    """Return the value."""
-    return value
-
-
 def chain(first: Convert | None, then: Convert | None) -> Convert | None:
     """Return a function that calls both, one after the other."""
     if first is None or then is None:
