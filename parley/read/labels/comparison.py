@@ -17,16 +17,8 @@ from parley.read.labels.columns import Column
 from parley.read.labels.layouts import ANNOTATOR, LONG
 from parley.read.labels.reader import GOLD, Key, Labels, read_labels
 from parley.rows.built_folder import BuiltFolder
-from parley.tasks.agreement import (
-    NONE,
-    Distance,
-    alpha_of,
-    kappa,
-    masi,
-    nominal,
-    ordinal,
-    percent_alike,
-)
+from parley.tasks import agreement
+from parley.tasks.agreement import NONE, Distance, nominal, ordinal
 from parley.tasks.intervals import Array, Metric
 
 MOST_LABELS = 30
@@ -48,13 +40,13 @@ class Ratings(NamedTuple):
         """Return alpha of these people, or kappa of two, percent agreement, and their units."""
         codes = np.array([self.codes[person] for person in people])
         if measure == "kappa":
-            found = kappa(codes[0], codes[1], self.clusters, self.values)
+            found = agreement.kappa(codes[0], codes[1], self.clusters, self.values)
         else:
-            found = alpha_of(codes, self.clusters, self.values, self.distance)
+            found = agreement.alpha_of(codes, self.clusters, self.values, self.distance)
         return {
             "rows": int(((codes != NONE).sum(axis=0) > 1).sum()),
             measure: as_number(found),
-            "percent": as_number(percent_alike(codes, self.clusters)),
+            "percent": as_number(agreement.percent_alike(codes, self.clusters)),
         }
 
     def of_all(self) -> dict[str, Any]:
@@ -114,32 +106,36 @@ class Comparison:
         return {name: self._ratings(column) for name, column in self.labels.columns.items()}
 
     def _ratings(self, column: Column) -> tuple[list[Any], Ratings, dict[str, Ratings]]:
-        given = {
-            person: [units.get(unit, {}).get(column.name) for unit in self.units]
-            for person, units in self.labels.everyone.items()
-        }
-        given = {person: v for person, v in given.items() if any(x is not None for x in v)}
-        used = Counter(value for values in given.values() for value in values if value is not None)
-        domain = sorted(used)
+        given = {}
+        for person, units in self.labels.everyone.items():
+            values = [units.get(unit, {}).get(column.name) for unit in self.units]
+            if any(value is not None for value in values):
+                given[person] = values
+        used = Counter(value for value in chain.from_iterable(given.values()) if value is not None)
         if column.labels and not column.is_set:
-            domain.sort(key=column.labels.index)
-        elif not column.is_ordered:  # the commonest first, as they have no order
-            domain.sort(key=lambda value: -used[value])
+            domain = sorted(used, key=column.labels.index)
+        elif column.is_ordered:
+            domain = sorted(used)
+        else:  # the commonest first, as they have no order
+            domain = sorted(used, key=lambda value: (-used[value], value))
+        distance: Distance = nominal
+        if column.is_ordered:
+            distance = ordinal
+        elif column.is_set and len(domain) <= _MOST_SETS:
+            distance = agreement.masi([frozenset(value) for value in domain])
 
-        def codes(table: Mapping[Any, int]) -> dict[str, Array]:
-            number = {**table, None: NONE}
-            return {p: np.array([number[v] for v in values], int) for p, values in given.items()}
+        def ratings(number_of: Mapping[Any, int], count: int, distance: Distance) -> Ratings:
+            table = {**number_of, None: NONE}
+            codes = {by: np.array([table[v] for v in values], int) for by, values in given.items()}
+            return Ratings(codes, self._clusters, count, distance)
 
-        is_masi = column.is_set and len(domain) <= _MOST_SETS
-        distance = masi([frozenset(v) for v in domain]) if is_masi else nominal
-        distance = ordinal if column.is_ordered else distance
-        every = codes({value: place for place, value in enumerate(domain)})
-        whole, by_label = Ratings(every, self._clusters, len(domain), distance), {}
+        places = {value: place for place, value in enumerate(domain)}
+        whole, by_label = ratings(places, len(domain), distance), {}
         labels = column.labels or domain
         for label in labels if len(labels) <= MOST_LABELS else ():
             has = {v: int(label in v if column.is_set else label == v) for v in domain}
             if any(has.values()):
-                by_label[text_of(label)] = Ratings(codes(has), self._clusters, 2)
+                by_label[text_of(label)] = ratings(has, 2, nominal)
         return domain, whole, by_label
 
     @cached_property
