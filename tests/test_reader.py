@@ -9,7 +9,6 @@ import pytest
 from parley.base.errors import RecordError
 from parley.base.strict_json import loads
 from parley.schema.shapes import Checked, fitting, problems
-from parley.source import reader as reader_module
 from parley.source.files import File, Folder
 from parley.source.reader import Reader
 
@@ -211,34 +210,14 @@ def test_a_function_can_read_a_format(tmp_path, reader):
             records(reader, source)
 
 
-def test_what_several_splits_read_is_read_once_and_cannot_change(tmp_path):
+def test_each_reading_gives_records_of_its_own_and_a_changed_file_is_read_anew(tmp_path):
     path = tmp_path / "file.json"
     path.write_text('[{"n": 1, "m": [2]}]')
-    read = []
-
-    def decoded(file, loads):
-        read.append(file)
-        return loads(file.read())
-
-    source = declared({"n": int, "m": [int]}, read=decoded)
-    reader = Reader(tmp_path, {source})
-    assert [records(reader, source) for _ in range(2)] == [[{"n": 1, "m": [2]}]] * 2
-    assert len(read) == 1
-    for _, record in reader.read(source):
-        assert reader.place == "file.json[0]"
-        for change in (record.clear, record["m"].clear):
-            with pytest.raises(TypeError):
-                change()
+    source = declared({"n": int, "m": [int]})
+    reader = Reader(tmp_path)
+    for _ in range(2):
+        (record,) = records(reader, source)
+        assert record == {"n": 1, "m": [2]}
+        record["m"].clear()
     path.write_text('[{"n": 3, "m": []}, {"n": 4, "m": []}]')
     assert [record["n"] for record in records(reader, source)] == [3, 4]
-
-
-def test_a_source_without_room_is_read_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader_module, "MOST_KEPT", 20)
-    (tmp_path / "file.json").write_text('[{"n": 1}]')
-    (tmp_path / "more.json").write_text('[{"n": 1}, {"n": 2}]')
-    sources = [declared(NUMBER), declared(NUMBER, "more.json")]
-    reader = Reader(tmp_path, set(sources))
-    first, second = ([records(reader, each)[0] for _ in range(2)] for each in sources)
-    assert first[0] is first[1]
-    assert second[0] is not second[1]

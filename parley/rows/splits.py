@@ -2,7 +2,6 @@
 
 import gc
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,20 +89,14 @@ class SplitPlan:
 
 def plan(source: "Sources") -> list[SplitPlan]:
     """Return the plan of each split whose files exist, in the order of the script."""
-    dataset, remedy = source.dataset, source.remedy
-    bases = {config: dataset.builder.base(config) for config in dataset.configs}
-    splits = [
-        (config, split, tuple(files))
-        for name, config in dataset.configs.items()
-        for split in bases[name].splits
-        if (files := source.files(name, split))
-    ]
-    uses = Counter(file for _, _, files in splits for file in files)
-    reader = Reader(source.folder, {file for file, count in uses.items() if count > 1})
-    return [
-        SplitPlan(dataset.name, config, split, files, reader, bases[config.name].records, remedy)
-        for config, split, files in splits
-    ]
+    dataset, reader, plans = source.dataset, Reader(source.folder), list[SplitPlan]()
+    for name, config in dataset.configs.items():
+        base = dataset.builder.base(name)
+        for split in base.splits:
+            if files := tuple(source.files(name, split)):
+                made_by = (files, reader, base.records, source.remedy)
+                plans.append(SplitPlan(dataset.name, config, split, *made_by))
+    return plans
 
 
 def split_plan(source: "Sources", config: str, split: str) -> SplitPlan:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,27 +13,21 @@ import orjson
 from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, ScriptError, words_of
 from parley.base.strict_json import loads
-from parley.base.values import frozen
 from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source
 
 Version = tuple[Any, ...]  # what tells apart the versions of a file that a source reads
-MOST_KEPT = 64 << 20  # bytes of files whose records are kept, which take more memory
 
 
 class Reader:
     """Reads the upstream files in a folder; one RecordError lists all problems of a file.
 
-    An unchanged file that has passed is not checked again. Those of the sources `several`, which
-    several splits read, are not read again either while they fit into MOST_KEPT: their records are
-    kept, and raise TypeError on a change. Other files are read with plain `orjson.loads`.
+    An unchanged file that has passed is not checked again, but read with plain `orjson.loads`.
     """
 
-    def __init__(self, folder: Path, several: Collection[Source] = ()) -> None:
-        self._folder, self._several = folder, several
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         # each version of a file that was checked; the source keeps its id unique
         self._passed: dict[Version, Source] = {}
-        self._kept: dict[Version, list[Any]] = {}  # the records of some of them
-        self._room = MOST_KEPT
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
         self.joined: int | None = None  # the last record that a script made of several files
@@ -58,33 +52,15 @@ class Reader:
             raise RecordError("", Problem(source.path, "a file", "none"))
         for file in files:
             within = file.name if isinstance(source, Folder) else ""
-            for record in self._records(source, file, f"{source.path}/{within}".rstrip("/")):
+            for record in self._checked(source, file, f"{source.path}/{within}".rstrip("/")):
                 yield within, record
         self._ended.add(source.path)
 
-    def _records(self, source: Source, path: Path, name: str) -> Iterator[Any]:
-        """Yield the records of a file, and keep them if there is room."""
+    def _checked(self, source: Source, path: Path, name: str) -> Iterator[Any]:
+        """Yield the records of a file; RecordError lists the problems of all that do not fit."""
         state = os.stat(path)
         at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
         this = (name, *at, id(source))
-        if this in self._kept:
-            for number, record in enumerate(self._kept[this]):
-                self._at = source, name, number
-                yield record
-            self._at = None
-            return
-        if source not in self._several or state.st_size > self._room:
-            yield from self._checked(source, path, name, this)
-            return
-        records = []
-        for record in map(frozen, self._checked(source, path, name, this)):
-            records.append(record)
-            yield record
-        self._kept[this] = records
-        self._room -= state.st_size
-
-    def _checked(self, source: Source, path: Path, name: str, this: Version) -> Iterator[Any]:
-        """Yield the records of a file; RecordError lists the problems of all that do not fit."""
         read = source.read if callable(source.read) else FORMATS[source.read]
         passed = this in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
