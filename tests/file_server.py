@@ -12,10 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from parley.source.download import Patience
-
 BODY = random.Random(7).randbytes(200_000)  # of "/a", by the fixture `server`
-QUICK = Patience(tries=3, backoff=0.01, longest_wait=0.05, connect=5, read=1)
+QUICK = {"TRIES": 3, "BACKOFF": 0.01, "LONGEST_WAIT": 0.05, "CONNECT": 5.0, "READ": 1.0}
+"""How long a fetch bears with this server, to be set in `parley.source.download`."""
 
 
 def pinned(url, body, **more):

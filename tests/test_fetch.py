@@ -18,6 +18,7 @@ from file_server import BODY, QUICK, Page, archive, blob, pinned
 
 from parley.base.disk import cache_folder
 from parley.base.errors import FetchError, UsageError
+from parley.source import download
 from parley.source.download import ArchiveError, open_archive
 from parley.source.fetch import fetch
 from parley.source.hashes import git_tree, problem, whence
@@ -43,9 +44,12 @@ def steps():
 
 
 @pytest.fixture
-def run(steps, tmp_path):
+def run(steps, tmp_path, monkeypatch):
+    for name, value in QUICK.items():
+        monkeypatch.setattr(download, name, value)
+
     def run(sources, cache=tmp_path, **more):
-        more = {"on_progress": lambda *step: steps.append(step), "patience": QUICK, **more}
+        more = {"on_progress": lambda *step: steps.append(step), **more}
         return fetch("talks", sources, cache, **more)
 
     return run

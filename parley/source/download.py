@@ -38,6 +38,10 @@ Progress = Callable[[str, int | str, int | None], None]
 _BLOCK = 1 << 14  # what a broken connection loses at most
 _NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
 _REDIRECTS = 5  # in a row
+TRIES = 5  # in a row without progress
+BACKOFF = 0.5  # seconds to wait after the first of them, doubled after each further one
+LONGEST_WAIT = 60.0  # seconds between two tries, whatever the server asks for
+CONNECT, READ = 10.0, 60.0  # seconds
 _BUSY = (408, 425, 429, 500, 502, 503, 504)  # answers that pass
 
 _LATER = (
@@ -68,17 +72,6 @@ def open_client() -> httpx2.Client:
         raise UsageError(f"the proxy of the environment cannot be used: {cause}") from None
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long to bear with a server; times in seconds."""
-
-    tries: int = 5  # in a row without progress
-    backoff: float = 0.5  # wait after the first of them, doubled after each further one
-    longest_wait: float = 60  # between two tries, whatever the server asks for
-    connect: float = 10
-    read: float = 60
-
-
 @dataclass(eq=False)
 class _TroubleError(Exception):
     """A download failed."""
@@ -95,7 +88,6 @@ class Downloader:
 
     client: httpx2.Client
     on_progress: Progress
-    patience: Patience
 
     def fill(
         self, part: BinaryIO, pin: Pin, label: str, check: Callable[[], list[Problem]]
@@ -117,16 +109,15 @@ class Downloader:
                 reached = part.seek(0, os.SEEK_END)
                 tries = 1 if reached > furthest else tries + 1
                 furthest = max(reached, furthest)
-                if not trouble.passing or tries >= self.patience.tries:
+                if not trouble.passing or tries >= TRIES:
                     row = f", {tries} times in a row" if tries > 1 else ""
                     problem = Problem(label, what=f"{pin['url']}: {trouble.what}{row}")
                     raise FetchError("", problem, remedy=trouble.remedy) from None
                 self._wait(label, pin, trouble, tries)
 
     def _wait(self, label: str, pin: Pin, trouble: _TroubleError, tries: int) -> None:
-        wait = trouble.wait or self.patience.backoff * 2 ** (tries - 1)
-        wait = min(wait, self.patience.longest_wait)
-        again = f"trying again in {wait:.3g} s ({tries + 1} of {self.patience.tries})"
+        wait = min(trouble.wait or BACKOFF * 2 ** (tries - 1), LONGEST_WAIT)
+        again = f"trying again in {wait:.3g} s ({tries + 1} of {TRIES})"
         self.on_progress(label, f"{_host(pin['url'])}: {trouble.what}, {again}", None)
         time.sleep(wait)
 
@@ -174,7 +165,7 @@ class Downloader:
     def _get(self, url: str, label: str, start: int) -> httpx2.Response:
         """Return an answer with a body to read, after its redirects."""
         headers = {"Range": f"bytes={start}-"} if start else {}
-        timeout = httpx2.Timeout(self.patience.read, connect=self.patience.connect)
+        timeout = httpx2.Timeout(READ, connect=CONNECT)
         self.on_progress(label, f"asking {_host(url)}", None)
         try:
             request = self.client.build_request("GET", url, headers=headers, timeout=timeout)

@@ -21,14 +21,13 @@ from urllib.parse import urlsplit
 
 from parley.base.disk import open_part, part_of
 from parley.base.errors import FetchError, Problem
-from parley.source.download import Downloader, Patience, Progress, extract, open_client
+from parley.source.download import Downloader, Progress, extract, open_client
 from parley.source.hashes import UNREADABLE, Pin, places, problem
 
 OnMirror = Callable[[str, Pin, Sequence[Problem]], None]
 """Takes a source, the mirror that served it, and the problems of the places before it."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_PATIENCE = Patience()
 
 
 def fetch(
@@ -38,7 +37,6 @@ def fetch(
     *,
     on_progress: Progress = lambda source, done, total: None,
     on_mirror: OnMirror = lambda source, mirror, why: None,
-    patience: Patience = _PATIENCE,
 ) -> Path:
     """Fetch each source that is lacking to cache/name; FetchError has the problems of all."""
     folder = cache / name
@@ -61,7 +59,7 @@ def fetch(
                     file.truncate(0)
     if jobs:
         with open_client() as client:
-            fetcher = _Fetcher(Downloader(client, on_progress, patience), folder, on_mirror)
+            fetcher = _Fetcher(Downloader(client, on_progress), folder, on_mirror)
             for pins in jobs.values():
                 try:
                     fetcher.fetch_one(pins)

@@ -13,11 +13,18 @@ import pytest
 from file_server import BODY, QUICK, Page, archive
 
 from parley.base.errors import FetchError
+from parley.source import download
 from parley.source.fetch import fetch
 
 
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    for name, value in QUICK.items():
+        monkeypatch.setattr(download, name, value)
+
+
 def run(cache, sources):
-    return fetch("talks", sources, cache, patience=QUICK)
+    return fetch("talks", sources, cache)
 
 
 def wrong_files(cache, right):
