@@ -15,8 +15,6 @@ from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, Scri
 from parley.base.strict_json import loads
 from parley.source.files import FORMATS, HEADED, NAMED_BY, Folder, Opened, Source
 
-Version = tuple[Any, ...]  # what tells apart the versions of a file that a source reads
-
 
 class Reader:
     """Reads the upstream files in a folder; one RecordError lists all problems of a file.
@@ -27,7 +25,7 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         # each version of a file that was checked; the source keeps its id unique
-        self._passed: dict[Version, Source] = {}
+        self._passed: dict[tuple[Any, ...], Source] = {}
         self._ended: set[str] = set()
         self._at: tuple[Source, str, int] | None = None  # the last record read
         self.joined: int | None = None  # the last record that a script made of several files
@@ -60,9 +58,9 @@ class Reader:
         """Yield the records of a file; RecordError lists the problems of all that do not fit."""
         state = os.stat(path)
         at = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        this = (name, *at, id(source))
+        version = (name, *at, id(source))
         read = source.read if callable(source.read) else FORMATS[source.read]
-        passed = this in self._passed
+        passed = version in self._passed
         wrong = (lambda record: []) if passed else _checker(source)
         causes = Causes(_comma(source) and ": ")
         number = -2  # until the header is read, if there is one
@@ -87,7 +85,7 @@ class Reader:
         if causes or found:
             told = (each.at(name + _comma(source)) for each in causes.told())
             raise RecordError("", *told, *found)
-        self._passed[this] = source
+        self._passed[version] = source
 
     def forget(self) -> None:
         """Count no source as read, for the next split."""
