@@ -66,17 +66,13 @@ def last_act(*events, **more):
 
 
 @pytest.mark.parametrize(("text", "tokens"), [
-    ("  \n ", ""), ("Is It NEW", "is it new"),
     # dots, and what upstream drops
     (r"wait.. what.....ok yes\no>maybe/so", "wait ... what ... ok yes no maybe so"),
     # the period of a sentence's end, and only that
-    ("it is. yes it is.", "it is . yes it is ."),
     ("sold (mostly.) he said", "sold ( mostly . ) he said"),
-    ("see v1.2.x now hm . ok well...", "see v1.2.x now hm . ok well ..."), ("50. ok", "50. ok"),
-    ("-$.5 or -.5. ok 50. 60", "- $.5 or -.5. ok 50 . 60"), ("50.", "50 ."),
-    ("$50. ok it is okay. sure", "$50 . ok it is okay . sure"), ("ok. sure ok.", "ok. sure ok ."),
+    ("-$.5 or -.5. ok 50. 60", "- $.5 or -.5. ok 50 . 60"), ("50. ok", "50. ok"),
+    ("ok. sure ok.", "ok. sure ok ."),
     # punctuation
-    ("wow! really?! 10, 10,000 and 10,a", "wow ! really ? ! 10 , 10,000 and 10 , a"),
     ("at 5:30: here #1 & 50%; me@home", "at 5:30 : here # 1 & 50 % ; me @ home"),
     ("[a]{b}(c)<d", "[ a ] { b } ( c ) < d"),
     ("well--made two-tone - yes", "well -- made two-tone - yes"),
@@ -84,13 +80,11 @@ def last_act(*events, **more):
     ('"new" ("box") 5" wide', "`` new '' ( `` box '' ) 5 '' wide"),
     ("so \"big.\" ok ``so'' it is", "so `` big . '' ok `` so '' it is"),
     # what is written together
-    ("can't isn't don’t cant 's n't", "ca n't is n't don ’ t cant 's n't"),
     ("he's I'm we'd you'll we're I've boss'", "he 's i 'm we 'd you 'll we 're i 've boss '"),
     ("I cannot, gonna gotta wanna", "i can not , gon na got ta wan na"),
     ("gimme lemme d'ye more'n 'tis 'twas", "gim me lem me d 'ye more 'n 't is 't was"),
     # dollars
-    ("$50 $ 60, 70 $ or 80$, ok", "$50 $60 , 70$ or 80 $, ok"),
-    ("$.50 $,5 a $ b", "$.50 $,5 a $ b"), ("5 $ 6 $", "5 $6$"), ("$7$ $$", "$7$ $ $"),
+    ("$.50 $,5 a $ b", "$.50 $,5 a $ b"),
     ("for $1,500.50!", "for $1,500.50 !"),
 ])  # fmt: skip
 def test_tokens(text, tokens):
@@ -180,15 +174,12 @@ ASKING += ["are", "is", "would", "will", "can", "could", "any"]
 
 
 @pytest.mark.parametrize(("tags", "texts"), [
-    ([], ("", "It is clean", "it is? yes", "it is what", "this", "nothing", "ok sure")),
-    ([], ("The Lowest", "lower", "i can do that!", "ok ", "so ok", "We have a deal.")),
-    ([], ("so, we have a deal",)),
+    ([], ("", "The Lowest", "i can do that!", "ok ", "so, we have a deal")),
     (["question"], ("it is?", *(f"{word} it" for word in ASKING))),
-    (["greeting"], ("Hiya", "well hi you", "a Hello", "a hey you", "a howdy you")),
-    (["greeting"], ("I am INTERESTED IN it", "so How are you")),
-    (["negative"], ("no", "It's not", "I can't", "I cannot")),
-    (["vague-price"], ("the lowest", "highest", "I go lower", "I go higher")),
-    (["vague-price"], ("that's too high", "that's too low")),  # of small letters alone
+    (["greeting"], ("Hiya", "a Hello", "a howdy you", "I am INTERESTED IN it", "so How are you")),
+    (["negative"], ("no", "It's not", "I can't")),
+    # of small letters alone
+    (["vague-price"], ("the lowest", "highest", "I go lower", "I go higher", "that's too high")),
     (["question", "vague-price"], ("can you come down",)),
     (["agree"], ("That works!!", "great.", "Great, thanks.!", "ok", "OKAY..", "Deal!")),
     (["agree"], ("i can do that.", "we have a deal then")),
@@ -231,7 +222,6 @@ def s(*said):
     # 4; an offer names a price, and it may repeat one
     ("counter-price", (b(40.0) + s("$50"), b("$40") + s("too low, $60"), b("$40") + s("$60"))),
     ("counter-price", (b("$40") + s("$100"), b("$40", "$40 or $50"))),
-    ("counter-price", (b("$40") + s("$60, not $40"),)),
     # 5
     ("insist", (b("$40", "$40?"), b("$40") + s("$60", "$40 is not $60"))),
     # 6
@@ -243,11 +233,8 @@ def s(*said):
     # 9
     ("disagree", (b("Hi") + s("I can not"), b("Hi", "Is it?") + s("no"))),
     ("unknown", (b("Hello") + s("Hello"), b("Hi") + s("Isn't it?"), b("Hi") + s("Hey no"))),
-    # its own question
-    ("unknown", (b("Hi", "Is it?", "It is"), b("Hi", "Is it?", "Hm") + s("It is"))),
     ("unknown", (b("Hi", "Is it?") + s("Hey it is"), b("quit") + s("It is"))),
-    *((action, (b("Hi") + s(action),)) for action in ("accept", "reject", "quit")),
-    ("offer", (b(40.0),)),
+    ("accept", (b("Hi") + s("accept"),)), ("offer", (b(40.0),)),
 ])  # fmt: skip
 def test_intents(intent, dialogues):
     assert [last_act(*events).intent for events in dialogues] == [intent] * len(dialogues)
