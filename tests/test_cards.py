@@ -9,7 +9,7 @@ import datasets
 import pytest
 from build_changes import parts_of
 
-from parley import Builder, Config, Field, File, View
+from parley import Config, Field, File, View
 from parley.base.errors import OutputError
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
 from parley.builds.card_parts import (
@@ -136,22 +136,11 @@ def test_fields_are_told_once():
     )  # fmt: skip
     mood = Field((datasets.ClassLabel(names=["bad", "good"]), None), "it")
 
-    @View("a score", {"id": id_, "n": mood}, of="dialogues", key="id")
-    def more(records):
-        return records
-
-    class Talks(Builder):
-        """Talks."""
-
-        VERSION, LICENSE, HOMEPAGE = "1.0.0", "mit", "https://example.org"
-        CONFIGS = [
-            Config("dialogues", "a dialogue", {"train": [file]}, key="id"),
-            Config("same", "the same", {"train": [file]}, key="id"),
-            more,
-        ]
-
-    whole, more = field_tables(Talks.configs())
-    assert whole.configs == {"dialogues": "a dialogue", "same": "the same"}
+    view = View("a score", {"id": id_, "n": mood}, of="dialogues", key="id")(iter)
+    same = {"dialogues": "a dialogue", "same": "the same"}
+    configs = {n: Config(n, said, {"train": [file]}, key="id") for n, said in same.items()}
+    whole, more = field_tables(configs | {"more": view})
+    assert whole.configs == same
     assert whole.rows == [
         ("`id`", "string", "", "the dialogue"),
         ("`who`", "struct", "", ""),

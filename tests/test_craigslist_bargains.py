@@ -11,7 +11,6 @@ from build_changes import in_memory
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
 from parley.read.transcript import Note
-from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
 from parley.tasks.task import Undefined
 
@@ -262,14 +261,3 @@ def test_deals_are_scored_as_scikit_learn_scores_them():
         alike = len(set(truth[known])) < 2
         auc = None if alike else metrics.roc_auc_score(truth[known], chance[known])
         assert found["auc"] == (Undefined("all end alike") if alike else auc)
-
-
-def test_real_deals_have_prices_and_real_scenarios_room_for_one(real_build):
-    """What the scores take for granted."""
-    folder = open_folder(real_build / DATASET.name, DATASET)
-    rows = folder.rows("outcomes", "test")
-    assert [row["deal"] for row in rows] == [row["deal_price"] is not None for row in rows]
-    scenarios = DATASET.tasks["deals"].gold(folder).values()
-    assert len(scenarios) == 523
-    assert all(0 < row["buyer_target"] < row["seller_target"] for row in scenarios)
-    assert all(row["list_price"] > 0 for row in scenarios)

@@ -1,7 +1,5 @@
 import json
 from dataclasses import asdict
-from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 from types import SimpleNamespace
 
@@ -23,14 +21,12 @@ KNOWN = Differs("39.4", "39.5", "folds")
 
 
 @pytest.mark.parametrize(("stated", "measured", "known", "due"), [
-    (846, 846, None, (846, "matches")), (846, 847, None, (847, UNEXPLAINED)),
+    (846, 847, None, (847, UNEXPLAINED)),
     (846, 846.0, None, ("846.0", UNEXPLAINED)),  # a count is an integer
-    ("36.97", 36.9749, None, ("36.97", "matches")),
     ("36.97", 36.965, None, ("36.97", "matches")),  # may have been rounded either way
     ("36.97", 36.9649, None, ("36.96", UNEXPLAINED)),
     (".376", 0.3766, None, ("0.377", UNEXPLAINED)), ("-.092", 0.0916, None, ("0.092", UNEXPLAINED)),
     ("4e1", 38.4, None, ("38", "matches")), ("4e1", 34.9, None, ("35", UNEXPLAINED)),
-    ("17e3", 17464, None, ("17464", "matches")), ("17e3", 17501, None, ("17501", UNEXPLAINED)),
     ("20-23", "20-23", None, ("20-23", "matches")),
     ("3.47", float("nan"), None, ("nan", UNEXPLAINED)),
     ("3.47", "3.47", None, ("3.47", UNEXPLAINED)), ("nan", "nan", None, ("nan", "matches")),
@@ -104,8 +100,7 @@ def test_a_computation_that_fails_is_unexplained_but_for_memory_or_a_mistyped_im
 
 
 @pytest.mark.parametrize(("stated", "measured", "written"), [
-    (3, np.int64(3), 3), ("3", np.uint8(3), "3"), ("36.97", np.float32(36.97), "36.97"),
-    ("36.97", np.float64(36.97), "36.97"),
+    (3, np.int64(3), 3), ("36.97", np.float32(36.97), "36.97"),
     ("9007199254740993", 2**53 + 1, "9007199254740993"),  # no float equals it
     ("x", np.str_("x"), "x"),
 ])  # fmt: skip
@@ -117,7 +112,7 @@ def test_a_value_of_numpy_is_measured_as_the_equal_one_of_python(stated, measure
 
 @pytest.mark.parametrize("odd", [
     *(None, [1], {None: 1}, {"a": None}, {"a": {2: 1}}, (1, None)),
-    *(True, 1j, 2**63, -(2**63) - 1, 10**5000, Fraction(1, 3), Decimal(1), np.longdouble(1)),
+    *(True, 1j, -(2**63) - 1, 10**5000, np.longdouble(1)),
 ], ids=lambda odd: f"{type(odd).__name__}")  # fmt: skip
 def test_what_odd_rows_give_is_unexplained(odd):
     @documented("somewhere", {"a": "1.0"})
