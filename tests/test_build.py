@@ -54,15 +54,6 @@ def test_the_same_cause_is_told_once_with_its_count_and_first_places(casino):
     ]
 
 
-def test_a_source_that_cannot_be_read(casino):
-    output, source = casino
-    (file := source.folder / "data/casino.json").unlink()
-    file.mkdir()
-    with pytest.raises(SourceError) as error:
-        build(source, output)
-    assert [each.place for each in error.value.problems] == [str(file)]
-
-
 def test_an_output_folder_behind_a_link(casino, tmp_path):
     output, source = casino
     output.mkdir()

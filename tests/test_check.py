@@ -179,9 +179,8 @@ JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]], 
 # rule: (file, old text, new text)
 BREAKS = {
     "modules_load": [
-        (SCRIPT, "DIALOGUE = {", "DIALOGUE = DIALOG or {"),
-        (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {"),
         (SCRIPT, "class Skeleton(Builder)", "class Skeleton"),
+        (SCRIPT, "DIALOGUE = {", "raise SystemExit(0)\nDIALOGUE = {"),
         ("pins.py", '"size": 423', '"size": "423"'),
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'), (CITATION, "", None),
         (CITATION, "@inproceedings", "inproceedings"),
@@ -246,16 +245,14 @@ BREAKS = {
     ],
     "exports_write_the_sample": [("export.py", NEW, EXPORT)],
     "transcript_lays_out_every_row": [
-        (LAYOUT, 'row["rating"] is', 'row["score"] is'),
-        (LAYOUT, 'in row["turns"]]', 'in row["turns"][:2]]'),
         (LAYOUT, 'in row["turns"]]', 'in row["turns"][::-1]]'),
         (LAYOUT, 'turn["text"])', 'turn["text"][:9])'),
         (LAYOUT, 'turn["speaker"], turn["text"]', 'turn["text"], turn["speaker"]'),
         (LAYOUT, 'turn["speaker"],', '"clerk",'),
+        (LAYOUT, 'language="en"', 'language="ja"'),
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
-        (LAYOUT, 'language="en"', 'language="ja"'),
         (LAYOUT, "CONFIGS =", 'ORDER = {"ratings": (1, 2)}\nCONFIGS =')
     ],
     "card_can_be_read": [

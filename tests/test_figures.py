@@ -149,14 +149,6 @@ def test_a_stated_value_that_is_no_text_or_number_is_refused(odd):
         documented("somewhere", {"age": {"en": odd}})
 
 
-def test_a_function_that_takes_more_keys_than_a_cell_has_is_refused():
-    with pytest.raises(ValueError, match="2"):
-
-        @documented("somewhere", {"en": 1})
-        def cell(data, language, setting):
-            return 1
-
-
 ODD_COUNTS = [float("nan"), "7", (1, 2, 3), {"a": "x"}, None, {"a.b": 1, "a": {"b": 2}}, {"-->": 1}]
 
 

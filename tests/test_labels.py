@@ -141,7 +141,8 @@ DAMAGED = {
     ": extraversion: ": """csv:ID,speaker,extraversion;2001,mturk_agent_1,9007199254740993
         csv:ID,speaker,extraversion;2001,mturk_agent_1,1_0
         csv:ID,speaker,extraversion;2001,mturk_agent_1,1e400""",
-    ": annotator: ": "csv:ID,annotator,x;2001,,a csv:ID,annotator,x;2001,gold,a",
+    ": annotator: ": """csv:ID,annotator,x;2001,,a csv:ID,annotator,x;2001,gold,a
+        csv:ID,turn,annotator,x;2001,0,turn,a csv:ID,annotator,x;2001,annotator,a""",
     "'annotator'": "csv:ID,Annotator,x;2001,a,b",
     "UTF-8.*0xe9 in line 2": 'csv:ID,x;2001,\udce9 jsonl:{"ID":2001};{"ID":2001,"x":"\udce9"}',
     "'turn'": "csv:ID,Turn,x;2001,0,a",
@@ -179,29 +180,12 @@ def test_a_damaged_file_is_one_clear_error(casino, tmp_path, names, file):
     assert str(path) in str(error.value)
 
 
-def test_an_error_counts_all_rows_and_names_the_first_and_the_labels(casino, tmp_path):
-    rows = [{k: row[k] for k in KEYS} | {"labels": "no"} for row in casino.rows("strategies")]
-    with pytest.raises(RecordError) as error:
-        read_labels(casino, [write_file(tmp_path / "a.csv", rows)])
-    (problem,) = error.value.problems
-    assert f"{len(rows)} of {len(rows)}" in error.value.message
-    assert f"{len(rows) - 3} more" in problem.place
-    assert "uv-part" in problem.expected
-
-
 @pytest.mark.parametrize(("name", "most"), [("_MOST", 1), ("_LARGEST", 20)])
 def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, name, most):
     file = write_file(tmp_path / "a.csv", [{"dialogue_id": id, "x": 1} for id in (2001, 2002)])
     monkeypatch.setattr(layouts, name, most)
     with pytest.raises(UsageError, match=f"more than {most} "):
         read_labels(casino, [file])
-
-
-def test_a_name_that_differences_need_is_none_of_an_annotator(casino, tmp_path):
-    for name in ("annotator", "turn", "gold"):
-        file = write_file(tmp_path / f"{name}.csv", [{"dialogue_id": 2001, "turn": 0, "x": 1}])
-        with pytest.raises(RecordError, match=f"annotator: .*{name}"):
-            read_labels(casino, [file])
 
 
 def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
