@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 
 import numpy as np
 import pytest
@@ -103,12 +102,6 @@ def test_transcripts(sample):
 
 def view(name, records):
     return list(CONFIGS[name].rows(records))
-
-
-def test_intents_are_numbered_as_in_the_card():
-    card = DATASET.read_card()
-    table = card[card.index("| intent | given to a message") :].partition("\n\n")[0]
-    assert DATASET.features("utterances")["intent"].names == re.findall(r"^\| `(.*?)`", table, re.M)
 
 
 def test_outcomes_without_deal_price_or_events(sample):

@@ -316,7 +316,6 @@ HOSTILE = {
     "text of more bytes than there are": GOOD[:-1] + b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
     "dicts remembered": b"\x80\x04" + b"}\x94" * 32_000 + b".",
     "more bytes than are read": b"(" * 1_000_000,
-    "nothing": b"",
 }
 
 

@@ -527,13 +527,11 @@ def play(questions, *agents):
 
 @pytest.mark.parametrize(("name", "pair", "due"), [
     ("casino deals", ("joint", "joint"), {"share_of_most": 1, "fairness": 0.4223}),
-    ("casino deals", ("concede", "joint"), {"share_of_most": 1, "turn_limits": 0}),
     ("casino deals", ("concede", "concede"), {"share_of_most": 0.9183, "turn_limits": 0}),
     ("casino deals", ("firm", "concede"), {"turn_limits": 1}),
     ("craigslist_bargains deals", ("joint", "joint"), {"sl": 0.5, "deals": 1}),
     ("craigslist_bargains deals", ("concede", "concede"), {"sl": 0.4618, "deals": 1}),
     ("craigslist_bargains deals", ("firm", "concede"), {"sl": 1, "turn_limits": 1 / 3}),
-    ("craigslist_bargains deals", ("firm", "firm"), {"turn_limits": 1}),
 ])  # fmt: skip
 def test_scripted_agents_reach_what_they_aim_at(name, pair, due, of):
     questions = of(name)

@@ -1,9 +1,8 @@
-"""The `messages` configs feed PyTorch: each row once, shuffled, by rank, resumably.
+"""The `messages` configs feed PyTorch: each row once, shuffled and by rank.
 
 test_docs runs the code of docs/training.md; these tests check its claims on builds.
 """
 
-import io
 import itertools
 
 import pyarrow.parquet as pq
@@ -13,7 +12,6 @@ from datasets.distributed import split_dataset_by_node
 
 NEEDED = "not installed, but comes with the extra `trainers`"
 torch = pytest.importorskip("torch", reason=f"torch is {NEEDED}")
-stateful = pytest.importorskip("torchdata.stateful_dataloader", reason=f"torchdata is {NEEDED}")
 
 pytestmark = [
     pytest.mark.slow,
@@ -21,11 +19,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
     # torch's, on a machine of one core
     pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker:UserWarning"),
-    # torchdata 0.11 calls what torch has deprecated
-    pytest.mark.filterwarnings("ignore:'set_vital' is deprecated:UserWarning"),
 ]
-
-WORKERS = pytest.mark.parametrize("workers", [0, 2])
 
 
 @pytest.fixture(params=["grouped_build", "real_build"])
@@ -49,13 +43,10 @@ def keys(rows):
     return [(row["dialogue_id"], row["speaker"]) for row in rows]
 
 
-def loader_of(rows, workers, kind=torch.utils.data.DataLoader):
-    return kind(rows, 4, num_workers=workers, collate_fn=keys, timeout=60 if workers else 0)
-
-
 def order(rows, workers=0):
     """Return the keys of a loader's rows, in order."""
-    return list(itertools.chain.from_iterable(loader_of(rows, workers)))
+    given = {"num_workers": workers, "collate_fn": keys, "timeout": 60 if workers else 0}
+    return [*itertools.chain(*torch.utils.data.DataLoader(rows, 4, **given))]
 
 
 def all_keys(folder):
@@ -82,27 +73,9 @@ def of_ranks(rows, workers):
     return [order(split_dataset_by_node(rows, rank=n, world_size=2), workers) for n in range(2)]
 
 
-@WORKERS
+@pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("make", [stream, shuffled])
 def test_each_row_comes_once_an_epoch_also_to_two_ranks(folder, workers, make):
     expected = sorted(all_keys(folder))
     assert sorted(order(make(folder), workers)) == expected
     assert sorted(itertools.chain(*of_ranks(make(folder), workers))) == expected
-
-
-@WORKERS
-@pytest.mark.parametrize("make", [stream, shuffled])
-def test_resuming_gives_exactly_the_rest(folder, workers, make):
-    kind = stateful.StatefulDataLoader
-    first, resumed = (loader_of(make(folder), workers, kind) for _ in range(2))
-    saved = io.BytesIO()
-    iterator, expected = iter(first), sorted(all_keys(folder))
-    before = [*itertools.chain(*itertools.islice(iterator, len(expected) // 5))]
-    torch.save(first.state_dict(), saved)
-    after = [*itertools.chain(*iterator)]
-    assert before
-    assert after
-    assert sorted(before + after) == expected
-    saved.seek(0)
-    resumed.load_state_dict(torch.load(saved))
-    assert [*itertools.chain(*resumed)] == after
