@@ -246,7 +246,7 @@ def test_where_nothing_is_readable_nothing_can_be_left(run):
 
 
 FIRST = 'line 1 (id "one", turn 0): '
-EXAMPLE = '{"id": "...", "turn": 1, "words": 1}'
+EXAMPLE = '{"id": "ID", "turn": 1, "words": 1}'
 HIT = 'line 1 (query_id "one", document_id "d1"): '
 # task and fault -> text, and its place in the message with the field, or the kind of the file
 BAD = {
@@ -270,7 +270,7 @@ BAD = {
     "run: missing": ("one Q0 d1 1 0.5 x", 'query_id "two": '),
     "run: beside none": ("one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "line 1"),
     "run: none beside": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "line 1"),
-    "run: CSV": ("query_id,document_id,score\none,d1,0.5\n", "... Q0 ... 1 1.0 parley"),
+    "run: CSV": ("query_id,document_id,score\none,d1,0.5\n", "QUERY_ID Q0 DOCUMENT_ID 1 1.0 parley"),
     "run: nothing": (b"", "standard input"),
 }
 
@@ -353,7 +353,7 @@ def test_the_template_says_what_a_file_holds(run):
     found = json.loads(run(*WORDS, "--template", "--json").stdout)
     assert found["example"].keys() == found["fields"].keys()
     assert json.dumps(found["example"]) in run(*WORDS, "--template").stdout.splitlines()
-    assert "... Q0 ... 1 1.0 parley" in run("score", "chatter", "run", "--template").stdout
+    assert "QUERY_ID Q0 DOCUMENT_ID 1 1.0 parley" in run("score", "chatter", "run", "--template").stdout
 
 
 ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings
