@@ -52,9 +52,12 @@ OF_RULE = [
         "The bot is kind.\n4", "**Answer:** 4\n", "The final score is **4**.",
         "### My answer = `4`",
         r"They agree at last. $\boxed{4}$ is right.", "\uff14", "score: 2\nscore: 4\n\n```",
+        "\\boxed{3} was a draft.\nAnswer: 4", "Of \\boxed{1} to \\boxed{5}:\n4", "4。",
+        '{"score": 4, "step 1": 0, "step-1": 0}', r"The answer is $\boxed{4}$.",
     ]),
     (SCORE, WRONG, [
         '{"score": 6}', '{"score": 4}\n{"score": "kind"}', "Answer: -4", "Score: 120²",
+        "Score: > 3", "Score: - 3",
     ]),
     (SCORE, NONE, [
         "I'd give it a 4.", "4, as it is kind", "Your score: 4", "4\nThe bot is kind.",
@@ -62,7 +65,9 @@ OF_RULE = [
         '{"style": 4}', '{"score": 4, "score": 4}', '{"why": "\\ud800", "score": 4}', "\u0664",
         "4 5",
         '{"draft": {"score": 2}, "style": 4}', '{"draft": {"score": 2}, "score": [}', "<think>4",
-        "{" * 5000, "[" * 5000, "{'score': 4}}, " * 800 + "]", "4" + " " * 30_000, ", " * 9000,
+        '{"why": ":}" "other": {"score": 4}}', '["a",' * 100 + "{a:1}," * 500,
+        "{a:[1," + "1," * 9900, "{" * 5000, "[" * 5000, "{'score': 4}}, " * 800 + "]",
+        "4" + " " * 30_000, ", " * 9000,
     ]),
     (SCORE, {UNREADABLE: EMPTY}, [" \n"]),
     (BOTH, YES_3, [
@@ -89,6 +94,7 @@ OF_KINDS = [
         '{"labels": ["need", "small-talk"]}',
     ]),
     (LABELS, {"labels": []}, ["Labels: []"]),
+    (LABELS, {"labels": ["need"]}, ["Not ['small-talk'] but:\n['need']", "[]\nLabels: ['need']"]),
     (LABELS, WRONG, ['{"labels": {"need": true}}', '{"labels": ["bluff"]}', "Labels: no need"]),
     (LABELS, NONE, [
         "No need.", "need, small-talk", "- [ ] need", '{"need": true, "no-need": false}',
@@ -138,6 +144,11 @@ GROUPS_OF_TASKS = [
     ("casino strategies", NONE, ["no need", '{"strategies of B": ["self-need"]}']),
     ("casino partner-priorities", NONE, [
         '{"own_order": "Food > Water > Firewood"}', "My own order: Food > Water > Firewood",
+        "My order: Food > Water > Firewood", 'Mine is ["Food", "Water", "Firewood"], as said.',
+    ]),
+    ("casino partner-priorities", {"order": ["Water", "Food", "Firewood"]}, [
+        'Mine is ["Food", "Water", "Firewood"].\nAnswer: Water > Food > Firewood',
+        "Partner order: Water > Food > Firewood", '{"partner_order": "Water > Food > Firewood"}',
     ]),
     ("casino beliefs", NONE, [json.dumps({"own order": BELIEFS})]),
     ("casino final-deal", {"allocation": BY_SIDE}, [
@@ -300,9 +311,9 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
-    "the reader": "003ca4a56407ef8f",
+    "the reader": "d9d1f5acea910109",
     "casino strategies": "5 a3d97d63d635d408",
-    "casino partner-priorities": "6 ec33015866f35726",
+    "casino partner-priorities": "6 78837e191c912b9d",
     "casino beliefs": "3 93e8c4f2b1b97ddb",
     "casino decisions": "2 913a179bd1967ab5",
     "casino bids": "2 706c99a557a87bc6",

@@ -300,13 +300,3 @@ def test_rows_of_a_damaged_page_are_never_others(sample_build, tmp_path):
             else:
                 assert found == due
     assert refused
-
-
-def test_a_view_that_changes_a_record_is_an_error(tmp_path, monkeypatch):
-    """The next config would read what it changed."""
-    source = open_source(get("casino"), None, sample=True)
-    view = source.dataset.configs["utterances"]
-    monkeypatch.setitem(vars(view), "rows", lambda records: [each.clear() for each in records])
-    with pytest.raises(ScriptError, match="casino utterances/") as error:
-        build(source, tmp_path)
-    assert isinstance(error.value.__cause__, TypeError)

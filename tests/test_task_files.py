@@ -270,7 +270,10 @@ BAD = {
     "run: missing": ("one Q0 d1 1 0.5 x", 'query_id "two": '),
     "run: beside none": ("one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "line 1"),
     "run: none beside": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "line 1"),
-    "run: CSV": ("query_id,document_id,score\none,d1,0.5\n", "QUERY_ID Q0 DOCUMENT_ID 1 1.0 parley"),
+    "run: CSV": (
+        "query_id,document_id,score\none,d1,0.5\n",
+        "QUERY_ID Q0 DOCUMENT_ID 1 1.0 parley",
+    ),
     "run: nothing": (b"", "standard input"),
 }
 
@@ -353,7 +356,8 @@ def test_the_template_says_what_a_file_holds(run):
     found = json.loads(run(*WORDS, "--template", "--json").stdout)
     assert found["example"].keys() == found["fields"].keys()
     assert json.dumps(found["example"]) in run(*WORDS, "--template").stdout.splitlines()
-    assert "QUERY_ID Q0 DOCUMENT_ID 1 1.0 parley" in run("score", "chatter", "run", "--template").stdout
+    said = run("score", "chatter", "run", "--template").stdout
+    assert "QUERY_ID Q0 DOCUMENT_ID 1 1.0 parley" in said
 
 
 ACTS = "\x1b[2J\x9b31m\u202egnp\u200b\x07\r"  # clears the screen, colours, turns, hides, rings

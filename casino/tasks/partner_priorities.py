@@ -97,7 +97,9 @@ PRIORITIES = tasks.Task(
     },
     answer={
         "order": tasks.OrderOf(
-            ISSUES, "its partner's items from high to low priority; an open place is never right"
+            ISSUES,
+            "its partner's items from high to low priority; an open place is never right",
+            "partner_order",
         )
     },
     metrics={

@@ -100,7 +100,7 @@ class Allocation(AnswerField):
 
     def read(self, value: Any) -> dict[str, dict[str, int]] | None:
         """Return the packages of an object by item or by side, None for null."""
-        if value in (None, "null"):
+        if value is None or (isinstance(value, str) and value.casefold() in ("null", "none")):
             return None
         is_by_side = value_at(value, SIDES[:1]) is not None
         shares = {

@@ -1,17 +1,16 @@
-r"""Read what a model answers, by the rule that each prompt states.
+r"""Read a model's answer by one rule, of which each prompt states the first sentence.
 
 After its thoughts, the last JSON object that has the fields asked for is the answer. It is JSON,
 JSON5, or has Python's None, True and False; what stands around it and its other keys do not matter.
 
-A single field is also read without its name: from an object that is its value, from \boxed{value},
-or from the last line, which is the value alone or behind the field's name or "answer".
+A single field is also read from the last line, which is its value, alone or behind the field's name
+or "answer"; else from the last \boxed{value}; else from an object or list at the end of the text.
 """
 
 import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 from parley.base.strict_json import loads
@@ -19,7 +18,7 @@ from parley.tasks.asking import EMPTY, INVALID, NO_ANSWER, final_text
 from parley.tasks.kinds import AnswerField, place_of, plain_name, value_at
 from parley.tasks.prediction_formats import UNREADABLE
 
-_MOST = 100  # objects and lists that are no JSON; JSON5 is parsed slowly
+_MOST = 8_000  # characters that are parsed as JSON5, which takes long
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
 _PYTHON = re.compile(r"\b(?:None|True|False)\b")
@@ -28,6 +27,9 @@ _OBJECT = re.compile(r"""\{\s*(?:["'}/]|[\w$]+\s*:)""")
 _BOX = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TEXT = re.compile(r"\\text\w*\{([^{}]*)\}")  # of LaTeX
 _MARKS = re.compile(r"(?<!\w)(\*{1,3}|`{1,3}|__?)(\S.{0,200}?)\1(?!\w)")  # of Markdown
+_BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*"|[][{}]')  # or a text in quotes
+_BLANKS = " \t\n$"
+_AROUND = _BLANKS + "\"'`*.。"
 _BULLET = re.compile(r"^(?:[>#-]+\s+)+")
 _NAMED = r"(?i)(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
@@ -37,22 +39,21 @@ def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
     if not text.strip():
         return {UNREADABLE: EMPTY}
     text = final_text(text)
-    values = [*map(_within_answer, _values(text))]
+    found = _values(text)
     names = {plain_name(place_of(name, field)[0]) for name, field in fields.items()}
-    for value in reversed(values):
+    for value, _ in reversed(found):
         if isinstance(value, Mapping) and names <= {*map(plain_name, value)}:
             return _of_object(value, fields)
     if len(fields) > 1:
         return {UNREADABLE: NO_ANSWER}
     ((name, field),) = fields.items()
-    for value in reversed(values):
+    line, is_named = _last_line(text, place_of(name, field)[-1])
+    boxes = () if is_named else _BOX.findall(text)
+    at_end = [value for value, rest in found if not text[rest:].strip(_AROUND)]
+    for value in (line, *boxes[-1:], *at_end[-1:]):
         with suppress(ValueError):
             return {name: field.read(value)}
-    value, is_named = _alone(text, place_of(name, field)[-1])
-    try:
-        return {name: field.read(value)}
-    except ValueError:
-        return {UNREADABLE: INVALID if is_named else NO_ANSWER}
+    return {UNREADABLE: INVALID if is_named or boxes else NO_ANSWER}
 
 
 def _of_object(value: Any, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
@@ -63,50 +64,50 @@ def _of_object(value: Any, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
         return {UNREADABLE: INVALID}
 
 
-def _within_answer(value: Any) -> Any:
-    """Return the value of {"answer": ...}; another value as it is."""
-    if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
-        (value,) = value.values()
-    return value
-
-
-def _alone(text: str, name: str) -> tuple[str, bool]:
-    """Return the value in the last box or on the last line, and whether something names it."""
-    boxes = _BOX.findall(text)
+def _last_line(text: str, name: str) -> tuple[str, bool]:
+    """Return the value on the last line that is not empty, and whether something names it."""
     lines = filter(None, map(_without_marks, reversed(text.splitlines())))
-    value = boxes[-1] if boxes else next(lines, "")
-    named = re.fullmatch(_NAMED % r"[\s_-]*".join(plain_name(name)), value)
-    return _without_marks(named[1] if named else value), bool(boxes or named)
+    line = _BULLET.sub("", next(lines, ""))
+    in_any_form = r"[\s_-]*".join(map(re.escape, plain_name(name)))
+    named = re.fullmatch(_NAMED % in_any_form, line)
+    return (_without_marks(named[1]), True) if named else (line, False)
 
 
 def _without_marks(text: str) -> str:
-    """Return a line without the marks of Markdown and LaTeX around its value."""
-    text = _BULLET.sub("", _TEXT.sub(r"\1", text).strip(" \t$"))
-    return _MARKS.sub(r"\2", text).strip(" \t$\"'`*").removesuffix(".")
+    """Return a text without the marks of Markdown and LaTeX around it."""
+    text = _BOX.sub(r"\1", text) if _BOX.fullmatch(text.strip(_AROUND)) else text
+    text = _TEXT.sub(r"\1", text).strip(_BLANKS)
+    return _MARKS.sub(r"\2", text).strip(_AROUND).rstrip(".。")
 
 
-def _values(text: str) -> list[Any]:
-    """Return the JSON objects and lists of a text that stand in no other; of a list its objects.
+def _values(text: str) -> list[tuple[Any, int]]:
+    """Return the JSON objects and lists of a text that stand in no other, and their ends.
 
-    Nothing within a broken object is among them, and nothing at all of a text with too many.
+    Of a list they are its objects. Nothing within a broken one is among them, and nothing at all of
+    a text with too much of what is like them.
     """
-    values, end, tries = list[Any](), 0, 0
+    values, end, parsed = list[tuple[Any, int]](), 0, 0
     while opening := _OPENING.search(text, end):
         start = opening.start()
         try:
             value, end = _strict(text, start)
         except (ValueError, RecursionError):
-            is_like_one = opening[0] == "[" or _OBJECT.match(text, start)
-            tries += bool(is_like_one)
-            if tries > _MOST:
-                return []
-            found = _lenient(text, start) if is_like_one else None
-            if not found:
-                end = _closed(text, start) if opening[0] == "{" else start + 1
+            end = _closed(text, start)
+            if opening[0] == "{" and not _OBJECT.match(text, start):
                 continue
-            value, end = found
-        objects = [each for each in value if isinstance(each, Mapping)]
-        values += [value] if isinstance(value, Mapping) else objects or [value]
+            parsed += end - start
+            if parsed > _MOST:
+                return []
+            found = _lenient(text[start:end])
+            if not found:
+                continue
+            value = found[0]
+        if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
+            (value,) = value.values()
+        objects = (
+            [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+        )
+        values += [(each, end) for each in objects or [value]]
     return values
 
 
@@ -116,26 +117,26 @@ def _strict(text: str, start: int) -> tuple[Any, int]:
     return loads(text[start:end]), end  # refuses repeated keys, NaN and halves of characters
 
 
-def _lenient(text: str, start: int) -> tuple[Any, int] | None:
-    """Return the JSON5 or Python value at a place, and its end; None without one."""
+def _lenient(text: str) -> tuple[Any] | None:
+    """Return the value that a text is in JSON5 or in Python, in a tuple; None if it is none."""
     import json5  # not at the top: only few answers need it
 
-    of_python = map(_PYTHON.sub, [lambda name: _PYTHONS[name[0]]], [text])  # only if it is needed
-    for source in chain([text], of_python):
+    of_python = _PYTHON.sub(lambda name: _PYTHONS[name[0]], text)
+    for source in dict.fromkeys((text, of_python)):
         with suppress(ValueError, RecursionError):
-            value, error, end = json5.parse(
-                source, start=start, consume_trailing=False, allow_duplicate_keys=False
-            )
-            if not error:
-                return loads(json.dumps(value)), end
+            value = json5.loads(source, allow_duplicate_keys=False)
+            return (loads(json.dumps(value)),)
     return None
 
 
 def _closed(text: str, start: int) -> int:
-    """Return the end of the braces that open at a place; that of the text if they do not close."""
+    """Return the end of the brackets that open at a place; that of the text if they do not close.
+
+    Those in quotes do not count.
+    """
     depth = 0
-    for brace in re.compile("[{}]").finditer(text, start):
-        depth += 1 if brace[0] == "{" else -1
+    for each in _BRACKET.finditer(text, start):
+        depth += (each[0] in "{[") - (each[0] in "}]")
         if not depth:
-            return brace.end()
+            return each.end()
     return len(text)

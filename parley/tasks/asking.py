@@ -79,7 +79,8 @@ def spoken(turns: Iterable[tuple[str, str]]) -> str:
 LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
 _TAG = "(?:think|thinking|thought|reasoning)>"
 _THOUGHT = re.compile(rf"(?i)<{_TAG}|\[THINK\]|<\|channel\|>analysis")
-_THOUGHT_ENDS = re.compile(rf"(?i)</{_TAG}|\[/THINK\]|<\|channel\|>final<\|message\|>")
+_FINAL = r"<\|channel\|>final(?: ?<\|constrain\|>\w*)?<\|message\|>"
+_THOUGHT_ENDS = re.compile(rf"(?i)</{_TAG}|\[/THINK\]|{_FINAL}")
 _HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 
 

@@ -6,6 +6,7 @@ the form of a value in a prompt, and it reads and writes values.
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
 from typing import Any, TypeVar
@@ -28,7 +29,8 @@ def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def object_form(fields: Mapping[str, str]) -> str:
     """Return the form of an object that has exactly these fields, name -> form."""
-    return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
+    named = (f"{json.dumps(name, ensure_ascii=False)}: {form}" for name, form in fields.items())
+    return "{" + ", ".join(named) + "}"
 
 
 def in_one_object(
@@ -68,7 +70,8 @@ def written(fields: Mapping[str, "AnswerField"], values: Mapping[str, Any]) -> s
 
 def plain_name(name: str) -> str:
     """Return a name without case, blanks, hyphens, underscores and the marks around it."""
-    return re.sub(r"[\s_-]", "", name.strip(" \t\n*`\"'.!")).casefold()
+    name = unicodedata.normalize("NFKC", name).strip(" \t\n*`\"'.!。")
+    return re.sub("[\\s_\\\\\u2010-\u2015\u2212-]", "", name).casefold()
 
 
 class AnswerField(Field):
@@ -119,11 +122,12 @@ class OneOf(AnswerField):
         self, names: Iterable[str] | Mapping[str, Iterable[str]], meaning: str, asked: str = ""
     ) -> None:
         others = names if isinstance(names, Mapping) else dict.fromkeys(names, ())
+        pairs = ((each, name) for name in others for each in (name, *others[name]))
+        self._names = _by_plain_name(pairs)
         super().__init__({*others}, meaning, asked)
         self.values = f"one of {', '.join(others)}"
         self.schema = {"type": "string", "enum": [*others]}
         self.example = next(iter(others))
-        self._names = _by_plain_name((n, name) for name in others for n in (name, *others[name]))
 
     def read(self, value: Any) -> str:
         """Return a name."""
@@ -147,8 +151,7 @@ class SomeOf(AnswerField):
         if isinstance(value, list):
             named = [_named(name, self._labels) for name in value]
         else:
-            of = by_plain_name(value)
-            said = {label: str(of.get(name)).casefold() for name, label in self._labels.items()}
+            said = {n: str(value_at(value, [n])).casefold() for n in self._labels.values()}
             if not {*said.values()} <= {"true", "false", "1", "0"}:
                 raise ValueError("a label without true or false")
             named = [label for label, text in said.items() if text in ("true", "1")]
@@ -211,14 +214,19 @@ class Number(AnswerField):
         shape: Any = None,
         values: str = "",
     ) -> None:
+        if not low < high or step <= 0:
+            what = f"a number from {low!r} to {high!r} in steps of {step!r}"
+            raise ScriptError(
+                what, remedy="Let the first be less than the second, and step above 0."
+            )
         super().__init__(shape or Checked((float, int), self._check), meaning, asked)
         self._low, self._high, self.example = low, high, (low + high) / 2
         self.values = values or f"a number from {low:g} to {high:g}"
         # an enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
         numbers = [round(low + place * step, 9) for place in range(round((high - low) / step) + 1)]
-        is_whole = all(map(float.is_integer, map(float, numbers)))
-        numbers = [int(number) if number in (low, high) else number for number in numbers]
-        self.schema = {"type": "integer" if is_whole else "number", "enum": numbers}
+        numbers = [int(number) if float(number).is_integer() else number for number in numbers]
+        kind = "number" if float in map(type, numbers) else "integer"
+        self.schema = {"type": kind, "enum": numbers}
 
     def _check(self, value: float) -> None:
         if not self._low <= value <= self._high:
@@ -263,9 +271,8 @@ class Probabilities(AnswerField):
     """The probability of each of some names. All are 0 to 1, and one is above 0."""
 
     def __init__(self, names: Iterable[str], meaning: str, asked: str = "") -> None:
-        one = Number(0, 1, "a probability")
-        self._of = _by_plain_name((name, (name, one)) for name in names)
-        names = [name for name, _ in self._of.values()]
+        self._one = one = Number(0, 1, "a probability")
+        names = [*_by_plain_name((name, name) for name in names).values()]
         super().__init__(Checked(dict.fromkeys(names, one), _not_all_0), meaning, asked)
         self.values = f"an object of {', '.join(names)}, each from 0 to 1, together 1"
         self.schema = object_schema(dict.fromkeys(names, one.schema))
@@ -274,23 +281,12 @@ class Probabilities(AnswerField):
 
     def read(self, value: Any) -> dict[str, float]:
         """Return name -> probability, from an object that has each."""
-        of = by_plain_name(value)
-        found = {name: one.read(of.get(plain)) for plain, (name, one) in self._of.items()}
+        found = {name: self._one.read(value_at(value, [name])) for name in self.example}
         _not_all_0(found)
         return found
 
 
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(%)|/\s*(\d+))?\s*", re.ASCII)
-
-
-def by_plain_name(value: Any) -> dict[str, Any]:
-    """Return plain name -> value of an object; ValueError if it is none, or has a name twice."""
-    if not isinstance(value, Mapping):
-        raise ValueError("no object")
-    of = {plain_name(name): inner for name, inner in value.items()}
-    if len(of) < len(value):
-        raise ValueError("one name in two forms")
-    return of
 
 
 def _by_plain_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
@@ -313,7 +309,12 @@ def value_at(value: Any, place: Iterable[str]) -> Any:
     ValueError if a value on the way is no object.
     """
     for name in place:
-        value = by_plain_name(value).get(plain_name(name))
+        if not isinstance(value, Mapping):
+            raise ValueError("no object")
+        found = [inner for each, inner in value.items() if plain_name(each) == plain_name(name)]
+        if len(found) > 1:
+            raise ValueError("one name in two forms")
+        value = found[0] if found else None
     return value
 
 

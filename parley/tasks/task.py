@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 from parley.base.errors import (
@@ -40,7 +40,7 @@ from parley.schema.shapes import Field, parse, problems
 from parley.tasks.answers import read
 from parley.tasks.asking import Asking
 from parley.tasks.games import Playing
-from parley.tasks.kinds import AnswerField
+from parley.tasks.kinds import AnswerField, place_of, plain_name
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.probabilities import Bin, calibration
 
@@ -338,7 +338,11 @@ class Task:
             for name, value in fields.items():
                 if not isinstance(value, of):
                     place = f"{where}.{attribute}[{name!r}]"
-                    yield Problem(place, f"an object of {of.__name__}", repr(value))
+                    expected = "a Field" if of is Field else "a kind, such as tasks.OneOf"
+                    yield Problem(place, expected, type(value).__name__)
+        places = [tuple(map(plain_name, place_of(n, of))) for n, of in self.asked.items()]
+        if any(one[: len(two)] == two for one, two in permutations(places, 2)):
+            yield Problem(f"{where}.answer", "fields in places of their own", f"{places}")
         for attribute in ("per_prediction", "lower"):
             if unknown := [name for name in getattr(self, attribute) if name not in self.metrics]:
                 known = f"names of {list(self.metrics)}"

@@ -255,7 +255,7 @@ def _shown(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
     if "dialogues" not in (shown := view.shown):
         return {}
     found, has_chats = {kind: set[Any]() for kind in shown}, _has_chats(view)
-    columns = filter(None, shown.values())
+    columns = [column for column in shown.values() if column]
     for number, row in enumerate(_only(built, view.name, split, columns)):
         value = {kind: row[column] if column else number for kind, column in shown.items()}
         ids, sides = _several(value["dialogues"]), _several(value.get("participants"))
