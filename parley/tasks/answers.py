@@ -104,9 +104,8 @@ def _values(text: str) -> list[tuple[Any, int]]:
             value = found[0]
         if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
             (value,) = value.values()
-        objects = (
-            [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
-        )
+        items = value if isinstance(value, list) else ()
+        objects = [each for each in items if isinstance(each, Mapping)]
         values += [(each, end) for each in objects or [value]]
     return values
 

@@ -215,10 +215,8 @@ class Number(AnswerField):
         values: str = "",
     ) -> None:
         if not low < high or step <= 0:
-            what = f"a number from {low!r} to {high!r} in steps of {step!r}"
-            raise ScriptError(
-                what, remedy="Let the first be less than the second, and step above 0."
-            )
+            what = f"no numbers from {low!r} to {high!r} in steps of {step!r}"
+            raise ScriptError(what, remedy="Let low be less than high, and step above 0.")
         super().__init__(shape or Checked((float, int), self._check), meaning, asked)
         self._low, self._high, self.example = low, high, (low + high) / 2
         self.values = values or f"a number from {low:g} to {high:g}"
