@@ -418,6 +418,10 @@ BROKEN = [  # old text of tasks.py, new text
     ('"the number of words"', "3"),
     ('Field(int, "its turn")', "int"),
     ('{"words": Field(Checked(int, few), "how many")}', "('words',)"),
+    (
+        '{"words": Field(Checked(int, few), "how many")}',
+        "{at: __import__('parley').tasks.Whole(0, 9, 'words', at) for at in ('x', 'x.y')}",
+    ),
     ('"paper, Table 1"', '"run with this tool"'),
     *(('{"right": "0.9"}', text) for text in WRONG),
     ('"letters")}', '"a/b")}'),

@@ -340,7 +340,8 @@ class Task:
                     place = f"{where}.{attribute}[{name!r}]"
                     expected = "a Field" if of is Field else "a kind, such as tasks.OneOf"
                     yield Problem(place, expected, type(value).__name__)
-        places = [tuple(map(plain_name, place_of(n, of))) for n, of in self.asked.items()]
+        asked = self.asked if isinstance(self.answer, Mapping) else {}
+        places = [tuple(map(plain_name, place_of(n, of))) for n, of in asked.items()]
         if any(one[: len(two)] == two for one, two in permutations(places, 2)):
             yield Problem(f"{where}.answer", "fields in places of their own", f"{places}")
         for attribute in ("per_prediction", "lower"):
