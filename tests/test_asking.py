@@ -12,6 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from test_tasks import TASKS
 
+from parley.base.errors import ScriptError
 from parley.declaration.registry import discover
 from parley.rows.built_folder import find_folder
 from parley.schema.shapes import problems
@@ -57,7 +58,7 @@ OF_RULE = [
     ]),
     (SCORE, WRONG, [
         '{"score": 6}', '{"score": 4}\n{"score": "kind"}', "Answer: -4", "Score: 120²",
-        "Score: > 3", "Score: - 3",
+        "Score: > 3", "Score: - 3", "\\boxed{4}\nAnswer: kind",
     ]),
     (SCORE, NONE, [
         "I'd give it a 4.", "4, as it is kind", "Your score: 4", "4\nThe bot is kind.",
@@ -109,6 +110,7 @@ OF_KINDS = [
         "Water < Firewood", "My own order is Water > Firewood.",
         '{"own_order": "Water > Firewood"}',
     ]),
+    ({"age": OneOf(["½–1"], "an age")}, {"age": "½–1"}, ['{"age": "½–1"}']),
     (SCORE, FOUR, ['{"score": "4/5"}', "Score: 4 / 5", "4.0"]),
     (SCORE, WRONG, ['{"score": "4/10"}', '{"score": "80%"}', '{"score": true}', '{"score": [4]}']),
     (CHANCE, {"p": 0.8}, ['{"p": .8}', "p: 80%", '{"p": "80 %"}', "0.8/1"]),
@@ -131,6 +133,15 @@ def test_an_answer_is_read_by_the_rule(fields, text, due):
     before = process_time()
     assert read(text, fields) == due
     assert process_time() - before < 1
+
+
+@pytest.mark.parametrize("declare", [
+    lambda: OneOf([], "no name"), lambda: SomeOf(["a-b", "AB"], "names that are read alike"),
+    lambda: Number(5, 1, "no number"), lambda: Number(1, 5, "no step", step=0),
+])  # fmt: skip
+def test_a_kind_that_nobody_could_answer_is_an_error(declare):
+    with pytest.raises(ScriptError):
+        declare()
 
 
 BY_ITEM = {"Food": (3, 0), "Water": (0, 3), "Firewood": (1, 2)}
@@ -311,7 +322,7 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
-    "the reader": "d9d1f5acea910109",
+    "the reader": "e7af1761cba86aae",
     "casino strategies": "5 a3d97d63d635d408",
     "casino partner-priorities": "6 78837e191c912b9d",
     "casino beliefs": "3 93e8c4f2b1b97ddb",

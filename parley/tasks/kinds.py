@@ -101,7 +101,7 @@ class AnswerField(Field):
 
     def read(self, value: Any) -> Any:
         """Return the value that JSON or a text stands for; ValueError if it stands for none."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method `read`")
 
     def written(self, value: Any) -> Any:
         """Return a value as a model is asked to write it."""
