@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from parley.base.values import flat, is_number
+from parley.builds.built_folder import open_folder
 from parley.declaration.registry import discover
-from parley.rows.built_folder import open_folder
 from parley.tasks.agreement import alpha_of, kappa
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Epoch, Evaluation, Names, TaskRows

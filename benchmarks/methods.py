@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from parley.rows.sources import Sources
+    from parley.builds.sources import Sources
 
 _start = [0.0, 0.0]
 
@@ -99,7 +99,7 @@ def generated(source: Path) -> "Sources":
     Make one builder, because `datasets` imports more modules (such as scipy) for the first one.
     """
     from parley import dataset
-    from parley.rows.sources import Sources
+    from parley.builds.sources import Sources
 
     found = dataset("cosrec")
     dialogues = found.configs["dialogues"]
@@ -147,7 +147,7 @@ def build(source: str, name: str = "") -> int:
     from parley import dataset
     from parley import list as datasets
     from parley.builds.build import build as build_folder
-    from parley.rows.sources import open_source
+    from parley.builds.sources import open_source
 
     with tempfile.TemporaryDirectory() as folder:
         if name:  # a first build imports everything

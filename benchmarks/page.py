@@ -28,8 +28,8 @@ from parley import list as datasets
 from parley import open as open_folder
 from parley.builds.build import build as build_folder
 from parley.builds.card_parts import markdown_table
-from parley.read.site.site import write_site
-from parley.rows.sources import Sources, at_hand
+from parley.builds.sources import Sources, at_hand
+from parley.page.site import write_site
 
 WATCH = """
     window.seen = {};

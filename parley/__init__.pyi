@@ -19,15 +19,15 @@ from .base.replace import beside, write_whole, writing
 from .base.values import row_differences
 from .base.version import __version__
 from .declaration.configs import Config, View
-from .declaration.jobs import Job
-from .declaration.verdicts import (
+from .declaration.figures import (
     Data,
     Differs,
     check,
     counted,
     documented,
-    moses_tokenizer,
 )
+from .declaration.jobs import Job
+from .declaration.tokenizer import moses_tokenizer
 from .rows.builder import Builder
 from .rows.parquet import write_table
 from .schema.features import ClassLabel, Value

@@ -12,8 +12,8 @@ from parley.declaration.registry import Dataset, discover, get
 if TYPE_CHECKING:
     import datasets as hf
 
-    from parley.read.labels.comparison import Comparison
-    from parley.rows.built_folder import BuiltFolder
+    from parley.builds.built_folder import BuiltFolder
+    from parley.labels.comparison import Comparison
     from parley.tasks.evaluate import Result
     from parley.verification.verify import Verification
 
@@ -95,15 +95,19 @@ def build(
         OutputError: the build cannot be written.
     """
     from parley.builds.build import build as write_build
-    from parley.rows.built_folder import find_folder
-    from parley.rows.sources import open_source, source_folder
+    from parley.builds.built_folder import find_folder
+    from parley.builds.sources import open_source, source_folder
+    from parley.tasks.built_questions import write_questions
+    from parley.verification.measure import measure as measure_build
 
     if sample and (source is not None or measure):
         raise UsageError("sample=True excludes source= and measure=True")
     declared = get(name)
     upstream = None if sample else source_folder(source, "source=")
     files = open_source(declared, upstream, sample=sample, allow_missing=allow_missing)
-    write_build(files, Path(folder), measure=measure, questions=questions)
+    add_questions = write_questions if questions else None
+    measured = measure_build if measure else None
+    write_build(files, Path(folder), add_questions=add_questions, measure=measured)
     return find_folder(Path(folder), declared)
 
 
@@ -125,7 +129,7 @@ def verify(
     Raises:
         OutputError: the folder is no build.
     """
-    from parley.rows.sources import at_hand, source_folder
+    from parley.builds.sources import at_hand, source_folder
     from parley.verification.verify import verify as verify_build
 
     built = _opened(folder)
@@ -188,7 +192,7 @@ def open(folder: str | Path) -> "BuiltFolder":
         OutputError: the folder is no build.
         UsageError: its dataset is unknown.
     """
-    from parley.rows.built_folder import open_folder
+    from parley.builds.built_folder import open_folder
 
     return open_folder(Path(folder))
 
@@ -271,7 +275,7 @@ def labels(
             nothing can be compared.
         RecordError: rows of a file are wrong; names all of them.
     """
-    from parley.read.labels.comparison import compare
+    from parley.labels.comparison import compare
 
     return compare(_opened(folder), config, files, annotator)
 
@@ -305,16 +309,16 @@ def connect(
         OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
         ModuleNotFoundError: DuckDB is not installed, which the extra `sql` brings.
     """
+    from parley.builds.built_folder import BuiltFolder
     from parley.read.sql import builds_in
     from parley.read.sql import connect as connect_builds
-    from parley.rows.built_folder import BuiltFolder
 
     builds: builtins.list[BuiltFolder] = []
     for folder in folders or ("build",):
         builds += [folder] if isinstance(folder, BuiltFolder) else builds_in(Path(folder))
     connection = connect_builds(builds)
     if labels:
-        from parley.read.labels.tables import add_tables
+        from parley.labels.tables import add_tables
 
         files = [labels] if isinstance(labels, str | Path) else [*labels]
         add_tables(connection, builds, files)
@@ -338,7 +342,7 @@ def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bo
         UsageError: the port cannot be taken.
         OutputError: a folder is no build.
     """
-    from parley.read.site.serve import browse as browse_builds
+    from parley.page.serve import browse as browse_builds
 
     browse_builds([_opened(folder) for folder in folders], port=port, open_browser=open_browser)
 

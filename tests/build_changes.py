@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from mutations import InMemory, changed
 
 from parley.base.errors import RowError
-from parley.rows.built_folder import open_folder
+from parley.builds.built_folder import open_folder
+from parley.builds.provenance import text_of
 from parley.rows.digest import Digest
-from parley.rows.provenance import text_of
 
 
 def in_memory(folder, rows=()):

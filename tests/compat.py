@@ -84,7 +84,7 @@ def write(folder, files):
 
 def require_listed(python, version, sample):
     """Exit unless `verify` refuses the names that this version reads, and the list has them."""
-    from parley.rows.built_folder import open_folder
+    from parley.builds.built_folder import open_folder
     from parley.verification.folder_checks import files
 
     done = subprocess.run([python, loader_files.__file__], check=True, capture_output=True)

@@ -131,7 +131,7 @@ def shared(factory, name, sources):
 
 @pytest.fixture(scope="session")
 def sample_build(tmp_path_factory):
-    from parley.rows.sources import open_source
+    from parley.builds.sources import open_source
 
     sources = (open_source(each, None, sample=True) for each in discover().values())
     return shared(tmp_path_factory, "samples", sources)
@@ -150,7 +150,7 @@ def grouped_build(sample_build, tmp_path_factory):
 @pytest.fixture(scope="session")
 def real_build(source, tmp_path_factory):
     """What is at hand of the real datasets, built."""
-    from parley.rows.sources import at_hand
+    from parley.builds.sources import at_hand
 
     return shared(tmp_path_factory, "real", (at_hand(each, source) for each in discover().values()))
 
@@ -159,7 +159,7 @@ def real_build(source, tmp_path_factory):
 def shards(tmp_path_factory):
     """The sample of casino, each split in files of at most 2 kB or one row."""
     from parley.builds.build import build
-    from parley.rows.sources import open_source
+    from parley.builds.sources import open_source
 
     folder = tmp_path_factory.mktemp("shards")
     with pytest.MonkeyPatch.context() as patch:

@@ -111,7 +111,7 @@ CHARTS = {ATTACK: bars, "many": many, "heatmap": heatmap}
 
 _FIGURES = '''"""Figures with attacks as document, names and reasons."""
 
-from parley.declaration.verdicts import (Differs, documented)
+from parley.declaration.figures import (Differs, documented)
 
 
 @documented(ATTACK, {ATTACK: 1, "<i>rows</i>": Differs(1, 2, ATTACK)})

@@ -4,9 +4,9 @@ import hashlib
 
 from local_hub import contents
 
+from parley.builds.built_folder import BuiltFolder
 from parley.cli import main
 from parley.hub import publish
-from parley.rows.built_folder import BuiltFolder
 
 
 def hashes(folder):

@@ -15,11 +15,11 @@ from local_hub import contents
 import parley
 from parley.base.errors import FetchError, OutputError, SourceError, UsageError
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
+from parley.builds.provenance import read_provenance
+from parley.builds.sources import Sources, open_source
 from parley.declaration.measured import FILE
 from parley.declaration.registry import discover, get
-from parley.rows.built_folder import open_folder
-from parley.rows.provenance import read_provenance
-from parley.rows.sources import Sources, open_source
 from parley.source.hashes import hash_file
 
 

@@ -13,8 +13,8 @@ import pytest
 from test_tasks import TASKS
 
 from parley.base.errors import ScriptError
+from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
-from parley.rows.built_folder import find_folder
 from parley.schema.shapes import problems
 from parley.tasks.answers import read
 from parley.tasks.asking import (

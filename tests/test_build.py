@@ -16,16 +16,16 @@ from local_hub import contents
 
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
 from parley.builds.build import build
-from parley.builds.built_questions import each_task
+from parley.builds.built_folder import COLUMNS, BuiltFolder, open_folder
+from parley.builds.provenance import CARD, EVAL, PROVENANCE, read_provenance
+from parley.builds.sources import Sources, at_hand, open_source
 from parley.declaration.registry import get
 from parley.rows import parquet
-from parley.rows.built_folder import COLUMNS, BuiltFolder, open_folder
 from parley.rows.digest import Digest
 from parley.rows.parquet import row_groups
-from parley.rows.provenance import CARD, EVAL, PROVENANCE, read_provenance
-from parley.rows.sources import Sources, at_hand, open_source
 from parley.source.hashes import UNREADABLE, hash_file
 from parley.tasks.asking import Asking
+from parley.tasks.built_questions import each_task
 from parley.tasks.task import Part, load_gold
 from parley.verification.verify import verify
 

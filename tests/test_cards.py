@@ -11,6 +11,7 @@ from build_changes import parts_of
 
 from parley import Config, Field, File, View
 from parley.base.errors import OutputError
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
 from parley.builds.card_parts import (
     SAMPLE,
@@ -22,9 +23,9 @@ from parley.builds.card_parts import (
     row_part,
     splits_part,
 )
+from parley.declaration.figures import Differs, documented
 from parley.declaration.measured import FILE, Measured, measured, text_of
-from parley.declaration.verdicts import Differs, documented, figures
-from parley.rows.built_folder import BuiltFolder
+from parley.verification.figures import figures
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
 

@@ -10,7 +10,7 @@ import pytest
 from build_changes import in_memory
 
 from parley.base.errors import RecordError
-from parley.rows.built_folder import open_folder
+from parley.builds.built_folder import open_folder
 from parley.tasks.evaluate import score
 from parley.tasks.task import Part
 

@@ -14,17 +14,17 @@ from local_hub import contents
 
 from parley.base.errors import ScriptError
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
+from parley.builds.sources import open_source
 from parley.declaration.registry import discover, get
 from parley.read.charts import Bar, Bars, Heatmap
 from parley.read.dialogues import dialogues
 from parley.read.transcript import Note, Transcript, Turn
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import open_source
 
 build_charts = pytest.importorskip(
-    "parley.read.site.build_charts", reason="the extra `site` is not installed"
+    "parley.page.build_charts", reason="the extra `site` is not installed"
 )
-from parley.read.site.site import write_site  # noqa: E402 - needs the extra
+from parley.page.site import write_site  # noqa: E402 - needs the extra
 
 
 def test_the_files_are_the_same_each_time(sample_build, tmp_path, run):

@@ -9,15 +9,15 @@ from ast import literal_eval
 import pytest
 from build_changes import edit
 
-from parley.authoring import card_rules, folder_rules
 from parley.authoring.new import SKELETON, write_skeleton
-from parley.authoring.rules import RULES, DatasetFolder, check_folder
 from parley.base.errors import UsageError
 from parley.builds.build import build
+from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset, discover, get
-from parley.rows.sources import Sources
 from parley.source.files import File
 from parley.source.hashes import PLACEHOLDER, problem
+from parley.verification import card_rules, folder_rules
+from parley.verification.rules import RULES, DatasetFolder, check_folder
 from parley.verification.verify import run_check
 
 # Sound ones ---------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "tra
 CARD, SAMPLE, CITATION = "README.md", "sample/dialogues.jsonl", "CITATION.bib"
 NEW = None  # replace the whole file
 SAID_TURN = '{"speaker": "clerk", "text": "No."}, '
-OWN = '''from parley.declaration.verdicts import check
+OWN = '''from parley.declaration.figures import check
 
 
 @check

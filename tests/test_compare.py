@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
+from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
 from parley.models.compare import SIGNS, SWAPPED, holm, paired_differences
-from parley.rows.built_folder import find_folder
 from parley.tasks.metrics import Epoch, Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.task import Score

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from parley.base.errors import RecordError
+from parley.builds.sources import Sources, split_plan
 from parley.declaration.registry import get
 from parley.read.transcript import Note
-from parley.rows.sources import Sources
-from parley.rows.splits import generate, split_plan
+from parley.rows.splits import generate
 
 cosrec = get("cosrec")
 configs = cosrec.configs

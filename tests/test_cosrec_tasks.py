@@ -8,8 +8,8 @@ from statistics import mean
 import pytest
 
 from parley.base.errors import RecordError
+from parley.builds.built_folder import open_folder
 from parley.declaration.registry import get
-from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import score
 from parley.tasks.prediction_formats import NO_HIT
 

@@ -16,11 +16,11 @@ from build_changes import retable
 
 from parley.base.errors import OutputError, ScriptError
 from parley.base.values import frozen
+from parley.builds.built_folder import find_folder
 from parley.cli.show_commands import find_dialogue
 from parley.declaration.registry import Dataset, get
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.transcript import Note, Transcript, Turn
-from parley.rows.built_folder import find_folder
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ import typer
 from build_changes import restate
 from processes import python
 
+from parley.builds.built_folder import open_folder
 from parley.builds.card import with_numbers
 from parley.cli import app
 from parley.declaration.registry import discover, get
-from parley.rows.built_folder import open_folder
 
 ROOT = Path(__file__).parent.parent
 SKILL = "parley/.agents/skills/parley/SKILL.md"

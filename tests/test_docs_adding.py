@@ -26,7 +26,7 @@ SAMPLE = SKELETON / "sample" / "dialogues.jsonl"  # stands for upstream's file
 
 WRITE = """
 import pathlib, re, sys
-from parley.authoring.card_rules import TO_REPLACE, TO_WRITE
+from parley.verification.card_rules import TO_REPLACE, TO_WRITE
 card = pathlib.Path(sys.argv[1])
 text = card.read_text()
 for title in TO_WRITE:

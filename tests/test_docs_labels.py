@@ -23,7 +23,7 @@ def test_the_page_runs_in_its_order_and_prints_what_it_shows(
     monkeypatch.chdir(tmp_path)
     shown, names, printed = [], {}, ""
     serve = lambda folders, selection, **options: shown.append(selection.files.tables)  # noqa: E731
-    monkeypatch.setattr("parley.read.site.serve.browse", serve)  # which would not end
+    monkeypatch.setattr("parley.page.serve.browse", serve)  # which would not end
     Path("ids.txt").write_text("2001\n")
     Path("coded.csv").write_text("dialogue_id,turn,coder,x\n2001,0,a,1\n2001,0,b,1\n")
     tools = Path(__file__).with_name("labels")

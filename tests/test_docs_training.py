@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from processes import python
 
-from parley.rows.built_folder import open_folder
+from parley.builds.built_folder import open_folder
 
 PAGE = (Path(__file__).parent.parent / "docs" / "training.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## A reward for reinforcement learning") :]

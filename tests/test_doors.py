@@ -14,7 +14,7 @@ from processes import python
 
 import parley
 from parley import read, tasks
-from parley.read.site import serve
+from parley.page import serve
 
 ROOT = Path(__file__).parent.parent
 USER = ["list", "load", "open", "fetch", "build", "verify", "score", "labels", "connect"]

@@ -17,11 +17,11 @@ from local_hub import contents
 
 from parley.base.errors import OutputError, UsageError
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
+from parley.builds.sources import open_source
 from parley.declaration.registry import get
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import open_source
 from parley.schema.features import item_of, labels_of
 
 OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")

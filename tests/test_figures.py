@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 
 from parley.base.errors import MissingSplitError
-from parley.declaration.verdicts import (
-    UNEXPLAINED,
-    Differs,
-    counted,
-    documented,
-    every_count,
-    figures,
-    judge,
-)
+from parley.declaration.figures import UNEXPLAINED, Differs, counted, documented
+from parley.verification.figures import every_count, figures, judge
 
 KNOWN = Differs("39.4", "39.5", "folds")
 

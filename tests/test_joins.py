@@ -6,9 +6,9 @@ import pytest
 
 from parley.authoring.new import write_skeleton
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
+from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import Sources
 from parley.verification.verify import verify
 
 # This config keeps upstream's names

@@ -13,10 +13,10 @@ import pytest
 
 import parley
 from parley.base.errors import ParleyError, RecordError, UsageError
+from parley.labels import comparison, layouts
+from parley.labels.reader import read_labels
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.read.labels import comparison, layouts
-from parley.read.labels.reader import read_labels
 from parley.tasks import agreement
 
 KEYS = ("dialogue_id", "turn")
@@ -282,7 +282,7 @@ def test_of_many_annotators_the_pairs_with_the_most_common_rows_have_numbers(
     rows = [{key: row[key] for key in (*KEYS, "labels")} for row in casino.named("strategies")]
     given = {"a": rows[:5], "b": rows[2:7], "c": rows[4:9], "d": rows[8:]}
     files = [write_file(tmp_path / f"{by}.jsonl", each) for by, each in given.items()]
-    monkeypatch.setattr("parley.read.labels.comparison.MOST_PAIRS", 2)
+    monkeypatch.setattr("parley.labels.comparison.MOST_PAIRS", 2)
     found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["labels"]
     pairs = ["".join(pair["of"]) for pair in found["pairs"]]
     assert pairs == ["ab", "agold", "bc", "bgold", "cgold", "dgold"]
@@ -410,7 +410,7 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     same = write_file(tmp_path / "same.jsonl", kept)
     alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
     assert (alone["labels"]["with_gold"]["alpha"]["value"], [*alone]) == (1, ["labels", "x"])
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    user_labels = pytest.importorskip("parley.page.user_labels")
     assert [*user_labels.UserLabels(casino, [same], "labels").order] == ["differs", "same: x"]
     done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
@@ -487,7 +487,7 @@ def test_zero_is_not_nothing(sample_build, tmp_path):
 
 
 def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    user_labels = pytest.importorskip("parley.page.user_labels")
     file = tmp_path / "model.jsonl"
     rows = casino.named("strategies")
     lines = [{key: row[key] for key in KEYS} | {"labels": ["uv-part"]} for row in rows]
@@ -520,7 +520,7 @@ def test_a_wrong_line_of_predictions_is_an_error(casino, run, tmp_path, wrong):
 
 
 def test_answers_to_several_tasks_are_of_the_one_that_is_named(casino, run, tmp_path):
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    user_labels = pytest.importorskip("parley.page.user_labels")
     task, file = casino.dataset.tasks["decisions"], tmp_path / "model.jsonl"
     gold = task.gold(casino)
     names = (*task.key, "answer")
@@ -534,7 +534,7 @@ def test_answers_to_several_tasks_are_of_the_one_that_is_named(casino, run, tmp_
 
 
 def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_path):
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    user_labels = pytest.importorskip("parley.page.user_labels")
     for at, place in (("turns", "turns"), ("end", "rest")):
         predicted = [*casino.dataset.tasks["beliefs"].baselines["uniform"](casino, at)]
         first, *others = (row | {"epoch": epoch} for epoch in (1, 2) for row in predicted)
@@ -554,7 +554,7 @@ def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, mon
     answer = '{"labels": ["small-talk"]}'
     log = inspect_runs.ask("casino strategies", lambda *_: answer, casino.path.parent, tmp_path)
     given = []
-    monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
+    monkeypatch.setattr("parley.page.serve.browse", lambda *of, **_: given.extend(of))
     done = run("browse", "casino", "--build", casino.path.parent, "--with", log)
     score = parley.score(casino, "strategies", log).as_dict()["metrics"]["joint_accuracy"]
     right = round(score / 100 * len(casino.rows("strategies")))

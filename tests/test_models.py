@@ -18,8 +18,8 @@ from test_tasks import TASKS
 import parley
 from parley.base.errors import UsageError
 from parley.base.values import flat
+from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
-from parley.rows.built_folder import find_folder
 from parley.tasks.asking import NO_ANSWER
 from parley.tasks.games import Playing
 from parley.tasks.kinds import written

@@ -12,11 +12,11 @@ from build_changes import in_memory
 from mutations import changed, found_by, general, inner, nodes, ways
 
 from parley.base.errors import RecordError
+from parley.builds.built_folder import open_folder
+from parley.builds.sources import Sources, open_source, split_plan
+from parley.declaration.figures import marked
 from parley.declaration.registry import discover
-from parley.declaration.verdicts import marked
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import Sources, open_source
-from parley.rows.splits import generate, split_plan
+from parley.rows.splits import generate
 from parley.schema.shapes import parse
 from parley.source.reader import Reader
 

@@ -29,17 +29,17 @@ from hostile_dataset import ATTACKS, FORMULAS
 import parley
 from parley.base.console import plain
 from parley.builds.build import build
+from parley.builds.built_folder import find_folder
+from parley.builds.sources import open_source
 from parley.declaration.registry import discover, get
 from parley.read.dialogues import places
 from parley.read.export.export import export
-from parley.rows.built_folder import find_folder
-from parley.rows.sources import open_source
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-site = pytest.importorskip("parley.read.site.site", reason="the extra `site` is not installed")
-data = pytest.importorskip("parley.read.site.page_data")
-serve = pytest.importorskip("parley.read.site.serve")
+site = pytest.importorskip("parley.page.site", reason="the extra `site` is not installed")
+data = pytest.importorskip("parley.page.page_data")
+serve = pytest.importorskip("parley.page.serve")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
@@ -820,7 +820,7 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     head = "dialogue_id,turn,labels\n"
     lines = (f"{row['dialogue_id']},{row['turn']},{row['labels'][0]}\n" for row in rows)
     files[1].write_text(head + "".join(lines))
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    user_labels = pytest.importorskip("parley.page.user_labels")
     beside = user_labels.UserLabels(built, files, "labels")
     selection = data.Selection(files=beside)
     page = open_page(page_of(written(served, sample_build, "own", selection, "casino"), "casino"))
@@ -866,7 +866,7 @@ def test_a_query_chooses_the_dialogues_and_their_order(
 ):
     query = "select dialogue_id from casino.participants order by points_scored, dialogue_id; "
     given = []
-    monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
+    monkeypatch.setattr("parley.page.serve.browse", lambda *of, **_: given.extend(of))
     done = run("browse", "casino", "--build", sample_build, "--where", query)
     due = list(dict.fromkeys(str(id) for (id,) in asked(sample_build, query)))
     assert done.stderr.split()[0] == str(len(due))

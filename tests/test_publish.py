@@ -22,13 +22,13 @@ from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.base.secret import without_secrets
 from parley.builds.build import build
+from parley.builds.built_folder import BuiltFolder, open_folder
+from parley.builds.provenance import EVAL, PROVENANCE, QUESTIONS
 from parley.builds.publication_note import PublicationNote, read_note, write_note
+from parley.builds.sources import Sources, at_hand
 from parley.declaration.registry import Dataset, get
 from parley.hub.eval_results import eval_results
 from parley.hub.publish import FileChange, publish, validate_target, verify_for_upload
-from parley.rows.built_folder import BuiltFolder, open_folder
-from parley.rows.provenance import EVAL, PROVENANCE, QUESTIONS
-from parley.rows.sources import Sources, at_hand
 from parley.tasks.task import Part
 from parley.verification.verify import verify
 

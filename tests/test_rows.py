@@ -10,8 +10,8 @@ import pytest
 
 from parley.base.errors import RowError
 from parley.base.values import row_differences, same
+from parley.builds.built_folder import open_folder
 from parley.rows.arrow import to_batch, to_batches
-from parley.rows.built_folder import open_folder
 from parley.rows.digest import Digest
 from parley.rows.splits import write_batches
 from parley.schema.features import arrow_schema

@@ -9,8 +9,8 @@ import pytest
 from numbered_dataset import TEXTS
 
 from parley.builds.build import build
+from parley.builds.sources import open_source
 from parley.declaration.registry import get
-from parley.rows.sources import open_source
 
 IDS = [f"{split}/{id}" for split, id in TEXTS]
 ROWS = [
@@ -58,10 +58,10 @@ def test_exports_and_queries_take_the_split_with_the_id(place, run):
 
 
 def test_the_page_lists_filters_and_selects_each_dialogue(place, run, monkeypatch):
-    page_data = pytest.importorskip("parley.read.site.page_data")
+    page_data = pytest.importorskip("parley.page.page_data")
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     given = []
-    monkeypatch.setattr("parley.read.site.serve.browse", lambda *of, **_: given.extend(of))
+    monkeypatch.setattr("parley.page.serve.browse", lambda *of, **_: given.extend(of))
     query = "select split || '/' || id as id from numbered.acts where act = 'ask'"
     assert run("browse", "numbered", "--where", query).returncode == 0
     assert given[1].ids == ["train/0", "test/0", "test/1"]
@@ -103,9 +103,9 @@ def test_labels_are_compared_within_their_split(place, run):
 
 
 def test_labels_and_predictions_stand_beside_their_dialogue_and_are_scored_on_its_id(place, run):
-    user_labels = pytest.importorskip("parley.read.site.user_labels")
+    user_labels = pytest.importorskip("parley.page.user_labels")
+    from parley.builds.built_folder import open_folder
     from parley.read.dialogues import dialogues
-    from parley.rows.built_folder import open_folder
 
     (place / "ann.csv").write_text("split,id,turn,code\ntest,0,0,plums\ntrain,0,0,rain\n")
     with jsonlines.open(place / "model.jsonl", "w") as file:

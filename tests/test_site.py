@@ -24,16 +24,16 @@ from build_changes import restate
 from local_hub import contents
 
 from parley.base.errors import Interrupted
+from parley.builds.built_folder import open_folder
 from parley.builds.card import is_licensed, parse
 from parley.builds.publication_note import PublicationNote, read_note, write_note
 from parley.declaration.registry import discover
+from parley.page.markdown import to_html
+from parley.page.page_data import write_data
+from parley.page.serve import Parts, serving
+from parley.page.site import Description, write_site
 from parley.read.dialogues import dialogues
 from parley.read.filters import filters
-from parley.read.site.markdown import to_html
-from parley.read.site.page_data import write_data
-from parley.read.site.serve import Parts, serving
-from parley.read.site.site import Description, write_site
-from parley.rows.built_folder import open_folder
 
 
 @pytest.fixture(scope="module")
@@ -339,7 +339,7 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
 def test_browse_refuses_a_query_that_finds_no_dialogue(sample_build, run, tmp_path, monkeypatch):
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("parley.read.site.serve.browse", None)  # which would not end
+    monkeypatch.setattr("parley.page.serve.browse", None)  # which would not end
     for query, *names in (
         ("select 12345 as dialogue_id", "casino"),
         ("select 2001 as points_scored", "casino"),

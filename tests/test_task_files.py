@@ -15,10 +15,10 @@ from parley import __version__
 from parley.authoring.new import write_skeleton
 from parley.base.errors import NO_MEMORY, RecordError, UsageError
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import marks
+from parley.builds.sources import open_source
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import open_source
 from parley.tasks.predictions import read, validate_predictions
 from parley.tasks.task import Part, in_order_of_pilots, load_gold
 
@@ -492,7 +492,7 @@ OUT_OF_MEMORY = [
     "OSError(12, 'Cannot allocate memory')",
 ]  # fmt: skip
 BUILD = ("build", "chatter", "--sample", "--build", "out")
-CHECK = "from parley.declaration.verdicts import check\n\n\n@check\ndef sound(data):\n    yield\n"
+CHECK = "from parley.declaration.figures import check\n\n\n@check\ndef sound(data):\n    yield\n"
 
 
 @pytest.mark.parametrize(("file", "line", "error", "command"), [

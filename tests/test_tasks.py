@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from processes import python
 
-from parley.authoring.task_rules import problems_of_answers, right_answers
 from parley.base.errors import OutputError, Problem
 from parley.base.values import flat
+from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import overview, with_parts
 from parley.declaration.measured import measured
 from parley.declaration.registry import discover
-from parley.rows.built_folder import open_folder
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.metrics import TaskRows
 from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE
 from parley.tasks.predictions import write
 from parley.tasks.task import MEASURED, Part, Undefined, load_gold
+from parley.verification.task_rules import problems_of_answers, right_answers
 
 TASKS = {
     f"{dataset.name} {name}": (dataset, name, task)

@@ -8,7 +8,7 @@ from datasets.exceptions import DatasetGenerationError
 from file_server import Page
 
 from parley.base.errors import SourceError
-from parley.rows.built_folder import open_folder
+from parley.builds.built_folder import open_folder
 from parley.source.hashes import git_tree, hash_file
 
 KINDS = {"sha256", "git_blob", "git_tree"}  # of hashes in a pin

@@ -14,13 +14,13 @@ from mutations import DROP, changed, found_by, swap
 
 from parley.base.errors import MissingSplitError, OutputError, UsageError
 from parley.builds.build import build as build_files
+from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import marks
+from parley.builds.sources import Sources, open_source
+from parley.declaration.figures import UNEXPLAINED, Figure
 from parley.declaration.measured import FILE, Measured, measured
 from parley.declaration.registry import discover, get
-from parley.declaration.verdicts import UNEXPLAINED, Figure
 from parley.read.export.export import export
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import Sources, open_source
 from parley.verification import folder_checks, row_checks
 from parley.verification.diff import compare
 from parley.verification.verify import Check, Verification, verify, verify_each
@@ -133,7 +133,7 @@ def provenance(place, change):
 
 COUNTED = """
 
-from parley.declaration.verdicts import counted
+from parley.declaration.figures import counted
 
 
 @counted(decimals=2)

@@ -17,11 +17,11 @@ import yaml
 from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.values import FigureValue
 from parley.builds import card_parts
+from parley.builds.built_folder import BuiltFolder
+from parley.builds.provenance import EVAL
+from parley.declaration.figures import A_SAMPLE
 from parley.declaration.measured import Measured, Splits, descriptions, every_split, measured
 from parley.declaration.registry import Dataset
-from parley.declaration.verdicts import A_SAMPLE
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.provenance import EVAL
 from parley.schema.features import card_yaml
 
 # in C where PyYAML was built with libyaml

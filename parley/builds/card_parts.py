@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parley.base.errors import OutputError, RecordError, RowError, SourceError
 from parley.base.values import flat
+from parley.declaration.figures import Figure, tally
 from parley.declaration.measured import Scores, Splits
 from parley.declaration.registry import Dataset
-from parley.declaration.verdicts import Figure, tally
 from parley.schema.nodes import Column
 
 if TYPE_CHECKING:
     from parley.declaration.configs import Config, View
-    from parley.tasks.task import Task
 
 HEADINGS = ("field", "type", "null", "meaning")
 _MOST_VALUES = 40  # values of a closed set; of more, the first are listed
@@ -199,8 +198,8 @@ rows = load_dataset("build/{dataset.name}", "{dataset.default}", split="{split}"
 def row_part(dataset: Dataset) -> str:
     """Return the first row of the sample as JSON, its long texts and lists shortened, or ""."""
     # not at the top: cards are read without these
-    from parley.rows.sources import open_source
-    from parley.rows.splits import generate, plan
+    from parley.builds.sources import open_source, plan
+    from parley.rows.splits import generate
 
     config = dataset.builder.SHOWN or dataset.default
     for split_plan in plan(open_source(dataset, None, sample=True)):
@@ -323,7 +322,7 @@ def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
     yield from boards.values()
 
 
-def overview(tasks: Iterable[tuple[str, str, "Task"]]) -> str:
+def overview(tasks: Iterable[tuple[str, str, Any]]) -> str:
     """Return a table of tasks, a line for each, that leads to their sections in the cards."""
     rows = []
     for dataset, name, task in tasks:
@@ -343,7 +342,7 @@ def tasks_part(dataset: Dataset, scores: Scores) -> str:
     return "\n".join(lines) or "None are declared."
 
 
-def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
+def _of_task(dataset: str, name: str, task: Any) -> Iterator[str]:
     """Yield the prediction, the fields of a file, the metrics and the references."""
     yield f"### `{dataset} {name}`\n"
     yield f"- Predicted: {task.summary}."

@@ -15,11 +15,11 @@ from parley.base.console import print_message
 from parley.base.disk import cache_folder
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
 from parley.builds.build import build
+from parley.builds.built_folder import BuiltFolder, open_folder
+from parley.builds.provenance import FORMAT
+from parley.builds.sources import open_source, source_folder
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import BuiltFolder, open_folder
 from parley.rows.digest import Digest
-from parley.rows.provenance import FORMAT
-from parley.rows.sources import open_source, source_folder
 from parley.schema.features import arrow_schema
 from parley.source.fetch import fetch
 from parley.source.hashes import problem

@@ -14,8 +14,8 @@ from parley.base.disk import cache_folder, open_regular, read_regular
 from parley.base.errors import UsageError
 from parley.base.replace import write_whole
 from parley.base.secret import without_secrets
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.provenance import PROVENANCE
+from parley.builds.built_folder import BuiltFolder
+from parley.builds.provenance import PROVENANCE
 
 _MOST = 1000  # bytes of a note; ours have some 100
 

@@ -15,6 +15,8 @@ from parley.base.console import out, print_message, print_output, progress, to_j
 from parley.base.errors import Interrupted, UsageError, few, require_known
 from parley.base.replace import temporary_folder
 from parley.base.secret import secrets_found_once
+from parley.builds.built_folder import BuiltFolder
+from parley.builds.sources import open_source
 from parley.cli.common import open_built, print_line, require_outputs, select
 from parley.cli.options import (
     AsJson,
@@ -26,14 +28,12 @@ from parley.cli.options import (
     dataset_names,
 )
 from parley.cli.tables import cut_table, table
+from parley.labels.tables import add_tables
 from parley.models.logs import answers_of_log
+from parley.page.page_data import Selection
+from parley.page.user_labels import LABELS, UserLabels
 from parley.read import sql
 from parley.read.dialogues import require_dialogues
-from parley.read.labels.tables import add_tables
-from parley.read.site.page_data import Selection
-from parley.read.site.user_labels import LABELS, UserLabels
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.sources import open_source
 from parley.tasks.predictions import is_log
 
 _QUERY = "A statement of DuckDB's SQL; - reads it from standard input."
@@ -170,7 +170,7 @@ def browse_command(
 
     A dataset is read when its first page is opened.
     """
-    from parley.read.site.serve import browse
+    from parley.page.serve import browse
 
     try:
         if kind and not files:
@@ -222,7 +222,7 @@ def site_command(
 
     The page is static files: open its index.html, or put the folder on any host.
     """
-    from parley.read.site.site import write_site
+    from parley.page.site import write_site
 
     folders = open_built(names, folder, catalogue)
     with progress("dialogues") as advance:

@@ -13,14 +13,14 @@ from typer import Option
 from parley.base.console import print_logs, print_message, progress, safe, size
 from parley.base.disk import cache_folder, part_of
 from parley.base.errors import FetchError, ParleyError, UsageError
+from parley.builds.built_folder import find_folder
 from parley.builds.card import notes
 from parley.builds.publication_note import PublicationNote, write_note
+from parley.builds.sources import at_hand, open_source, source_folder
 from parley.cli.common import Attempts, print_line, print_result, select
 from parley.cli.options import AsJson, BuildDir, Name, Names, Sample, SourceDir
 from parley.cli.tables import first, table
 from parley.declaration.registry import get
-from parley.rows.built_folder import find_folder
-from parley.rows.sources import at_hand, open_source, source_folder
 
 if TYPE_CHECKING:
     from parley.hub.publish import Publication
@@ -103,6 +103,8 @@ def build_command(
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
     from parley.builds.build import build
+    from parley.tasks.built_questions import write_questions
+    from parley.verification.measure import measure as measure_build
 
     if sample and (source is not None or measure):
         raise UsageError("--sample excludes --source and --measure")
@@ -110,12 +112,14 @@ def build_command(
     splits: list[dict[str, Any]] = []
     messages: list[str] = []
     missing: list[str] = []
+    add_questions = write_questions if questions else None
+    measured = measure_build if measure else None
     attempt, start = Attempts(), time.perf_counter()
     with progress("rows") as advance:
         for dataset in select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                built = build(files, folder, advance, measure=measure, questions=questions)
+                built = build(files, folder, advance, add_questions=add_questions, measure=measured)
                 splits += [_as_dict(dataset.name, split) for split in built]
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 noted = (note.replace("**", "") for note in notes(files.mirrored))

@@ -12,8 +12,8 @@ from parley.base.console import plain, print_message, print_output, to_json
 from parley.base.errors import Failures, ParleyError, UsageError
 from parley.base.replace import require_free, same_file
 from parley.base.secret import secrets_found_once
+from parley.builds.built_folder import BuiltFolder, find_folder
 from parley.declaration.registry import Dataset, discover, get
-from parley.rows.built_folder import BuiltFolder, find_folder
 
 
 def require_file(option: str, path: Path) -> None:

@@ -12,6 +12,7 @@ from parley.base.console import print_message, progress, safe
 from parley.base.errors import UsageError, few
 from parley.base.replace import write_whole
 from parley.base.values import flat, tree
+from parley.builds.built_folder import find_folder
 from parley.builds.card_parts import Board, leaderboard
 from parley.cli.common import options_of, print_result, read_ids, require_file, require_outputs
 from parley.cli.dataset_commands import tasks_as_dicts
@@ -20,10 +21,9 @@ from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
 from parley.models.compare import Compared, Comparison, compare
 from parley.models.logs import score_file
+from parley.page.svg import svg
+from parley.page.svg import table as chart_table
 from parley.read.charts import Calibration
-from parley.read.site.svg import svg
-from parley.read.site.svg import table as chart_table
-from parley.rows.built_folder import find_folder
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import DROP, WRONG, Result, as_numbers, score
 from parley.tasks.games import Playing

@@ -9,17 +9,17 @@ from typer import Argument, Option
 
 from parley.base.console import safe
 from parley.base.errors import UsageError
+from parley.builds.built_folder import BuiltFolder, find_folder
 from parley.builds.card_parts import FieldTable, field_tables
+from parley.builds.sources import Sources, open_source, source_folder
 from parley.cli.common import print_line, print_result, read_ids
 from parley.cli.options import AsJson, BuildDir, BuildOrOther, Name, Sample, SourceDir, completing
 from parley.cli.tables import LABEL, grid, indented, labelled
 from parley.declaration.registry import Dataset, get
+from parley.page.build_charts import write_charts
 from parley.read.dialogues import Dialogue, dialogues_of, places
 from parley.read.export.export import export, formats, without_dialogues
-from parley.read.site.build_charts import write_charts
 from parley.read.transcript import Note, Table, Transcript
-from parley.rows.built_folder import BuiltFolder, find_folder
-from parley.rows.sources import Sources, open_source, source_folder
 
 _ID = "A dialogue [default: the first]; with --fields a config [default: all]."
 _FIELDS = "Show the fields of configs, not a dialogue."

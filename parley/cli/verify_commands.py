@@ -10,13 +10,22 @@ from typer import Argument, Exit, Option
 
 from parley.base.console import progress, safe
 from parley.base.errors import Failures, ParleyError, cut
+from parley.builds.built_folder import open_folder
+from parley.builds.sources import source_folder
 from parley.cli.common import print_result, select, select_built
 from parley.cli.options import AsJson, BuildDir, Names, SourceDir
 from parley.cli.process import as_failure
 from parley.cli.tables import first, indented, table
-from parley.declaration import verdicts
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import source_folder
+from parley.declaration.figures import (
+    DIFFERS,
+    MATCHES,
+    NOT_CHECKED,
+    NOT_REPRODUCIBLE,
+    UNEXPLAINED,
+    VERDICTS,
+    Figure,
+    tally,
+)
 
 if TYPE_CHECKING:
     from parley.verification.diff import BuildDifference, SplitDifference
@@ -63,7 +72,7 @@ def _verify_layout(
     for verification in verifications:
         dataset, (failed, total, _) = verification.dataset, _counts([verification])
         checks = f"{failed} FAILED" if failed else f"{total} hold"
-        counts = (str(verification.count(verdict) or "·") for verdict in verdicts.VERDICTS)
+        counts = (str(verification.count(verdict) or "·") for verdict in VERDICTS)
         rows.append((dataset, checks, *counts))
         failures += _section(dataset, _failures(verification))
         known += _section(dataset, _known(verification, all_figures))
@@ -90,7 +99,7 @@ def _verdict(verifications: "Sequence[Verification]", broken: Sequence[str]) -> 
     if skipped:
         text += f", {skipped} not checked"
     of_each = [figure.verdict for v in verifications for figure in v.figures]
-    text += f"; of {len(of_each)} documented figures {verdicts.tally(of_each) or 'none'}."
+    text += f"; of {len(of_each)} documented figures {tally(of_each) or 'none'}."
     return safe(text, style="bold red" if bad else "bold green")
 
 
@@ -105,7 +114,7 @@ def _failures(verification: "Verification") -> Iterator[RenderableType]:
             yield indented(f"{check.name}: {check.definition}", 2, "bold red")
             for problem in first(check.problems):
                 yield indented(problem, 4, "red")
-    yield from _figure_lines(verification.figures, verdicts.UNEXPLAINED)
+    yield from _figure_lines(verification.figures, UNEXPLAINED)
 
 
 def _known(verification: "Verification", all_figures: bool) -> Iterator[RenderableType]:
@@ -116,21 +125,21 @@ def _known(verification: "Verification", all_figures: bool) -> Iterator[Renderab
             yield indented(f"{check.name}: {check.definition}", 2)
             for note in check.notes:
                 yield indented(note, 4)
-    for verdict in (verdicts.DIFFERS, verdicts.NOT_REPRODUCIBLE, verdicts.NOT_CHECKED):
+    for verdict in (DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED):
         yield from _figure_lines(verification.figures, verdict)
     if all_figures:
-        yield from _figure_lines(verification.figures, verdicts.MATCHES)
+        yield from _figure_lines(verification.figures, MATCHES)
 
 
-def _figure_lines(entries: list[verdicts.Figure], verdict: str) -> Iterator[RenderableType]:
+def _figure_lines(entries: list[Figure], verdict: str) -> Iterator[RenderableType]:
     """Yield a verdict with each reason, then its figures: by table, if none was measured."""
-    style = {verdicts.UNEXPLAINED: "bold red", verdicts.DIFFERS: "yellow"}.get(verdict, "")
+    style = {UNEXPLAINED: "bold red", DIFFERS: "yellow"}.get(verdict, "")
     reasons: dict[str, Counter[str]] = {}
     for figure in entries:
         if figure.verdict == verdict:
             measured = "nothing" if figure.measured is None else figure.measured
             line = f"{figure.name}: documented {figure.stated}, measured {measured}"
-            if verdict in (verdicts.NOT_REPRODUCIBLE, verdicts.NOT_CHECKED):
+            if verdict in (NOT_REPRODUCIBLE, NOT_CHECKED):
                 line = figure.name.split(".")[0]
             reasons.setdefault(figure.reason, Counter())[f"{line} ({figure.place})"] += 1
     for reason, lines in reasons.items():
@@ -210,7 +219,7 @@ def check_command(names: Names = None, as_json: AsJson = False) -> None:
 
     Needs no upstream files. Exit status 1 if a rule is broken.
     """
-    from parley.authoring.rules import check_folder
+    from parley.verification.rules import check_folder
 
     with progress() as advance:
         results = {dataset.name: check_folder(dataset, advance) for dataset in select(names)}

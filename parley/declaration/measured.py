@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.disk import read_regular
-from parley.base.errors import OutputError, ScriptError
+from parley.base.errors import OutputError
 from parley.base.strict_json import loads
 from parley.base.values import FigureValue, flat
+from parley.declaration.figures import NOT_CHECKED, Figure, recorded
 from parley.declaration.registry import Dataset
-from parley.declaration.verdicts import NOT_CHECKED, Data, Figure, every_count, figures, recorded
 from parley.schema.features import card_yaml
 from parley.schema.shapes import problems
 
@@ -124,22 +124,6 @@ def every_split(dataset: Dataset, made: Splits) -> dict[str, dict[str, Mapping[s
         stated = {split: {"documented": rows[split]} for split in names if split in rows}
         found[config] = {split: there.get(split) or stated.get(split, {}) for split in names}
     return found
-
-
-def measured_anew(dataset: Dataset, data: Data, made: Splits, scores: Scores) -> str:
-    """Return the text of `measured.json` for a build, given its splits and baselines' scores.
-
-    ScriptError if a function of `figures.py` fails to count.
-    """
-    counted = dict[str, FigureValue | None]()
-    found = list(figures(dataset.figures, data))
-    for count in every_count(dataset.figures, data):
-        if count.failed:
-            raise ScriptError(f"{dataset.folder / 'figures.py'}: {count.name}: {count.reason}")
-        if not count.numbers:
-            counted[count.name] = None
-        counted |= count.numbers
-    return text_of(dataset, every_split(dataset, made), found, counted, scores)
 
 
 def text_of(

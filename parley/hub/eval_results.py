@@ -9,8 +9,8 @@ from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from parley.base.errors import UsageError
 from parley.base.values import flat
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.publication_note import read_note
-from parley.rows.built_folder import BuiltFolder
 from parley.tasks.evaluate import WRONG, Result
 from parley.tasks.task import ALL, Undefined, task_id
 

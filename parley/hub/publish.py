@@ -22,11 +22,11 @@ from huggingface_hub.utils._validators import validate_repo_id
 from parley.base.errors import OutputError, ParleyError, Problem, PublishError, UsageError
 from parley.base.replace import temporary_folder
 from parley.base.secret import keep_secret, without_secrets
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import is_licensed, licence_section
+from parley.builds.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
+from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
-from parley.rows.sources import Sources
 from parley.source.hashes import hash_file
 from parley.verification.verify import verify
 

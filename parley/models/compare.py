@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
+from parley.builds.built_folder import BuiltFolder, find_folder
 from parley.declaration.registry import get
 from parley.models.logs import read_log, score_file
-from parley.rows.built_folder import BuiltFolder, find_folder
 from parley.tasks.evaluate import POLICIES, WRONG, Result
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Interval, Metric

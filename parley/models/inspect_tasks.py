@@ -33,9 +33,9 @@ from rich.markup import escape
 from parley.base.disk import cache_folder
 from parley.base.errors import ParleyError, UsageError
 from parley.base.values import flat
+from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover, get
 from parley.models.logs import answer_of, answers_of
-from parley.rows.built_folder import find_folder
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import Playing
 from parley.tasks.metrics import Evaluation, TaskRows

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
-from parley.rows.built_folder import BuiltFolder
+from parley.builds.built_folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score

@@ -11,10 +11,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
 from parley.base.values import frozen, is_number, is_unicode, plain
+from parley.builds.built_folder import BuiltFolder
+from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.sources import Sources
 from parley.schema.features import arrow_schema, item_of, labels_of
 
 Row = dict[str, Any]
@@ -265,6 +265,7 @@ def _rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Ro
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
     # not at the top: a build needs less
-    from parley.rows.splits import generate, split_plan
+    from parley.builds.sources import split_plan
+    from parley.rows.splits import generate
 
     return generate(split_plan(folder, config, split))

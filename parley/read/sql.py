@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.replace import same_file, temporary_folder, writing
 from parley.base.values import strings
+from parley.builds.built_folder import BuiltFolder, find_folder, open_folder
 from parley.builds.card_parts import columns_of, meaning_of
+from parley.builds.provenance import PROVENANCE
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, id_columns
 from parley.read.export.export import write_cells
 from parley.read.filters import pairs_of, sides_of, text_of
 from parley.read.transcript import Transcript
-from parley.rows.built_folder import BuiltFolder, find_folder, open_folder
-from parley.rows.provenance import PROVENANCE
 from parley.schema.features import item_of, labels_of
 from parley.source.hashes import problem
 

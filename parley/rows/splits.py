@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -24,10 +24,6 @@ from parley.schema.features import arrow_schema
 from parley.schema.shapes import fitting
 from parley.source.files import Source
 from parley.source.reader import Reader
-
-if TYPE_CHECKING:
-    from parley.rows.sources import Sources
-
 
 Name = tuple[str, str]  # of a config and a split
 
@@ -85,23 +81,6 @@ class SplitPlan:
         """Yield joined records; until the next one, an error between files is of this one."""
         for self.reader.joined, record in enumerate(records):
             yield record
-
-
-def plan(source: "Sources") -> list[SplitPlan]:
-    """Return the plan of each split whose files exist, in the order of the script."""
-    dataset, reader, plans = source.dataset, Reader(source.folder), list[SplitPlan]()
-    for name, config in dataset.configs.items():
-        base = dataset.builder.base(name)
-        for split in base.splits:
-            if files := tuple(source.files(name, split)):
-                made_by = (files, reader, base.records, source.remedy)
-                plans.append(SplitPlan(dataset.name, config, split, *made_by))
-    return plans
-
-
-def split_plan(source: "Sources", config: str, split: str) -> SplitPlan:
-    """Return the plan of one split, whose files exist."""
-    return next(each for each in plan(source) if each.name == (config, split))
 
 
 def generate(plan: SplitPlan) -> Iterator[Any]:

@@ -12,8 +12,8 @@ from typing import Any
 from parley.base.errors import Problem, UsageError, few, require_known
 from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
+from parley.builds.built_folder import BuiltFolder
 from parley.declaration.measured import measured
-from parley.rows.built_folder import BuiltFolder
 from parley.tasks.intervals import Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE, Key

@@ -18,7 +18,7 @@ import numpy as np
 
 from parley.base.errors import Problem, ScriptError
 from parley.base.values import flat, is_number, is_values, tree
-from parley.rows.built_folder import BuiltFolder
+from parley.builds.built_folder import BuiltFolder
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.intervals import FEW, FEW_CORRELATED, Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction

@@ -9,7 +9,7 @@ from typing import Any
 
 from parley.base.errors import UsageError
 from parley.base.version import __version__
-from parley.rows.built_folder import BuiltFolder
+from parley.builds.built_folder import BuiltFolder
 from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing

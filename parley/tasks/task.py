@@ -33,8 +33,8 @@ from parley.base.errors import (
 )
 from parley.base.extras import extra_of
 from parley.base.values import exponent_of, flat, is_values, plain, tree
+from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
-from parley.rows.built_folder import BuiltFolder
 from parley.schema.nodes import Choice, Node
 from parley.schema.shapes import Field, parse, problems
 from parley.tasks.answers import read

@@ -12,10 +12,11 @@ import pyarrow as pa
 from parley.base.errors import UsageError, cut
 from parley.base.strict_json import loads
 from parley.base.values import changes, same
-from parley.declaration.verdicts import A_SAMPLE, figures
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.provenance import QUESTIONS
+from parley.builds.built_folder import BuiltFolder
+from parley.builds.provenance import QUESTIONS
+from parley.declaration.figures import A_SAMPLE
 from parley.source.hashes import hash_file
+from parley.verification.figures import figures
 
 
 @dataclass(frozen=True)

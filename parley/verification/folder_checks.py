@@ -17,14 +17,9 @@ import pyarrow.parquet as pq
 
 from parley.base.errors import require_memory, words_of
 from parley.base.values import differences
-from parley.builds import built_questions
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card
-from parley.declaration.configs import Config
-from parley.declaration.measured import FILE, measured
-from parley.declaration.verdicts import A_SAMPLE, Figure, every_count, marked
-from parley.rows.arrow import to_batches
-from parley.rows.built_folder import BuiltFolder
-from parley.rows.provenance import (
+from parley.builds.provenance import (
     EVAL,
     MOST_TEXT,
     PROVENANCE,
@@ -35,10 +30,16 @@ from parley.rows.provenance import (
     text_of,
     tools,
 )
-from parley.rows.sources import Sources, sources_of
+from parley.builds.sources import Sources, sources_of
+from parley.declaration.configs import Config
+from parley.declaration.figures import A_SAMPLE, Figure, marked
+from parley.declaration.measured import FILE, measured
+from parley.rows.arrow import to_batches
 from parley.rows.splits import BuiltSplit, SplitPlan, with_rows, write_batches
 from parley.schema.features import arrow_schema
 from parley.source import hashes
+from parley.tasks import built_questions
+from parley.verification.figures import every_count
 
 # what huggingface_hub adds to a copy; other files of its folder could hold rows
 _OF_THE_HUB = re.compile(

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from parley.base.errors import ParleyError, RowError, few, one_line, words_of
 from parley.base.values import row_differences, strings
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
 from parley.read.dialogues import dialogues_of
-from parley.rows.built_folder import BuiltFolder
 from parley.rows.splits import SplitPlan, generate
 from parley.schema.composites import KEY
 from parley.schema.shapes import fitting

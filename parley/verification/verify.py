@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import OutputError, ParleyError, one_line, words_of
-from parley.declaration import verdicts
+from parley.builds.built_folder import BuiltFolder, find_folder
+from parley.builds.sources import Sources, at_hand, open_source, plan
+from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, definition_of, marked
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import BuiltFolder, find_folder
-from parley.rows.sources import Sources, at_hand, open_source
-from parley.rows.splits import paused_garbage_collection, plan
+from parley.rows.splits import paused_garbage_collection
 from parley.verification import folder_checks, row_checks
+from parley.verification.figures import figures
 from parley.verification.folder_checks import NotChecked, Remark
 
 OnStep = Callable[[str, str], None]  # dataset and name of the check
@@ -49,7 +50,7 @@ def run_check(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str
         problems += lines_of(error)
     except Exception as error:
         problems.append(one_line(f"the check failed: {words_of(error)}"))
-    return Check(check.__name__, verdicts.definition_of(check), problems, "; ".join(reasons), notes)
+    return Check(check.__name__, definition_of(check), problems, "; ".join(reasons), notes)
 
 
 def lines_of(error: ParleyError) -> Iterator[str]:
@@ -67,7 +68,7 @@ class Verification:
     dataset: str
     sample: bool = False
     checks: list[Check] = field(default_factory=list)
-    figures: list[verdicts.Figure] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
 
     def __repr__(self) -> str:
         failed = [check.name for check in self.checks if check.failed]
@@ -77,7 +78,7 @@ class Verification:
     @property
     def failed(self) -> bool:
         """Whether a check failed or a figure is unexplained."""
-        return any(check.failed for check in self.checks) or bool(self.count(verdicts.UNEXPLAINED))
+        return any(check.failed for check in self.checks) or bool(self.count(UNEXPLAINED))
 
     def count(self, verdict: str) -> int:
         """Return how many figures have this verdict."""
@@ -112,11 +113,11 @@ def verify(
 
     checks = [test(folder_checks.files), schema := test(folder_checks.schema)]
     if schema.failed:
-        damaged = verdicts.figures(dataset.figures, None, "the Parquet files are damaged")
+        damaged = figures(dataset.figures, None, "the Parquet files are damaged")
         return Verification(dataset.name, built.is_sample, checks, list(damaged))
-    found = list[verdicts.Figure]()
-    why_not = verdicts.A_SAMPLE if built.is_sample else ""
-    for figure in verdicts.figures(dataset.figures, built, why_not):
+    found = list[Figure]()
+    why_not = A_SAMPLE if built.is_sample else ""
+    for figure in figures(dataset.figures, built, why_not):
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
         found.append(figure)
     checks += [
@@ -130,7 +131,7 @@ def verify(
         test(folder_checks.questions, remeasured),
         test(row_checks.views, plans),
         test(row_checks.shown),
-        *(test(check) for check in verdicts.marked(dataset.checks, "is_check")),
+        *(test(check) for check in marked(dataset.checks, "is_check")),
         test(row_checks.source, plans, remeasured),
         test(row_checks.joins, plans),
         test(folder_checks.counted),

@@ -18,10 +18,10 @@ from build_changes import everything
 from parley.base.errors import OutputError
 from parley.base.replace import write_whole
 from parley.builds.build import build
+from parley.builds.sources import Sources, open_source
 from parley.declaration.registry import get
-from parley.read.site.site import write_site
+from parley.page.site import write_site
 from parley.read.sql import builds_in, connect, write
-from parley.rows.sources import Sources, open_source
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """
@@ -29,7 +29,7 @@ import datasets, json
 from pathlib import Path
 from parley.builds.build import build
 from parley.declaration.registry import get
-from parley.rows.sources import Sources
+from parley.builds.sources import Sources
 dataset = get("cosrec")
 dataset.builder, dataset.read_card()
 """

@@ -8,10 +8,10 @@ from itertools import islice
 import pytest
 
 from parley.base.errors import ScriptError
+from parley.builds.built_folder import open_folder
+from parley.builds.sources import open_source, split_plan
 from parley.declaration.registry import discover, get
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import open_source
-from parley.rows.splits import generate, split_plan
+from parley.rows.splits import generate
 from parley.source.files import Opened
 from parley.source.reader import Reader
 from parley.verification.verify import verify

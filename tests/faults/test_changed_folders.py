@@ -16,8 +16,8 @@ from mutations import inner, nodes
 
 from parley.base.strict_json import loads
 from parley.base.values import same
+from parley.builds.built_folder import open_folder
 from parley.declaration.registry import discover
-from parley.rows.built_folder import open_folder
 from parley.verification.folder_checks import files
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 12  # `make faults` has 300

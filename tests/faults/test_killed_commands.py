@@ -21,11 +21,11 @@ from local_hub import Hub
 
 from parley.authoring.new import write_skeleton
 from parley.builds.build import build
+from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import marks
+from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset, get
-from parley.read.site.site import write_site
-from parley.rows.built_folder import open_folder
-from parley.rows.sources import Sources
+from parley.page.site import write_site
 
 TRIALS = int(os.environ.get("PARLEY_TRIALS", "2"))  # of each command; `make faults` has 20
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -58,7 +58,7 @@ sys.path.append({tests!r})
 for each in (signal.SIGINT, signal.SIGHUP):  # the defaults of a shell, without nohup
     signal.signal(each, signal.SIG_DFL)
 import datasets, jinja2, markdown_it, pyarrow.parquet, pydantic.fields, rich.table
-import parley.read.site.serve, parley.read.site.site, parley.source.fetch
+import parley.page.serve, parley.page.site, parley.source.fetch
 import parley.verification.verify
 from importlib import import_module
 from parley.cli.commands import MODULES

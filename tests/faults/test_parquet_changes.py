@@ -13,7 +13,7 @@ import pytest
 from build_changes import restate
 
 from parley.base.errors import OutputError
-from parley.rows.built_folder import open_folder
+from parley.builds.built_folder import open_folder
 from parley.verification import folder_checks
 from parley.verification.diff import compare
 from parley.verification.folder_checks import NotChecked

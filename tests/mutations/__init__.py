@@ -21,7 +21,7 @@ import re
 import pyarrow as pa
 
 from parley.base.errors import MissingSplitError
-from parley.rows.built_folder import BuiltFolder
+from parley.builds.built_folder import BuiltFolder
 from parley.schema.features import arrow_schema
 from parley.verification import folder_checks, row_checks
 

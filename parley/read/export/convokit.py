@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from parley.builds.built_folder import BuiltFolder
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import write_lines
-from parley.rows.built_folder import BuiltFolder
 
 Meta = Mapping[str, Any]
 Said = tuple[str, Meta, str, Meta]

@@ -21,11 +21,11 @@ import mlcroissant as mlc
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from parley.base.errors import OutputError
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import licence_section, parse, prose
 from parley.builds.card_parts import columns_of, meaning_of
 from parley.declaration.measured import measured
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import BuiltFolder
 from parley.schema.features import item_of, labels_of
 
 DESCRIPTION = "croissant.json"

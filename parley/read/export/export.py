@@ -36,9 +36,9 @@ from parley.base.errors import (
 )
 from parley.base.replace import files_in, replacing
 from parley.base.values import flat
+from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import Dataset
 from parley.read.dialogues import id_columns, require_dialogues
-from parley.rows.built_folder import BuiltFolder
 from parley.schema.features import arrow_schema
 
 CHATS = "messages"  # the config of chats

@@ -7,18 +7,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parley.base.disk import open_regular
 from parley.base.errors import OutputError, Problem
 from parley.base.strict_json import loads
 from parley.base.version import __version__
+from parley.builds.sources import Sources
 from parley.declaration.registry import discover
+from parley.rows.splits import BuiltSplit
 from parley.schema.shapes import problems
-
-if TYPE_CHECKING:
-    from parley.rows.sources import Sources
-    from parley.rows.splits import BuiltSplit
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions
@@ -47,7 +45,7 @@ def tools() -> dict[str, str]:
     return {"parley": __version__, **libraries, "machine": f"{sys.platform}-{platform.machine()}"}
 
 
-def stated_of(source: "Sources", built_with: Mapping[str, str]) -> dict[str, Any]:
+def stated_of(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
     """Return what the provenance states of the source and the tools."""
     dataset = source.dataset
     return {
@@ -62,7 +60,7 @@ def stated_of(source: "Sources", built_with: Mapping[str, str]) -> dict[str, Any
 
 
 def by_config(
-    splits: "Iterable[BuiltSplit]", entry: "Callable[[BuiltSplit], dict[str, Any]]"
+    splits: Iterable[BuiltSplit], entry: Callable[[BuiltSplit], dict[str, Any]]
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Return config -> split -> its entry."""
     found: dict[str, dict[str, dict[str, Any]]] = {}

@@ -21,10 +21,10 @@ import yaml
 
 from parley.base.errors import OutputError, UsageError
 from parley.base.values import flat
+from parley.builds.built_folder import COLUMNS, BuiltFolder
+from parley.builds.provenance import EVAL, QUESTIONS
 from parley.rows.arrow import to_batches
-from parley.rows.built_folder import COLUMNS, BuiltFolder
 from parley.rows.digest import Digest
-from parley.rows.provenance import EVAL, QUESTIONS
 from parley.rows.splits import BuiltSplit, write_batches
 from parley.schema.features import arrow_schema
 from parley.tasks.asking import Asking

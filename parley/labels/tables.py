@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import UsageError, few
-from parley.read.labels.columns import Column
-from parley.read.labels.layouts import ANNOTATOR
-from parley.read.labels.reader import Labels, file_stem, read_labels
+from parley.builds.built_folder import BuiltFolder
+from parley.labels.columns import Column
+from parley.labels.layouts import ANNOTATOR
+from parley.labels.reader import Labels, file_stem, read_labels
 from parley.read.sql import one_line, quoted, text
-from parley.rows.built_folder import BuiltFolder
 
 _TYPES = {"int": "bigint", "float": "double", "bool": "boolean"}
 

@@ -11,13 +11,12 @@ from itertools import chain, islice
 from operator import getitem
 from typing import Any
 
-from parley.authoring.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError, ScriptError, UsageError, few, one_line
 from parley.base.extras import extra_of
+from parley.builds.built_folder import BuiltFolder
 from parley.builds.card_parts import columns_of
 from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogues, require_dialogues
-from parley.rows.built_folder import BuiltFolder
 from parley.rows.splits import Name
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
@@ -27,6 +26,7 @@ from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, load_gold, running
+from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.folder_checks import NotChecked
 from parley.verification.verify import lines_of
 

@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 from parley.base.console import plain, print_message, print_output, progress
 from parley.base.errors import ParleyError, UsageError
 from parley.base.replace import temporary_folder
-from parley.read.site.page_data import ALL, Selection
-from parley.read.site.site import Site
-from parley.rows.built_folder import BuiltFolder
+from parley.builds.built_folder import BuiltFolder
+from parley.page.page_data import ALL, Selection
+from parley.page.site import Site
 
 
 def browse(

@@ -11,7 +11,7 @@ from typing import Any
 
 from parley.base.errors import Problem, RecordError
 from parley.base.values import is_number
-from parley.rows.built_folder import BuiltFolder
+from parley.builds.built_folder import BuiltFolder
 from parley.schema.features import item_of, labels_of
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse

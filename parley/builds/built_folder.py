@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import MissingSplitError, OutputError, UsageError, require_memory
 from parley.base.values import frozen
-from parley.declaration.registry import Dataset, get
-from parley.rows.provenance import (
+from parley.builds.provenance import (
     CARD,
     EVAL,
     PROVENANCE,
@@ -22,6 +21,7 @@ from parley.rows.provenance import (
     read_text,
     shard_names,
 )
+from parley.declaration.registry import Dataset, get
 from parley.schema.features import Value, datasets_features, item_of, labels_of
 from parley.source.hashes import Pin, alone, places
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema")}
 COLUMNS |= {"pilot": Value("int64")}
-"""The columns of the questions in a build, which `parley.builds.built_questions` describes."""
+"""The columns of the questions in a build, which `parley.tasks.built_questions` describes."""
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 
 

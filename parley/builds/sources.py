@@ -4,15 +4,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parley.base.disk import cache_folder
 from parley.base.errors import Problem, SourceError, UsageError
 from parley.declaration.registry import Dataset
+from parley.rows.splits import SplitPlan
 from parley.source import hashes
-
-if TYPE_CHECKING:
-    from parley.source.files import Source
+from parley.source.files import Source
+from parley.source.reader import Reader
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Sources:
     mirrored: dict[str, hashes.Pin] = field(default_factory=dict)
     compared: bool = False  # whether each file was compared with its pin
 
-    def files(self, config: str, split: str) -> "list[Source]":
+    def files(self, config: str, split: str) -> list[Source]:
         """Return the files of a split; [] if one is missing."""
         needed = self.dataset.splits[config][split]
         return [] if any(each.path in self.missing for each in needed) else list(needed)
@@ -149,3 +149,20 @@ def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
         if [each.what for each in error.problems] != [hashes.MISSING] * len(dataset.pins):
             raise
     return None
+
+
+def plan(source: Sources) -> list[SplitPlan]:
+    """Return the plan of each split whose files exist, in the order of the script."""
+    dataset, reader, plans = source.dataset, Reader(source.folder), list[SplitPlan]()
+    for name, config in dataset.configs.items():
+        base = dataset.builder.base(name)
+        for split in base.splits:
+            if files := tuple(source.files(name, split)):
+                made_by = (files, reader, base.records, source.remedy)
+                plans.append(SplitPlan(dataset.name, config, split, *made_by))
+    return plans
+
+
+def split_plan(source: Sources, config: str, split: str) -> SplitPlan:
+    """Return the plan of one split, whose files exist."""
+    return next(each for each in plan(source) if each.name == (config, split))

@@ -6,20 +6,16 @@ of a value states its precision. docs/adding.md shows figures and checks.
 """
 
 import inspect
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from inspect import isclass
 from types import ModuleType
 from typing import Any, Protocol
 
-from parley.base.errors import MissingSplitError, words_of
-from parley.base.extras import extra_of
-from parley.base.values import FigureValue, agrees, exponent_of, flat, is_number, plain, written
+from parley.base.values import FigureValue, exponent_of, flat, is_number
 
 
 class Data(Protocol):
@@ -58,16 +54,6 @@ def check(function: Callable[[Data], Iterator[str]]) -> Callable[[Data], Iterato
     """Mark a function that yields a message for each violation of its docstring."""
     function.is_check = True  # type: ignore[attr-defined]
     return function
-
-
-def moses_tokenizer(language: str) -> Callable[[str], list[str]]:
-    """Return the Moses tokenizer of a language, which escapes nothing."""
-    from sacremoses import MosesTokenizer
-
-    tokenizer = MosesTokenizer(lang=language)
-    # the same, but of a set that is made once and not for each token: half the time
-    tokenizer.islower = frozenset(tokenizer.IsLower).issuperset
-    return partial(tokenizer.tokenize, escape=False)
 
 
 Keys = tuple[str, ...]
@@ -152,8 +138,6 @@ NOT_CHECKED, UNEXPLAINED = "not checked", "UNEXPLAINED"
 VERDICTS = (MATCHES, DIFFERS, NOT_REPRODUCIBLE, NOT_CHECKED, UNEXPLAINED)
 _OF_SEVERAL = {MATCHES: "match", DIFFERS: "differ"}
 A_SAMPLE = "this is the invented sample"
-FAILED = "the computation failed"  # prefix of the reason if the function raised
-
 Outcome = tuple[FigureValue | None, str, str]
 """A value as written or None, a verdict and its reason."""
 
@@ -200,87 +184,25 @@ def marked(module: ModuleType | None, mark: str) -> list[Callable[..., Any]]:
     ]
 
 
-@dataclass(frozen=True)
-class Count:
-    """What a function marked with `counted` gave: its numbers, or the reason why there are none."""
-
-    name: str  # the function's
-    numbers: Mapping[str, FigureValue]  # the name, and ".key" for each key -> the recorded number
-    reason: str = ""
-    failed: bool = False  # whether the function is at fault, not the build or an extra
-
-
-def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
-    """Compute and yield every count of a `figures.py`, in its order."""
-    for function in marked(module, "counted"):
-        numbers, verdict, reason = _compute(lambda data, of=function: _rounded(of, data), data, ())
-        named = {".".join(keys): value for keys, value in numbers.items()}
-        reason = "" if named else reason
-        yield Count(function.__name__, named, reason, bool(reason) and verdict != NOT_CHECKED)
-
-
-def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, FigureValue]:
-    """Return the numbers that a function counts, by its name and keys, its decimals as text."""
-    found: dict[str, FigureValue] = {}
-    decimals = function.counted  # type: ignore[attr-defined]
-    for keys, value in _values(function(data), (function.__name__,)):
-        name = ".".join(keys)
-        if isinstance(value, str) or not math.isfinite(value):
-            raise ValueError(f"{name}: expected a finite number, found {value!r:.60}")
-        if name in found or re.search(r"[<>\n]", name):
-            raise ValueError(f"{name!r:.60}: expected a name of its own, without < and >")
-        whole = isinstance(value, int) or decimals is None
-        found[name] = value if whole else f"{round(value, decimals) + 0.0:.{decimals}f}"
-    return found
-
-
-def figures(module: ModuleType | None, data: Data | None, why_not: str = "") -> Iterator[Figure]:
-    """Recompute and yield every documented figure of a `figures.py`, in its order.
-
-    Values that no document states come last for each function. With `why_not`, it computes none and
-    needs no data: each is "not checked" for that reason.
-    """
-    for function in marked(module, "table"):
-        table: StatedTable = function.table  # type: ignore[attr-defined]
-        calls: dict[Keys, tuple[dict[Keys, FigureValue], str, str]] = {}
-        for keys, stated, known in _stated(table):
-            first = keys[: keys_taken(function)]
-            if table.not_reproducible:
-                calls[first] = {}, NOT_REPRODUCIBLE, table.not_reproducible
-            elif why_not:
-                calls[first] = {}, NOT_CHECKED, why_not
-            elif first not in calls:
-                calls[first] = _compute(function, data, first)
-            measured, verdict, reason = calls[first]
-            judged: Outcome = (None, verdict, reason)
-            if keys in measured:
-                judged = judge(stated, measured[keys], known)
-            yield _figure(function, keys, stated, judged)
-        due = {keys for keys, *_ in _stated(table)}
-        for measured, *_ in calls.values():
-            for keys in sorted(measured.keys() - due):
-                judged = (measured[keys], UNEXPLAINED, "the document states no such value")
-                yield _figure(function, keys, "nothing", judged)
-
-
 def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
     """Yield every documented figure of a `figures.py` with the verdict of `measured.json`."""
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function in marked(module, "table"):
         table: StatedTable = function.table  # type: ignore[attr-defined]
-        for keys, stated, known in _stated(table):
+        for keys, stated, known in stated_cells(table):
             entry = found.get(".".join((function.__name__, *keys)), not_yet)
             verdict, reason = entry["verdict"], entry.get("reason", "")
             if table.not_reproducible:
                 verdict, reason = NOT_REPRODUCIBLE, table.not_reproducible
             elif verdict == DIFFERS and known is not None:
                 reason = known.reason
-            yield _figure(function, keys, stated, (entry.get("measured"), verdict, reason))
+            yield figure_of(function, keys, stated, (entry.get("measured"), verdict, reason))
 
 
-def _figure(
+def figure_of(
     function: Callable[..., Any], keys: Keys, stated: FigureValue, judged: Outcome
 ) -> Figure:
+    """Return the figure of a cell of a function's table."""
     name = ".".join((function.__name__, *keys))
     place = function.table.place.format(*keys)  # type: ignore[attr-defined]
     return Figure(name, stated, place, definition_of(function), *judged)
@@ -291,7 +213,7 @@ def definition_of(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split("\n\n")[0].split())
 
 
-def _stated(table: StatedTable) -> Iterator[tuple[Keys, FigureValue, Differs | None]]:
+def stated_cells(table: StatedTable) -> Iterator[tuple[Keys, FigureValue, Differs | None]]:
     """Yield each figure of a table, two of "m ± s", with its known difference."""
     for keys, cell in table.cells.items():
         known = cell if isinstance(cell, Differs) else None
@@ -303,51 +225,3 @@ def _stated(table: StatedTable) -> Iterator[tuple[Keys, FigureValue, Differs | N
         for name, said, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
             differs = Differs(said, measured, known.reason) if known and said != measured else None
             yield (*keys, name), said, differs
-
-
-def _compute(
-    function: Callable[..., Any], data: Data | None, keys: Keys
-) -> tuple[dict[Keys, FigureValue], str, str]:
-    """Return the values that a function gives for these keys, by all their keys.
-
-    Also the verdict and the reason of a value that it does not give.
-    """
-    try:
-        found = dict(_values(function(data, *keys), keys))
-        return found, UNEXPLAINED, "the computation gives no such value"
-    except MissingSplitError as error:
-        return {}, NOT_CHECKED, str(error)
-    except ModuleNotFoundError as error:
-        if not (extra := extra_of(error.name or "")):
-            raise
-        reason = f"the package {error.name} is not installed; it is in the extra `{extra}`"
-        return {}, NOT_CHECKED, reason
-    except Exception as error:  # one failing figure must not hide the others
-        return {}, UNEXPLAINED, f"{FAILED}: {words_of(error)}"
-
-
-def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
-    """Yield each value of a result by its keys; TypeError if it is no text or number."""
-    if isinstance(found, tuple):
-        found = dict(zip(SPREAD, found, strict=True))
-    if isinstance(found, Mapping):
-        for key, inner in found.items():
-            yield from _values(inner, (*keys, str(key)))  # damaged rows can give a null key
-    elif isinstance(value := plain(found), str) or is_number(value):
-        yield keys, value
-    else:
-        raise TypeError(f"expected text, a float or an integer of 64 bits, found {found!r:.60}")
-
-
-def judge(documented: FigureValue, measured: FigureValue, known: Differs | None) -> Outcome:
-    """Return the measured value as written, the verdict, and the reason."""
-    shown = written(measured, documented)
-    matches = agrees(documented, measured)
-    if known is None:
-        return (shown, MATCHES, "") if matches else (shown, UNEXPLAINED, "unexplained difference")
-    if matches:
-        said = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
-        return shown, UNEXPLAINED, said
-    if agrees(known.measured, measured):
-        return written(measured, known.measured), DIFFERS, known.reason
-    return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"

@@ -3,17 +3,17 @@
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from huggingface_hub import DatasetCard
 
-from parley.authoring.dataset_folder import DatasetFolder
+from parley.authoring.new import SKELETON
 from parley.base.errors import few
 from parley.builds.card import PARTS, renewed_card
 from parley.builds.card_parts import with_parts, without_parts
 from parley.declaration.measured import measured
 from parley.declaration.registry import CITATION
 from parley.source.hashes import PLACEHOLDER
+from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.folder_checks import NotChecked
 
 # Keys that the front matter must have
@@ -61,8 +61,7 @@ def _sections(body: str) -> dict[str, str]:
     return {title: text.strip() for title, _, text in titles}
 
 
-_SKELETON = Path(__file__).parent / "skeleton" / "README.md"
-SECTIONS = _sections(_SKELETON.read_text(encoding="utf-8"))
+SECTIONS = _sections((SKELETON / "README.md").read_text(encoding="utf-8"))
 """Heading -> text of the sections of `parley new`: those that every card has, in order."""
 # what it only describes; the others are generated
 TO_WRITE = [title for title, text in SECTIONS.items() if "<!--" not in text]

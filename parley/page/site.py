@@ -17,14 +17,14 @@ from parley.base.disk import read_regular
 from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
 from parley.base.version import __version__
+from parley.builds.built_folder import BuiltFolder, typed
 from parley.builds.card import is_licensed, licence_section, parse, prose
+from parley.builds.provenance import CARD
 from parley.builds.publication_note import PublicationNote, read_note
-from parley.read.site.markdown import first_paragraph, sections, to_html
-from parley.read.site.page_data import ALL, Selection, write_data
-from parley.read.site.svg import ABOUT, is_broad, svg, table
-from parley.read.site.svg import shown as shorten
-from parley.rows.built_folder import BuiltFolder, typed
-from parley.rows.provenance import CARD
+from parley.page.markdown import first_paragraph, sections, to_html
+from parley.page.page_data import ALL, Selection, write_data
+from parley.page.svg import ABOUT, is_broad, svg, table
+from parley.page.svg import shown as shorten
 
 _HERE = Path(__file__).parent
 # a page may load only files of the site, and no inline code

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from parley.builds.built_folder import BuiltFolder
+from parley.page.build_charts import Counts
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import csv_lines, explained
-from parley.read.site.build_charts import Counts
 from parley.read.transcript import Transcript
-from parley.rows.built_folder import BuiltFolder
 
 if TYPE_CHECKING:
-    from parley.read.site.user_labels import UserLabels
+    from parley.page.user_labels import UserLabels
 
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list, at most

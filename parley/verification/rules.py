@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from parley.authoring import card_rules, folder_rules, task_rules
-from parley.authoring.dataset_folder import DatasetFolder
 from parley.base.replace import temporary_folder
 from parley.declaration.registry import Dataset
+from parley.verification import card_rules, folder_rules, task_rules
+from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.verify import Check, OnStep, run_check
 
 Rule = Callable[[DatasetFolder], Iterator[str]]

@@ -14,15 +14,15 @@ from urllib.parse import quote_plus
 from parley.base.errors import MissingSplitError, ScriptError, words_of
 from parley.base.replace import replacing
 from parley.base.values import flat
+from parley.builds.built_folder import BuiltFolder
+from parley.declaration.figures import Data
 from parley.declaration.measured import measured
-from parley.declaration.verdicts import Data
+from parley.page.svg import shown, svg
 from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
 from parley.read.filters import DIFFERS, MOST_SIDES, filters, sides_of
-from parley.read.site.svg import shown, svg
 from parley.read.transcript import Facets
-from parley.rows.built_folder import BuiltFolder
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from parley.base.errors import UsageError, few
 from parley.base.replace import writing
+from parley.builds.built_folder import BuiltFolder
+from parley.labels.columns import Column
+from parley.labels.layouts import ANNOTATOR, LONG
+from parley.labels.reader import GOLD, Key, Labels, read_labels
 from parley.read.export.export import write_cells
-from parley.read.labels.columns import Column
-from parley.read.labels.layouts import ANNOTATOR, LONG
-from parley.read.labels.reader import GOLD, Key, Labels, read_labels
-from parley.rows.built_folder import BuiltFolder
 from parley.tasks import agreement
 from parley.tasks.agreement import NONE, Distance, nominal, ordinal
 from parley.tasks.intervals import Array, Metric

@@ -10,15 +10,15 @@ import numpy as np
 
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.values import is_number, is_values
+from parley.builds.built_folder import BuiltFolder
+from parley.labels.comparison import Comparison, text_of
+from parley.labels.layouts import ANNOTATOR, records
+from parley.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
-from parley.read.labels.comparison import Comparison, text_of
-from parley.read.labels.layouts import ANNOTATOR, records
-from parley.read.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.transcript import Facets, Fact
-from parley.rows.built_folder import BuiltFolder
 from parley.tasks.metrics import Epoch, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 from parley.tasks.predictions import read

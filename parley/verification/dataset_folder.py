@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from parley.builds.build import build
+from parley.builds.built_folder import BuiltFolder, open_folder
 from parley.builds.card import parse
+from parley.builds.sources import Sources, open_source
 from parley.declaration.registry import Dataset
-from parley.rows.built_folder import BuiltFolder, open_folder
-from parley.rows.sources import Sources, open_source
 
 
 @dataclass

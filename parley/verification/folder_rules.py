@@ -4,19 +4,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from parley.authoring.dataset_folder import DatasetFolder
 from parley.base.errors import ParleyError, RowError, few, one_line
 from parley.base.values import FigureValue
 from parley.builds.card_parts import columns_of
+from parley.builds.sources import split_plan
 from parley.declaration.configs import Config, View
+from parley.declaration.figures import UNEXPLAINED, marked
 from parley.declaration.measured import FILE, Measured, every_split, measured, text_of
 from parley.declaration.registry import Dataset
-from parley.declaration.verdicts import FAILED, UNEXPLAINED, every_count, figures, marked
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.rows.splits import split_plan
 from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
+from parley.verification.dataset_folder import DatasetFolder
+from parley.verification.figures import FAILED, every_count, figures
 from parley.verification.row_checks import transcripts
 from parley.verification.verify import lines_of, verify
 
