@@ -25,8 +25,9 @@ from parley.rows.digest import Digest
 from parley.rows.parquet import row_groups
 from parley.source.hashes import UNREADABLE, hash_file
 from parley.tasks.asking import Asking
-from parley.tasks.built_questions import each_task
+from parley.tasks.built_questions import each_task, write_questions
 from parley.tasks.task import Part, load_gold
+from parley.verification.measure import measure
 from parley.verification.verify import verify
 
 
@@ -76,7 +77,7 @@ def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, m
     """They load like any config, and the next build leaves them out again."""
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     source, plain = open_source(dataset, None, sample=True), contents(sample_build / dataset.name)
-    made = build(source, tmp_path, questions=True)
+    made = build(source, tmp_path, add_questions=write_questions)
     built = open_folder(tmp_path / dataset.name)
     assert not verify(built).failed
     found = contents(built.path)
@@ -118,7 +119,7 @@ def test_questions_that_cannot_be_made_leave_nothing(tmp_path):
     haggling = get("craigslist_bargains")
     source = Sources(haggling, haggling.sample, sample=True, missing=["test.json"])
     with pytest.raises(OutputError) as error:
-        build(source, tmp_path / "out", questions=True)
+        build(source, tmp_path / "out", add_questions=write_questions)
     assert str(error.value).startswith(f"{tmp_path / 'out' / haggling.name}: ")
     assert ("test.json" in error.value.remedy, "again" in error.value.remedy) == (True, False)
     assert not list((tmp_path / "out").iterdir())
@@ -280,7 +281,7 @@ def test_a_sample_with_sentences_of_upstream_is_not_measured(
         record = {"id": "a", "turns": [turn | {"text": text}]}
         (folder / "dialogues.jsonl").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(ScriptError) if is_refused else nullcontext():
-        build(Sources(tea, tmp_path / "upstream"), tmp_path / "out", measure=True)
+        build(Sources(tea, tmp_path / "upstream"), tmp_path / "out", measure=measure)
     assert (tmp_path / "out" / "tea").exists() != is_refused
 
 

@@ -17,6 +17,7 @@ from parley.declaration.registry import Dataset, discover, get
 from parley.source.files import File
 from parley.source.hashes import PLACEHOLDER, problem
 from parley.verification import card_rules, folder_rules
+from parley.verification.measure import measure
 from parley.verification.rules import RULES, DatasetFolder, check_folder
 from parley.verification.verify import run_check
 
@@ -318,7 +319,7 @@ def test_a_sound_task_breaks_no_rule(tmp_path, gold):
     ("tea.py", 'VERSION = "1', 'VERSION = "2', 1), ("figures.py", '"turns": 6, ', "", 1),
 ])  # fmt: skip
 def test_a_change_of_what_was_measured_is_reported(tea, tmp_path, file, old, new, problems):
-    build(Sources(tea, tea.sample), tmp_path / "out", measure=True)
+    build(Sources(tea, tea.sample), tmp_path / "out", measure=measure)
     after = Dataset("tea", shutil.copytree(tea.folder, tmp_path / "after"))
     edit(after.folder / file, old, new)
     folder = DatasetFolder(after, tmp_path)
@@ -339,7 +340,7 @@ def test_a_placeholder_is_an_error_once_tea_is_measured(tea, tmp_path, file, old
     edit(tea.folder / file, old, new)
     folder, rule = DatasetFolder(tea, tmp_path), card_rules.placeholders_are_replaced
     assert run_check(rule, folder).skipped
-    build(Sources(tea, tea.sample), tmp_path / "out", measure=True)
+    build(Sources(tea, tea.sample), tmp_path / "out", measure=measure)
     assert len(run_check(rule, folder).problems) == left
 
 

@@ -29,6 +29,7 @@ from parley.builds.sources import Sources, at_hand
 from parley.declaration.registry import Dataset, get
 from parley.hub.eval_results import eval_results
 from parley.hub.publish import FileChange, publish, validate_target, verify_for_upload
+from parley.tasks.built_questions import write_questions
 from parley.tasks.task import Part
 from parley.verification.verify import verify
 
@@ -460,7 +461,7 @@ def without_checks(monkeypatch):
 
 def test_the_command_line(hub, source, tmp_path, run):
     folder = tmp_path / "build"
-    build(at_hand(get("duo"), source), folder, questions=True)
+    build(at_hand(get("duo"), source), folder, add_questions=write_questions)
     common = ("publish", "duo", "--repo", "org/duo", "--endpoint", hub.endpoint)
     common += ("--build", folder, "--source", source)
     done = run(*common, "--dry-run", HF_TOKEN="")

@@ -21,6 +21,7 @@ from parley.builds.sources import open_source
 from parley.declaration.registry import Dataset
 from parley.tasks.predictions import read, validate_predictions
 from parley.tasks.task import Part, in_order_of_pilots, load_gold
+from parley.verification.measure import measure
 
 SAMPLE = """\
 {"id": "one", "turns": [{"speaker": "clerk", "text": "Hi!"}, {"speaker": "clerk", "text": "Yes?"}]}
@@ -105,7 +106,9 @@ def place(tmp_path_factory):
     folder = write_skeleton("chatter", place / "more")
     (folder / "tasks.py").write_text(TASKS)
     (folder / "sample" / "dialogues.jsonl").write_text(SAMPLE)
-    build(open_source(Dataset("chatter", folder), None, sample=True), place / "build", measure=True)
+    build(
+        open_source(Dataset("chatter", folder), None, sample=True), place / "build", measure=measure
+    )
     return place
 
 

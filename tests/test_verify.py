@@ -21,8 +21,10 @@ from parley.declaration.figures import UNEXPLAINED, Figure
 from parley.declaration.measured import FILE, Measured, measured
 from parley.declaration.registry import discover, get
 from parley.read.export.export import export
+from parley.tasks.built_questions import write_questions
 from parley.verification import folder_checks, row_checks
 from parley.verification.diff import compare
+from parley.verification.measure import measure
 from parley.verification.verify import Check, Verification, verify, verify_each
 
 
@@ -99,7 +101,11 @@ def on_card(old, new):
 
 def asked(damage):
     def of_questions(folder):
-        build_files(open_source(get("casino"), None, sample=True), folder.parent, questions=True)
+        build_files(
+            open_source(get("casino"), None, sample=True),
+            folder.parent,
+            add_questions=write_questions,
+        )
         damage(folder)
 
     return of_questions
@@ -231,7 +237,7 @@ def test_counted_numbers_are_compared_like_digests(tea, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     path = tea.folder / "figures.py"
     path.write_text(path.read_text() + COUNTED)
-    build_files(Sources(tea, tea.sample), tmp_path / "out", measure=True)
+    build_files(Sources(tea, tea.sample), tmp_path / "out", measure=measure)
     assert measured(tea).counted == {"turns.a.b": 6, "turns.share": "0.33", "gone": None}
 
     def found():

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from parley.tasks.prediction_formats import Key, Prediction
 
-__all__ = ["Asking", "Question", "spoken"]
-
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 
 # Reasons of unreadable answers

@@ -15,8 +15,6 @@ from parley.tasks.games import TURN_LIMIT
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.task import Score, Undefined
 
-__all__ = ["GAME_METRICS", "score_games"]
-
 SWAPPED = "swapped"  # the last part of the key of a game with its sides swapped
 BY_MODEL = "by_model"  # the group of metrics of each model over both sides
 _OPTIONAL = ("turns", "malformed")  # fields that a prediction may lack

@@ -19,8 +19,6 @@ from parley.schema.shapes import Checked, Field
 from parley.tasks.asking import EMPTY, TRUNCATED, Message, final_text
 from parley.tasks.prediction_formats import Key
 
-__all__ = ["NegotiationState", "Playing"]
-
 DEAL, WALK_AWAY, TURN_LIMIT = "deal", "walk_away", "turn_limit"
 LIMIT = 20  # turns, unless others are asked for
 WARNINGS = 3  # of a side, at the last of which it walks away

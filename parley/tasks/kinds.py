@@ -14,10 +14,6 @@ from typing import Any, TypeVar
 from parley.base.errors import ScriptError, few
 from parley.schema.shapes import Checked, Field
 
-__all__ = ["AnswerField", "Number", "OneOf", "OrderOf", "Probabilities", "SomeOf", "Whole"]
-__all__ += ["object_form", "object_schema", "value_at"]
-
-
 T = TypeVar("T")
 
 

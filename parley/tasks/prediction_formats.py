@@ -12,8 +12,6 @@ from typing import Any
 from parley.base.strict_json import loads
 from parley.schema.nodes import show
 
-__all__ = ["NO_HIT", "TREC_RUN", "UNREADABLE", "Key", "Prediction"]
-
 Key = tuple[Any, ...]
 """The values of the fields that tell predictions apart."""
 Prediction = Mapping[str, Any]

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["calibration_error"]
-
 BINS = 10  # of equal width, as those of scikit-learn's `calibration_curve`
 
 
