@@ -28,15 +28,15 @@ def conversations(records: Iterator[dict[str, Any]]) -> Iterator[Any]:
     """Yield the ids, the metadata and the utterances of each dialogue."""
     ids = map("utterance_{}".format, count())
     for record, speakers in numbered(records):
-        about, people = {"dialogue_id": record["dialogue_id"]}, record["participant_info"]
+        about, sides = {"dialogue_id": record["dialogue_id"]}, record["participant_info"]
         said = []
         for _, entry, labels in labelled(record):
             speaker = {"speaker_id": speakers[entry["id"]]}
-            person = speaker | kept(people[entry["id"]], "demographics", "personality")
+            person = speaker | kept(sides[entry["id"]], "demographics", "personality")
             marks = {"annotations": labels and ",".join(labels), "speaker_internal_id": entry["id"]}
             meta = {**entry["task_data"], **about, **marks, **speaker}
             said.append((speakers[entry["id"]], person, entry["text"], meta))
-        known = {n: kept(s, "value2issue", "value2reason", "outcomes") for n, s in people.items()}
+        known = {n: kept(s, "value2issue", "value2reason", "outcomes") for n, s in sides.items()}
         yield [next(ids) for _ in said], {**about, "participant_info": known}, said
 
 

@@ -50,7 +50,7 @@ def sides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [dialogue["participant_info"][side] for dialogue in rows for side in SIDES]
 
 
-def people(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def participants_of(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The participants of these dialogues, each once, by demographics and personality."""
     return {repr((side["demographics"], side["personality"])): side for side in sides(rows)}
 
@@ -78,7 +78,7 @@ def number_of_dialogues(data: Data) -> int:
 @documented("paper, section 2 and appendix A; ConvoKit, statistics", 846)
 def number_of_participants(data: Data) -> int:
     """Distinct pairs of demographics and personality."""
-    return len(people(dialogues(data)))
+    return len(participants_of(dialogues(data)))
 
 
 @documented("paper, section 2, Data Collection", "11.6")
@@ -245,7 +245,7 @@ def validation_f1(data: Data, model: str) -> float:
 @documented("paper, appendix A", "36.97 ± 10.81")
 def age(data: Data) -> tuple[float, float]:
     """Mean and SD of the participants' ages, without the age 3."""
-    ages = [side["demographics"]["age"] for side in people(dialogues(data)).values()]
+    ages = [side["demographics"]["age"] for side in participants_of(dialogues(data)).values()]
     adults = [age for age in ages if age != 3]
     return mean(adults), stdev(adults)
 
@@ -260,7 +260,7 @@ def age(data: Data) -> tuple[float, float]:
 def participants_by(data: Data, about: str) -> Counter[str]:
     """Participants by gender, and by social value orientation."""
     part = "personality" if about == "svo" else "demographics"
-    return Counter(side[part][about] for side in people(dialogues(data)).values())
+    return Counter(side[part][about] for side in participants_of(dialogues(data)).values())
 
 
 @documented(
@@ -272,7 +272,7 @@ def participants_by(data: Data, about: str) -> Counter[str]:
 )
 def participants_with(data: Data, about: str, value: str) -> int:
     """Participants with this ethnicity or education; the paper counts no other."""
-    found = people(dialogues(data)).values()
+    found = participants_of(dialogues(data)).values()
     return sum(side["demographics"][about] == value for side in found)
 
 
@@ -283,11 +283,11 @@ def participants_with(data: Data, about: str, value: str) -> int:
 )
 def big_five(data: Data, trait: str) -> float:
     """Mean score of the trait over the participants, from 1 to 7."""
-    found = people(dialogues(data)).values()
+    found = participants_of(dialogues(data)).values()
     return fmean(side["personality"]["big-five"][trait] for side in found)
 
 
-OUTCOMES: dict[str, Callable[[dict[str, Any]], int]] = {
+OUTCOME_VALUES: dict[str, Callable[[dict[str, Any]], int]] = {
     "Points-Scored": lambda found: int(found["points_scored"]),
     "Satisfaction": lambda found: SATISFACTION.index(found["satisfaction"]),
     "Opp-Likeness": lambda found: LIKENESS.index(found["opponent_likeness"]),
@@ -299,7 +299,7 @@ OUTCOMES: dict[str, Callable[[dict[str, Any]], int]] = {
     {
         "Points-Scored": {"Satisfaction": ".376", "Opp-Likeness": ".276"},
         "Satisfaction": {"Opp-Likeness": ".702"},
-        "P.Points-Scored": dict(zip(OUTCOMES, ("-.092", ".105", ".132"), strict=True)),
+        "P.Points-Scored": dict(zip(OUTCOME_VALUES, ("-.092", ".105", ".132"), strict=True)),
         "P.Satisfaction": {"Satisfaction": ".180", "Opp-Likeness": ".244"},
         "P.Opp-Likeness": {"Opp-Likeness": ".344"},
     },
@@ -313,7 +313,7 @@ def outcomes(data: Data, variable: str) -> list[int]:
     """A variable of Table 7 for each side of each dialogue."""
     order = SIDES[::-1] if variable.startswith("P.") else SIDES
     found = [d["participant_info"][side]["outcomes"] for d in dialogues(data) for side in order]
-    return [OUTCOMES[variable.removeprefix("P.")](each) for each in found]
+    return [OUTCOME_VALUES[variable.removeprefix("P.")](each) for each in found]
 
 
 @documented("ConvoKit, utterance-level information and statistics", 14297)
@@ -437,11 +437,11 @@ def shared_with_train(data: Data) -> dict[str, dict[str, float]]:
     A dialogue shares one side, or both, if these participants are also in train.
     """
     rows = {split: data.rows("official_split", split) for split in ("train", "validation", "test")}
-    persons = {split: people(each).keys() for split, each in rows.items()}
+    persons = {split: participants_of(each).keys() for split, each in rows.items()}
     found = {}
     for split in ("validation", "test"):
         shared = persons[split] & persons["train"]
-        known = [len(people([row]).keys() & shared) for row in rows[split]]
+        known = [len(participants_of([row]).keys() & shared) for row in rows[split]]
         found[split] = {
             "participants": len(persons[split]),
             "in train": len(shared),
@@ -490,10 +490,10 @@ def guesses(data: Data) -> dict[str, float]:
 
     A right guess names the item of the partner's `value2issue` for High, for Low, or for both.
     """
-    people = {each["dialogue_id"]: each["participant_info"] for each in dialogues(data)}
+    sides_of = {each["dialogue_id"]: each["participant_info"] for each in dialogues(data)}
     found = []
     for row in data.rows("participants", "train"):
-        truth = people[row["dialogue_id"]][PARTNER[row["speaker"]]]["value2issue"]
+        truth = sides_of[row["dialogue_id"]][PARTNER[row["speaker"]]]["value2issue"]
         first, last = row["guess_partner_highest_item"], row["guess_partner_lowest_item"]
         found.append((first == truth["High"], last == truth["Low"], first == last))
     return {

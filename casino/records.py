@@ -40,7 +40,7 @@ def by_level(*levels: str) -> dict[str, Field]:
     }
 
 
-OUTCOMES = {
+OUTCOME = {
     "points_scored": Field(
         int,
         "5, 4 and 3 for each package of the high, medium and low priority, at most 36; 5 for both "
@@ -87,7 +87,7 @@ _counts = dict.fromkeys(ISSUES, Field({"0", "1", "2", "3"}, "packages of this it
 _side = Field(
     {
         **by_level("Low", "Medium", "High"),
-        "outcomes": Field(OUTCOMES, "what came of the dialogue for the side"),
+        "outcomes": Field(OUTCOME, "what came of the dialogue for the side"),
         "demographics": Field(DEMOGRAPHICS, "the participant's own statements"),
         "personality": Field(PERSONALITY, "scores of the survey"),
     },

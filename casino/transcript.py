@@ -37,14 +37,14 @@ _OUTCOMES = ("points_scored", "satisfaction", "opponent_likeness")
 
 def transcript(row: dict[str, Any]) -> Transcript:
     """Lay out one dialogue, with the strategies of each utterance."""
-    people = row["participant_info"]
+    sides = row["participant_info"]
     rows = [
-        (_spaced(name), tuple(str(side["outcomes"][name]) for side in people.values()))
+        (_spaced(name), tuple(str(side["outcomes"][name]) for side in sides.values()))
         for name in _OUTCOMES
     ]
     got = items_of(row)
     if dealt := None not in got.values():
-        rows.insert(0, ("packages", tuple(_items(got[agent]) for agent in people)))
+        rows.insert(0, ("packages", tuple(_items(got[agent]) for agent in sides)))
     return Transcript(
         f"CaSiNo dialogue {row['dialogue_id']}",
         turns=_turns(row),
@@ -52,21 +52,21 @@ def transcript(row: dict[str, Any]) -> Transcript:
             ("deal", "yes" if dealt else "no"),
             ("integrative potential", str(potential_of(row))),
         ],
-        sides={_name(agent): _priorities(side) for agent, side in people.items()},
-        tables=[Table("outcome", tuple(map(_name, people)), tuple(rows))],
+        sides={_name(agent): _priorities(side) for agent, side in sides.items()},
+        tables=[Table("outcome", tuple(map(_name, sides)), tuple(rows))],
         entry=_entry(row, dealt),
     )
 
 
 def facets(row: dict[str, Any]) -> Facets:
     """Return its deal and potential, and of both sides strategies, outcomes and the person."""
-    people = row["participant_info"]
-    used: dict[str, list[str]] = {agent: [] for agent in people}
+    sides = row["participant_info"]
+    used: dict[str, list[str]] = {agent: [] for agent in sides}
     for _, entry, labels in labelled(row):
         used[entry["id"]] += filter(None, labels or ())
 
     def each(group: str, name: str) -> dict[str, Any]:
-        return {agent: side[group][name] for agent, side in people.items()}
+        return {agent: side[group][name] for agent, side in sides.items()}
 
     return {
         "strategies": {agent: list(dict.fromkeys(labels)) for agent, labels in used.items()},

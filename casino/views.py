@@ -55,10 +55,10 @@ _person = {
     **{trait.replace("-", "_"): shapes.TRAIT for trait in shapes.TRAITS},
 }
 _own = {
-    **shapes.OUTCOMES,
-    "satisfaction": _label(shapes.OUTCOMES["satisfaction"], shapes.SATISFACTION, is_ordered=True),
+    **shapes.OUTCOME,
+    "satisfaction": _label(shapes.OUTCOME["satisfaction"], shapes.SATISFACTION, is_ordered=True),
     "opponent_likeness": _label(
-        shapes.OUTCOMES["opponent_likeness"], shapes.LIKENESS, is_ordered=True
+        shapes.OUTCOME["opponent_likeness"], shapes.LIKENESS, is_ordered=True
     ),
 }
 _outcomes = {
@@ -86,12 +86,12 @@ def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]
         yield record, speakers
 
 
-def named(labels: list[str] | None) -> list[str] | None:
+def without_empty(labels: list[str] | None) -> list[str] | None:
     """Return labels without the empty one."""
     return None if labels is None else [name for name in labels if name]
 
 
-def said(record: Record, turn: int) -> dict[str, Any]:
+def keyed_entry(record: Record, turn: int) -> dict[str, Any]:
     """Return a chat entry with its key."""
     entry = record["chat_logs"][turn]
     place = {"dialogue_id": record["dialogue_id"], "turn": turn}
@@ -136,7 +136,7 @@ def briefing(info: Record) -> str:
     return "\n".join(lines)
 
 
-def spoken(entry: Record) -> str:
+def entry_in_words(entry: Record) -> str:
     """Return a chat entry as text; a deal action in words."""
     task = entry["task_data"]
     if "issue2youget" in task:
@@ -184,13 +184,13 @@ def utterances(records: Iterable[Record]) -> Rows:
     for record, speaker_ids in numbered(records):
         for turn, entry, labels in labelled(record):
             yield {
-                **said(record, turn),
+                **keyed_entry(record, turn),
                 "id": f"utterance_{number}",
                 "conversation_id": f"utterance_{number - turn}",
                 "reply_to": f"utterance_{number - 1}" if turn else None,
                 "speaker_id": speaker_ids[entry["id"]],
                 "speaker_internal_id": entry["id"],
-                "annotations": named(labels),
+                "annotations": without_empty(labels),
                 "data": entry["task_data"].get("data"),
                 "issue2youget": counts(entry["task_data"].get("issue2youget")),
                 "issue2theyget": counts(entry["task_data"].get("issue2theyget")),
@@ -299,7 +299,12 @@ def strategies(records: Iterable[Record]) -> Rows:
         for turn, entry, labels in labelled(record):
             if labels is not None:
                 context = {"context": before[-CONTEXT:]}
-                yield {**said(record, turn), **context, "labels": named(labels), "fold": fold}
+                yield {
+                    **keyed_entry(record, turn),
+                    **context,
+                    "labels": without_empty(labels),
+                    "fold": fold,
+                }
             if not entry["task_data"]:
                 before.append({"speaker": entry["id"], "text": entry["text"]})
 
@@ -315,15 +320,15 @@ def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record, speaker_ids in numbered(records):
         for side, speaker_id in speaker_ids.items():
-            said = (
-                ("assistant" if entry["id"] == side else "user", spoken(entry))
+            turns = (
+                ("assistant" if entry["id"] == side else "user", entry_in_words(entry))
                 for entry in record["chat_logs"]
             )
             yield {
                 "dialogue_id": record["dialogue_id"],
                 "speaker": side,
                 "speaker_id": speaker_id,
-                **chat_of(said, briefing(record["participant_info"][side])),
+                **chat_of(turns, briefing(record["participant_info"][side])),
                 **outcomes_of(record, side),
             }
 

@@ -350,9 +350,9 @@ def upstreams_acts(data: Data) -> dict[str, Any]:
     """
     listed = {row["dialogue_id"]: row["list_price"] for row in data.rows("outcomes", "validation")}
     rows = [r for r in data.named("dialogue_acts", "validation") if r["upstream_intent"]]
-    said = [row for row in rows if row["action"] == "message"]
-    shares = [r["price"] / listed[r["dialogue_id"]] for r in said if r["price"] is not None]
-    agreed = [row["tags"] for row in said if row["intent"] == "agree"]
+    messages = [row for row in rows if row["action"] == "message"]
+    shares = [r["price"] / listed[r["dialogue_id"]] for r in messages if r["price"] is not None]
+    agreed = [row["tags"] for row in messages if row["intent"] == "agree"]
     return {
         "events": len(rows),
         "dialogues": len({row["dialogue_id"] for row in rows}),
@@ -360,11 +360,13 @@ def upstreams_acts(data: Data) -> dict[str, Any]:
             (row["intent"], row["price"]) == (row["upstream_intent"], row["upstream_price"])
             for row in rows
         ),
-        "messages": len(said),
+        "messages": len(messages),
         "priced": len(shares),
         "under_a_tenth": sum(share < 0.1 for share in shares),
         "above_one_and_a_half": sum(share > 1.5 for share in shares),
-        "without_price": Counter(r["intent"] for r in said if r["price"] is None and r["prices"]),
+        "without_price": Counter(
+            r["intent"] for r in messages if r["price"] is None and r["prices"]
+        ),
         "agree_for_a_price": sum("my_price" in tags for tags in agreed),
         "agree_in_a_question": sum("question" in tags for tags in agreed),
     }
@@ -473,8 +475,10 @@ def published_dialogues(data: Data) -> dict[str, Any]:
 @counted()
 def other_clock(data: Data) -> dict[str, float]:
     """Messages with a `start_time` more than a day from `time`, their dialogues, the values."""
-    said = ((row["uuid"], event) for row in negotiations(data) for event in row["events"])
-    begun = [(uuid, e["start_time"], e["time"]) for uuid, e in said if e["start_time"] is not None]
+    events = ((row["uuid"], event) for row in negotiations(data) for event in row["events"])
+    begun = [
+        (uuid, e["start_time"], e["time"]) for uuid, e in events if e["start_time"] is not None
+    ]
     found = [(uuid, start) for uuid, start, time in begun if abs(time - start) > DAY]
     near, far = ([round(s, 1) for _, s in found if (s < DAY / 24) == is_near] for is_near in (1, 0))
     return {
@@ -497,11 +501,11 @@ def who_speaks(data: Data) -> dict[str, Any]:
         found: list[list[int]] = []
         for row in negotiations(data, split):
             found.append([e["agent"] for e in row["events"] if e["action"] == "message"])
-        said = [agents for agents in found if agents]
+        speaking = [agents for agents in found if agents]
         return {
-            "with_a_message": len(said),
-            "seller_opens": sum(agents[0] == 1 for agents in said),
-            "not_by_turns": sum(any(a != n % 2 for n, a in enumerate(each)) for each in said),
+            "with_a_message": len(speaking),
+            "seller_opens": sum(agents[0] == 1 for agents in speaking),
+            "not_by_turns": sum(any(a != n % 2 for n, a in enumerate(each)) for each in speaking),
         }
 
     pairs = chain.from_iterable(pairwise(row["events"]) for row in negotiations(data))
@@ -578,6 +582,6 @@ def deals_given_away(data: Data) -> float:
     """AUC of `[I accept.]` in a chat of `messages` as a prediction of a deal in test."""
     right: dict[bool, list[bool]] = {True: [], False: []}  # by whether there is a deal
     for row in data.rows("messages", "test"):
-        said = any("[I accept.]" in message["content"] for message in row["messages"])
-        right[row["deal"]].append(said == row["deal"])
+        accepted = any("[I accept.]" in message["content"] for message in row["messages"])
+        right[row["deal"]].append(accepted == row["deal"])
     return fmean(map(fmean, right.values()))  # the AUC of a yes or no

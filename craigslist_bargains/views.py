@@ -88,7 +88,7 @@ def targets_of(record: Record) -> dict[str, float]:
     return dict(zip(_targets, targets, strict=True))
 
 
-def said(record: Record, turn: int) -> dict[str, Any]:
+def keyed_event(record: Record, turn: int) -> dict[str, Any]:
     """Return what an event says or does, with its key."""
     event = record["events"][turn]
     return {
@@ -136,7 +136,7 @@ def briefing(kb: Record) -> str:
     return "\n".join(lines)
 
 
-def spoken(event: Record) -> str:
+def event_in_words(event: Record) -> str:
     """Return an event as text; an action in words."""
     if event["action"] == "message":
         return str(event["data"])
@@ -254,7 +254,7 @@ def utterances(records: Iterable[Record]) -> Rows:
         for turn, event in enumerate(record["events"]):
             is_offer, act = event["action"] == "offer", event.get("metadata")
             yield {
-                **said(record, turn),
+                **keyed_event(record, turn),
                 "offer_price": number(event["data"]["price"]) if is_offer else None,
                 "intent": act["intent"] if act else None,
                 "intent_price": number(act.get("price")) if act else None,
@@ -365,15 +365,15 @@ def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record in records:
         for agent, side in enumerate(SIDES):
-            said = (
-                ("assistant" if event["agent"] == agent else "user", spoken(event))
+            turns = (
+                ("assistant" if event["agent"] == agent else "user", event_in_words(event))
                 for event in record["events"]
             )
             yield {
                 "dialogue_id": record["uuid"],
                 "scenario_id": record["scenario"]["uuid"],
                 "speaker": side,
-                **chat_of(said, briefing(record["scenario"]["kbs"][agent])),
+                **chat_of(turns, briefing(record["scenario"]["kbs"][agent])),
                 **post_of(record),
                 "target": targets_of(record)[f"{side}_target"],
                 **deal_of(record),
@@ -416,7 +416,7 @@ def dialogue_acts(records: Iterable[tuple[Record, Contexts]]) -> Rows:
         for turn, act in enumerate(acts(record, contexts)):
             stated = record["events"][turn].get("metadata")
             yield {
-                **said(record, turn),
+                **keyed_event(record, turn),
                 "intent": act.intent,
                 "price": act.price,
                 "prices": act.prices,

@@ -69,7 +69,7 @@ def by_the_person(message: Row) -> bool:
     return bool(message["speaker"] == "Human")
 
 
-def participants(found: Iterable[Row]) -> Counter[str]:
+def participants_of(found: Iterable[Row]) -> Counter[str]:
     """The number of dialogues of each `user_id`, in dialogues of one language."""
     ids = ({m["user_id"] for m in messages([each]) if by_the_person(m)} for each in found)
     return Counter(name for (name,) in ids)
@@ -166,7 +166,7 @@ def basic_statistics(data: Data, about: str, column: str) -> float | str:
     counts: dict[str, Callable[[], float | str]] = {
         "Number of dialogues": lambda: len(found),
         "Number of dialogues with objective evaluations": lambda: len(rated(found)),
-        "Number of participants": lambda: len(participants(found)),
+        "Number of participants": lambda: len(participants_of(found)),
         "Number of utterances": lambda: sum(turns),
         "Number of tokens": lambda: sum(lengths(found)),
         "Number of unique emotions": lambda: len({d["emotion"] for d in found}),
@@ -330,7 +330,7 @@ def numbers(data: Data) -> dict[str, int]:
         **Counter(dialogue["language"] for dialogue in found),
         "rated_by_others": len(rated(found)),
         "emotions": len({dialogue["emotion"] for dialogue in found} - {None}),
-        "most_of_a_person": max(max(participants(dialogues(data, c)).values()) for c in COLUMNS),
+        "most_of_a_person": max(max(participants_of(dialogues(data, c)).values()) for c in COLUMNS),
         "names_replaced": sum("<name>" in message["message"] for message in messages(found)),
     }
 
@@ -411,8 +411,10 @@ def correlations(data: Data) -> dict[str, dict[str, float]]:
 @counted()
 def participants_of_both_settings(data: Data) -> dict[str, int]:
     """The `user_id` of a language that occur in both `ed` and `wow`."""
-    people = {column: participants(dialogues(data, column)).keys() for column in COLUMNS}
-    return {each: len(people[f"{each}.ed"] & people[f"{each}.wow"]) for each in ("en", "ja")}
+    participants = {column: participants_of(dialogues(data, column)).keys() for column in COLUMNS}
+    return {
+        each: len(participants[f"{each}.ed"] & participants[f"{each}.wow"]) for each in ("en", "ja")
+    }
 
 
 @counted()

@@ -78,22 +78,22 @@ def beliefs_score(
 
     given = [predictions[key].get("probabilities") for key in gold]
     is_read = np.array([each is not None for each in given])
-    said = np.array([_OF_ORDERS(each or UNIFORM) for each in given], float)
-    others = int((abs(said.sum(axis=1) - 1) > ROUNDED).sum())
-    said /= said.sum(axis=1, keepdims=True)
+    predicted = np.array([_OF_ORDERS(each or UNIFORM) for each in given], float)
+    others = int((abs(predicted.sum(axis=1) - 1) > ROUNDED).sum())
+    predicted /= predicted.sum(axis=1, keepdims=True)
     due = np.array([_OF_ORDERS(right["probabilities"]) for right in gold.values()], bool)
     known = np.array([right["k"] for right in gold.values()])
     first = np.array([[order.startswith(item) for item in ISSUES] for order in ORDERS])
-    brier = np.where(is_read, ((said - due) ** 2).sum(axis=1), 2)
-    exact = is_read * share_of_largest(said, due)
-    most = np.where(is_read, said.max(axis=1), np.nan)
+    brier = np.where(is_read, ((predicted - due) ** 2).sum(axis=1), 2)
+    exact = is_read * share_of_largest(predicted, due)
+    most = np.where(is_read, predicted.max(axis=1), np.nan)
     metrics: dict[str, Any] = {
         "brier": brier,
         "brier_mean": brier / len(ORDERS),
-        "log_loss": -np.log(np.maximum(np.where(is_read, said[due], 0), LEAST)),
+        "log_loss": -np.log(np.maximum(np.where(is_read, predicted[due], 0), LEAST)),
         "calibration_error": tasks.calibration_error(most, exact),
         "exact_order": exact,
-        "top_1": is_read * share_of_largest(said @ first, due @ first),
+        "top_1": is_read * share_of_largest(predicted @ first, due @ first),
     }
     for name, values in (("brier_by_k", brier), ("exact_order_by_k", exact)):
         of_k = {str(k): known == k for k in range(MANY)} | {f"{MANY}+": known >= MANY}

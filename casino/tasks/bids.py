@@ -12,7 +12,7 @@ from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, POINTS, Items, points_of
 from .moments import ASKED, COLUMNS, KEY, KNOWN, TURNS, Moment, moments, reported
 from .orders import orders_of, questions
-from .shared import SETTING, participants
+from .shared import SETTING, participants_by
 
 # Question ----------------------------------------------------------------------------------
 
@@ -55,14 +55,14 @@ def bids_score(
     """Score deals; distances in points are those of the readable ones."""
     metrics: dict[str, Any] = {"cosine": [], "exact": [], "points_mae": {"own": [], "partner": []}}
     for key, due in gold.items():
-        said = predictions[key]
-        is_read = tasks.UNREADABLE not in said
-        metrics["cosine"].append(cosine(said, due) if is_read else 0.0)
-        metrics["exact"].append(is_read and all(said[issue] == due[issue] for issue in ISSUES))
+        predicted = predictions[key]
+        is_read = tasks.UNREADABLE not in predicted
+        metrics["cosine"].append(cosine(predicted, due) if is_read else 0.0)
+        metrics["exact"].append(is_read and all(predicted[issue] == due[issue] for issue in ISSUES))
         for name, away in metrics["points_mae"].items():
             # of both sides the same packages tell it, as the partner has the rest
             order = due[name]
-            points = points_of(order, said) - points_of(order, due) if is_read else nan
+            points = points_of(order, predicted) - points_of(order, due) if is_read else nan
             away.append(float(abs(points)))
     return tasks.Score(metrics, {"deals": len(gold)}, fractions=("cosine",))
 
@@ -110,7 +110,7 @@ BIDS = tasks.Task(
     asking=tasks.Asking("2", bids, max_tokens=60),
     subsets=ASKED,
     gold=bids_gold,
-    clusters={"dialogues": None, "participants": participants("utterances", *KEY)},
+    clusters={"dialogues": None, "participants": participants_by("utterances", *KEY)},
     score=bids_score,
     per_prediction=("exact",),
     baselines={"commonest": commonest},

@@ -22,7 +22,7 @@ from ..scenarios import (
 )
 from ..subsets import SUBSETS
 from ..views import briefing
-from .shared import Allocation, people
+from .shared import Allocation, own_deals
 
 # Game --------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ def negotiated(data: Data) -> Iterator[tasks.Prediction]:
         turns[row["dialogue_id"], row["speaker"]] += 1
         if row["data"] == "walk_away":
             left[row["dialogue_id"]] = {"walked_away": row["speaker"]}
-    for each in people(data):
+    for each in own_deals(data):
         number = each["dialogue_id"]
         counts = {"turns": {side: turns[number, side] for side in SIDES}}
         yield {**each, **left.get(number, {}), **counts}

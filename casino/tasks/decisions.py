@@ -7,15 +7,15 @@ from parley import Data, tasks
 
 from ..records import ANSWERS
 from ..scenarios import POINTS, points_of
-from ..views import spoken
+from ..views import entry_in_words
 from .moments import ASKED, COLUMNS, KEY, KNOWN, TURNS, Moment, moments, reported
 from .orders import orders_of, questions
-from .shared import SETTING, participants
+from .shared import SETTING, participants_by
 
 ACCEPT = "accept"
 NAMES = tuple(name.removesuffix("_deal") for name in ANSWERS)  # accept, reject, walk_away
 SHOWN = {
-    name: [shown, spoken({"task_data": {"data": action}})]
+    name: [shown, entry_in_words({"task_data": {"data": action}})]
     for name, (action, shown) in zip(NAMES, ANSWERS.items(), strict=True)
 }
 """Decision -> its names in the talk: "Accept-Deal", "[I accept the deal.]"."""
@@ -58,14 +58,14 @@ def decisions_score(
     import numpy as np
 
     due = np.array([right["decision"] for right in gold.values()])
-    said = np.array([predictions[key].get("decision", "") for key in gold])
-    accepted, accepts = due == ACCEPT, said == ACCEPT
-    named = int(accepted.sum() + accepts.sum())
+    predicted = np.array([predictions[key].get("decision", "") for key in gold])
+    accepted, accepts = due == ACCEPT, predicted == ACCEPT
+    either = int(accepted.sum() + accepts.sum())
     none = tasks.Undefined("no deal is accepted, in gold or in a prediction")
-    recalls = [(said[due == each] == each).mean() for each in dict.fromkeys(due.tolist())]
+    recalls = [(predicted[due == each] == each).mean() for each in dict.fromkeys(due.tolist())]
     metrics = {
-        "f1_accept": 2 * (accepted & accepts).sum() / named if named else none,
-        "accuracy": due == said,
+        "f1_accept": 2 * (accepted & accepts).sum() / either if either else none,
+        "accuracy": due == predicted,
         "balanced_accuracy": np.mean(recalls),
     }
     return tasks.Score(metrics, {"deals": len(due), "accepted": accepted.sum()})
@@ -101,7 +101,7 @@ DECISIONS = tasks.Task(
     asking=tasks.Asking("2", decisions, max_tokens=60),
     subsets=ASKED,
     gold=decisions_gold,
-    clusters={"dialogues": None, "participants": participants("utterances", *KEY)},
+    clusters={"dialogues": None, "participants": participants_by("utterances", *KEY)},
     score=decisions_score,
     per_prediction=("accuracy",),
     baselines={

@@ -9,7 +9,7 @@ from parley import Data, Field, tasks
 from ..scenarios import ISSUES, SIDES
 from ..subsets import SUBSETS
 from .moments import END, moments
-from .shared import SETTING, Allocation, participants, people, seen
+from .shared import SETTING, Allocation, own_deals, participants_by, seen
 
 # Question ----------------------------------------------------------------------------------
 
@@ -31,7 +31,7 @@ def final_deal(data: Data) -> Iterator[tasks.Question]:
 
 def final_deal_gold(data: Data) -> dict[tasks.Key, dict[str, Any]]:
     """Return (dialogue_id,) -> the allocation, None after walking away."""
-    return {(each["dialogue_id"],): {"allocation": each["allocation"]} for each in people(data)}
+    return {(each["dialogue_id"],): {"allocation": each["allocation"]} for each in own_deals(data)}
 
 
 def final_deal_score(
@@ -59,7 +59,7 @@ def final_deal_score(
 
 def commonest_deal(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the commonest deal of all dialogues for each."""
-    found = [*people(data)]
+    found = [*own_deals(data)]
     times = Counter(repr(each["allocation"]) for each in found)
     of_text = {repr(each["allocation"]): each["allocation"] for each in found}
     commonest = of_text[max(sorted(times), key=lambda name: times[name])]  # the first of equal ones
@@ -86,7 +86,7 @@ FINAL_DEAL = tasks.Task(
     asking=tasks.Asking("5", final_deal),
     subsets=SUBSETS,
     gold=final_deal_gold,
-    clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id")},
+    clusters={"dialogues": None, "participants": participants_by("utterances", "dialogue_id")},
     score=final_deal_score,
     per_prediction=("exact", "items"),
     baselines={"commonest": commonest_deal},

@@ -100,8 +100,8 @@ def moments(data: Data, at: str = TURNS, side: str = "") -> Iterator[Moment]:
         for own in [side] if side else SIDES:
             turns = [row["turn"] for row in chat if row["speaker"] == own]
             if at in AFTER:
-                said = [row for row in chat if row["speaker"] != own and is_utterance(row)]
-                turns = [row["turn"] + 1 for row in said[AFTER[at] - 1 : AFTER[at]]]
+                utterances = [row for row in chat if row["speaker"] != own and is_utterance(row)]
+                turns = [row["turn"] + 1 for row in utterances[AFTER[at] - 1 : AFTER[at]]]
             elif at == END:
                 turns = [len(chat)]
             yield from (Moment(number, own, turn, chat) for turn in turns)

@@ -12,7 +12,7 @@ from parley.tasks import Key, Prediction, Question
 from ..records import PARTNER
 from ..scenarios import ISSUES, POINTS, SIDES
 from .moments import END, Moment, moments
-from .shared import chances, heard, participants, word_pairs
+from .shared import chances, heard, participants_by, word_pairs
 
 ORDERS = tuple(" > ".join(order) for order in permutations(ISSUES))
 Chances = Mapping[str, float]
@@ -30,7 +30,7 @@ def orders_of(data: Data) -> dict[Key, list[str]]:
 
 def partners(data: Data) -> dict[Key, Collection[str]]:
     """Return dialogue and side -> the participant who is the partner, whose order is predicted."""
-    of = participants("participants", "dialogue_id", "speaker")(data)
+    of = participants_by("participants", "dialogue_id", "speaker")(data)
     return {(number, side): of[number, PARTNER[side]] for number, side in of}
 
 
@@ -82,8 +82,8 @@ def partners_text(moment: Moment) -> str:
 def mentioned(_: Data, asked: list[Moment]) -> Iterator[Chances]:
     """Draw the items without putting back, each by 1 + the times that the partner named it."""
     for moment in asked:
-        said = partners_text(moment).lower()
-        times = {item: 1 + said.count(item.removeprefix("Fire").lower()) for item in ISSUES}
+        text = partners_text(moment).lower()
+        times = {item: 1 + text.count(item.removeprefix("Fire").lower()) for item in ISSUES}
         of_order = {order: [times[item] for item in order.split(" > ")] for order in ORDERS}
         yield {o: a / (a + b + c) * b / (b + c) for o, (a, b, c) in of_order.items()}
 

@@ -10,7 +10,7 @@ from ..records import LIKENESS, SATISFACTION
 from ..scenarios import SIDES
 from ..subsets import SUBSETS
 from .moments import END, moments
-from .shared import SETTING, heard, participants
+from .shared import SETTING, heard, participants_by
 
 # Question ----------------------------------------------------------------------------------
 
@@ -57,10 +57,10 @@ def outcomes_score(
         found = [predictions[key].get(name) for key in gold]
         metrics[name] = [each == due[name] for each, due in zip(found, gold.values(), strict=True)]
         right = np.array([scale.index(due[name]) for due in gold.values()], float)
-        said = np.array([np.nan if each is None else scale.index(each) for each in found])
-        metrics["mae"][name] = abs(said - right)
-        own_rows[name] = is_read = ~np.isnan(said)
-        metrics["quadratic_kappa"][name] = quadratic_kappa(said[is_read], right[is_read])
+        predicted = np.array([np.nan if each is None else scale.index(each) for each in found])
+        metrics["mae"][name] = abs(predicted - right)
+        own_rows[name] = is_read = ~np.isnan(predicted)
+        metrics["quadratic_kappa"][name] = quadratic_kappa(predicted[is_read], right[is_read])
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
     return tasks.Score(metrics, counts, own_rows={"quadratic_kappa": own_rows})
 
@@ -120,7 +120,7 @@ OUTCOMES = tasks.Task(
     gold=outcomes_gold,
     clusters={
         "dialogues": None,
-        "participants": participants("participants", "dialogue_id", "speaker"),
+        "participants": participants_by("participants", "dialogue_id", "speaker"),
     },
     score=outcomes_score,
     per_prediction=("satisfaction", "likeness"),

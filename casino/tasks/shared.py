@@ -19,7 +19,7 @@ from parley.tasks import (
 
 from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
-from ..views import spoken as said
+from ..views import entry_in_words
 
 # Talks as the prompts show them -----------------------------------------
 
@@ -37,13 +37,15 @@ def is_utterance(row: dict[str, Any]) -> bool:
 
 def heard(rows: Iterable[dict[str, Any]], side: str) -> str:
     """Return entries as lines, as one side hears them; deal actions in words."""
-    return spoken(("You" if row["speaker"] == side else "Partner", in_words(row)) for row in rows)
+    return spoken(
+        ("You" if row["speaker"] == side else "Partner", row_in_words(row)) for row in rows
+    )
 
 
-def in_words(row: dict[str, Any]) -> str:
+def row_in_words(row: dict[str, Any]) -> str:
     """Return the text of an entry; of a deal action, that of the config `messages`."""
     names = ("data", "issue2youget", "issue2theyget")
-    return said({**row, "task_data": {n: row[n] for n in names if row[n] is not None}})
+    return entry_in_words({**row, "task_data": {n: row[n] for n in names if row[n] is not None}})
 
 
 def seen(rows: Iterable[dict[str, Any]]) -> str:
@@ -51,7 +53,7 @@ def seen(rows: Iterable[dict[str, Any]]) -> str:
     return spoken((row["speaker"], row["text"]) for row in rows)
 
 
-def participants(config: str, *key: str) -> Callable[[Data], dict[Key, Collection[str]]]:
+def participants_by(config: str, *key: str) -> Callable[[Data], dict[Key, Collection[str]]]:
     """Return a function that gives the participants of the rows of a config, by these columns."""
 
     def of(data: Data) -> dict[Key, Collection[str]]:
@@ -120,7 +122,7 @@ class Allocation(AnswerField):
         return {issue: {side: value[side][issue] for side in SIDES} for issue in ISSUES}
 
 
-def people(data: Data) -> Iterator[Prediction]:
+def own_deals(data: Data) -> Iterator[Prediction]:
     """Predict the participants' own deal: the last submitted, if accepted."""
     chats = groupby(data.rows("utterances", "train"), key=lambda row: row["dialogue_id"])
     for number, chat in chats:

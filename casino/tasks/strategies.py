@@ -8,7 +8,7 @@ from parley import Data, Field, tasks
 from ..records import PARTNER
 from ..records import STRATEGIES as LABELS
 from ..subsets import SUBSETS
-from .shared import SETTING, participants, regressed, word_pairs
+from .shared import SETTING, participants_by, regressed, word_pairs
 
 # After the paper's section 3, in our own words
 DEFINITIONS = {
@@ -87,16 +87,16 @@ def strategies_score(
     import numpy as np
 
     truth = matrix(due["labels"] for due in gold.values())
-    said = matrix(predictions[key].get("labels", ()) for key in gold)
+    predicted = matrix(predictions[key].get("labels", ()) for key in gold)
     is_read = np.array([tasks.UNREADABLE not in predictions[key] for key in gold])
-    hits, named = (truth & said).sum(axis=0), truth.sum(axis=0) + said.sum(axis=0)
+    hits, either = (truth & predicted).sum(axis=0), truth.sum(axis=0) + predicted.sum(axis=0)
     none = tasks.Undefined("neither in gold nor predicted")
-    f1 = [200 * float(h) / float(n) if n else none for h, n in zip(hits, named, strict=True)]
+    f1 = [200 * float(h) / float(n) if n else none for h, n in zip(hits, either, strict=True)]
     known = [each for each in f1 if not isinstance(each, tasks.Undefined)]
     return tasks.Score(
         {
             "f1": sum(known) / len(known) if known else none,
-            "joint_accuracy": (truth == said).all(axis=1) & is_read,
+            "joint_accuracy": (truth == predicted).all(axis=1) & is_read,
             "f1_by_label": dict(zip(SEVEN, f1, strict=True)),
         },
         {"utterances": len(gold), "dialogues": len({number for number, _ in gold})},
@@ -117,8 +117,8 @@ def learning(labels: Labels) -> Callable[[Data], Iterator[tasks.Prediction]]:
             truth = matrix(row["labels"] for row in known)
             texts = ([row["text"] for row in part] for part in (known, unseen))
             for row, found in zip(unseen, labels(next(texts), truth, next(texts)), strict=True):
-                named = [label for label, has in zip(SEVEN, found, strict=True) if has]
-                yield {"dialogue_id": row["dialogue_id"], "turn": row["turn"], "labels": named}
+                names = [label for label, has in zip(SEVEN, found, strict=True) if has]
+                yield {"dialogue_id": row["dialogue_id"], "turn": row["turn"], "labels": names}
 
     return predict
 
@@ -181,7 +181,10 @@ STRATEGIES = tasks.Task(
     asking=tasks.Asking("5", strategies, max_tokens=120),
     subsets=SUBSETS,
     gold=strategies_gold,
-    clusters={"dialogues": None, "participants": participants("utterances", "dialogue_id", "turn")},
+    clusters={
+        "dialogues": None,
+        "participants": participants_by("utterances", "dialogue_id", "turn"),
+    },
     score=strategies_score,
     per_prediction=("joint_accuracy",),
     baselines={

@@ -29,7 +29,7 @@ _PROMPT = "\n".join(
 )
 
 
-def said(data: Data, part: str) -> Iterator[tuple[tasks.Key, list[Any], dict[str, Any]]]:
+def listed(data: Data, part: str) -> Iterator[tuple[tasks.Key, list[Any], dict[str, Any]]]:
     """Yield of each listed utterance its key, the turns up to it, and its entry."""
     column = {"crowd": "intent_annotations", "curated": "intents"}[part]
     for row in data.rows(part):
@@ -41,7 +41,7 @@ def said(data: Data, part: str) -> Iterator[tuple[tasks.Key, list[Any], dict[str
 
 def questions(data: Data) -> Iterator[tasks.Question]:
     """Ask for the types of each reviewed utterance, given the conversation up to it."""
-    for key, turns, _ in said(data, "curated"):
+    for key, turns, _ in listed(data, "curated"):
         *before, last = ((turn["role"], turn["text"]) for turn in turns)
         talk = tasks.spoken(before) or "(nothing)"
         user = f"Before it:\n{talk}\n\nThe utterance:\n{tasks.spoken([last])}"
@@ -114,7 +114,7 @@ def predicted(data: Data, types: Any) -> Iterator[tasks.Prediction]:
 
 def majority(data: Data) -> Iterator[tasks.Prediction]:
     """Predict for all the set of types that most utterances of crowd have."""
-    seen = Counter(tuple(seen_by_half(entry)) for *_, entry in said(data, "crowd"))
+    seen = Counter(tuple(seen_by_half(entry)) for *_, entry in listed(data, "crowd"))
     (most, _), *_ = seen.most_common(1)
     yield from predicted(data, [indicators(most)] * len(reviewed(data)))
 
@@ -134,10 +134,10 @@ def learnt(in_context: bool, data: Data) -> Iterator[tasks.Prediction]:
     from sklearn.pipeline import make_pipeline
 
     texts = {
-        part: [words_of(turns, in_context) for _, turns, _ in said(data, part)]
+        part: [words_of(turns, in_context) for _, turns, _ in listed(data, part)]
         for part in ("crowd", "curated")
     }
-    types = [indicators(seen_by_half(entry)) for *_, entry in said(data, "crowd")]
+    types = [indicators(seen_by_half(entry)) for *_, entry in listed(data, "crowd")]
     model = make_pipeline(
         TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True),
         OneVsRestClassifier(LogisticRegression(C=3, class_weight="balanced", max_iter=1000)),

@@ -21,21 +21,21 @@ _PROMPT = (
 
 def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str, Any]]]:
     """Return the messages of each dialogue before any other action."""
-    said: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    turns: dict[str, list[dict[str, Any]]] = defaultdict(list)
     acted = set()
     for row in rows:
         if row["action"] != "message":
             acted.add(row["dialogue_id"])
         elif row["dialogue_id"] not in acted:
-            said[row["dialogue_id"]].append(row)
-    return said
+            turns[row["dialogue_id"]].append(row)
+    return turns
 
 
 def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
     """Ask for each dialogue, given the messages before any other action."""
-    said = before_actions(data.named("utterances", split))
+    turns = before_actions(data.named("utterances", split))
     for row in data.named("outcomes", split):
-        talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in said[row["dialogue_id"]])
+        talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in turns[row["dialogue_id"]])
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
         yield tasks.Question((row["dialogue_id"],), _PROMPT, user)
@@ -119,7 +119,7 @@ def from_number(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     from sklearn.linear_model import LogisticRegression
 
     def numbers(data: Data, split: str) -> list[list[int]]:
-        return [[len(said)] for said in messages(data, split)]
+        return [[len(turns)] for turns in messages(data, split)]
 
     return learnt(LogisticRegression(), numbers, data, split)
 
@@ -131,7 +131,7 @@ def from_last_message(data: Data, split: str = "test") -> Iterator[tasks.Predict
     from sklearn.pipeline import make_pipeline
 
     def texts(data: Data, split: str) -> list[str]:
-        return [" ".join(turn["text"] for turn in said[-1:]) for said in messages(data, split)]
+        return [" ".join(turn["text"] for turn in turns[-1:]) for turns in messages(data, split)]
 
     model = make_pipeline(
         TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
@@ -142,8 +142,8 @@ def from_last_message(data: Data, split: str = "test") -> Iterator[tasks.Predict
 
 def messages(data: Data, split: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the messages of each dialogue before any other action."""
-    said = before_actions(data.named("utterances", split))
-    return (said[row["dialogue_id"]] for row in data.rows("outcomes", split))
+    turns = before_actions(data.named("utterances", split))
+    return (turns[row["dialogue_id"]] for row in data.rows("outcomes", split))
 
 
 def learnt(
@@ -160,12 +160,12 @@ def learnt(
 def acts_counted(data: Data, split: str) -> list[list[float]]:
     """Return the features of each dialogue for `from_acts`; NaN is a price not named."""
     intents = data.features("dialogue_acts")["intent"].names
-    said = before_actions(data.named("dialogue_acts", split))
+    turns = before_actions(data.named("dialogue_acts", split))
     found = []
     for row in data.rows("outcomes", split):
         numbers: list[float] = []
         for side in SIDES:
-            acts = [act for act in said[row["dialogue_id"]] if act["speaker"] == side]
+            acts = [act for act in turns[row["dialogue_id"]] if act["speaker"] == side]
             counts = Counter(act["intent"] for act in acts)
             prices = [act["price"] for act in acts if act["price"] is not None]
             numbers += [counts[intent] for intent in intents]
