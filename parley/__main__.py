@@ -2,5 +2,5 @@
 
 from parley.cli import main
 
-if __name__ == "__main__":  # processes that `verify` starts import this module too
+if __name__ == "__main__":
     main()

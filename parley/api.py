@@ -286,7 +286,7 @@ def connect(
     """Return a connection of DuckDB in which each config of these builds is a table.
 
     `casino.strategies` has the rows of all splits, with the column `split`, and with the names of
-    labels in place of their numbers. Nothing is copied. `describe` lists the labels of a column;
+    labels instead of their numbers. Nothing is copied. `describe` lists the labels of a column;
     the comments in `duckdb_columns()` hold the meanings. Of the files only their hashes are
     compared, when it connects: DuckDB believes their statistics, so verify a build of a stranger.
     DuckDB refuses any change of these tables. A statement of yours can write files all the same,

@@ -91,9 +91,9 @@ class Page:
     ranges: bool = True  # whether Range is understood
     drop: list[int] = field(default_factory=list)  # body bytes before each of these drops
     statuses: list[int] = field(default_factory=list)  # answered before the body is
-    headers: dict[str, str | None] = field(default_factory=dict)  # sent in place of the right ones
+    headers: dict[str, str | None] = field(default_factory=dict)  # sent instead of the right ones
     serve_from: int | None = None  # where the answer to a Range starts, whatever was asked for
-    raw: bytes | None = None  # sent in place of any answer
+    raw: bytes | None = None  # sent instead of any answer
     pause: float = 0  # seconds before each block of the body
     block: int = 1 << 14
 

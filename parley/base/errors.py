@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 MOST_PROBLEMS = 20
 _PLACES = 3  # named for each cause
-_VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)  # varies among the places of a cause
+# The text that differs between problems of one cause
+_VARYING = re.compile(r"\d+|, (found|such as) .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,10 @@ class Problem:
 
 
 class Causes:
-    """Problems of the parts of a file, joined by cause; `mark` stands between part and place."""
+    """Problems of the parts of a file, grouped by cause.
+
+    A message names a part, then `mark`, then the place within the part.
+    """
 
     def __init__(self, mark: str = ": ") -> None:
         self._mark = mark

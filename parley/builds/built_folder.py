@@ -247,7 +247,7 @@ class BuiltFolder:
         return found
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return what `rows` does, with the names of labels in place of their numbers."""
+        """Return what `rows` does, with the names of labels instead of their numbers."""
         return list(self._with_names(config, self.rows(config, *splits)))
 
     def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:

@@ -101,15 +101,15 @@ class Config(_Config):
         records: Takes the opened files of a split by path, and yields its records; by default
             the files' records in order.
         shape: The shape of the records of `records`; by default that of the files.
-        unjoin: The inverse of `records`, which requires it: takes these records in order, and
-            yields the path of a file ("" for any of the split) and a record of it, for each record
-            of each file, or each entry where the shape is {str: x}. Those that it yields before
-            the next joined record have the order of the file.
+        unjoin: The inverse of `records`, required with it. It takes the joined records in order,
+            and yields (path of a file, record of the file) for each record of each file; "" stands
+            for any file of the split. If the shape of a file is {str: x}, an entry is its record.
+            What it yields for one joined record has the order of each file.
         left_out: Split -> path of a file -> the number of its records that `unjoin` cannot give.
         holds: Takes the row of a dialogue; returns the number of its turns, and its participants.
             `parley verify` compares with it what the views of the config show.
-        repeats: Split -> the number of its dialogues that have all turns of an earlier one, in this
-            split or in one before. `parley verify` counts them.
+        repeats: Split -> the number of its dialogues that have the same turns as an earlier one, in
+            this split or in one before. `parley verify` counts them.
         licence: The Hub's name of its licence, if it differs from the dataset's.
         use: Its use, in a few words, such as "train a chat model".
     """

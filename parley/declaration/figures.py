@@ -29,7 +29,7 @@ class Data(Protocol):
         """Return the rows of these splits, or of all that were built."""
 
     def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
-        """Return what `rows` does, with the names of labels in place of their numbers."""
+        """Return what `rows` does, with the names of labels instead of their numbers."""
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config that were built."""

@@ -166,7 +166,10 @@ class Labels:
         return {**self.annotators, GOLD: self.rows}
 
     def read_codes(self) -> None:
-        """Read each code of one's own as the values of all annotators say."""
+        """Read each column that the dataset does not have: as labels, numbers or texts.
+
+        The values of all annotators decide which.
+        """
         for name, column in self.columns.items():
             if column.is_own:
                 rows = [row for units in self.annotators.values() for row in units.values()]
@@ -178,7 +181,8 @@ class Labels:
     def leave_out_equal(self, *, labels_too: bool) -> None:
         """Leave out columns that equal the dataset's in all rows.
 
-        Those of labels are left out only if told so; else one column at least is kept.
+        Columns of labels are left out only with `labels_too`; without it at least one column is
+        kept.
         """
         given = [pair for units in self.annotators.values() for pair in units.items()]
         equal = [

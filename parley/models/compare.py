@@ -24,18 +24,19 @@ from parley.tasks.predictions import is_log
 from parley.tasks.task import ALL, Part, Task, rows_digest
 
 SWAPPED, ENUMERATED, SIGNS, SEED = 10, 20, 9_999, 0
-"""The most clusters of which a test takes all ways to swap them, where each way computes a metric
-anew, and where it changes signs alone; the random ways of more, and their seed."""
-Statements = dict[Path, Mapping[str, Any]]  # what a log states, nothing of a file
+"""A permutation test of few clusters tries all ways to swap them: of at most `SWAPPED` clusters if
+each way computes the metric anew, of at most `ENUMERATED` if it only changes signs. Of more it
+takes `SIGNS` random changes of signs, drawn with `SEED`."""
+Statements = dict[Path, Mapping[str, Any]]  # the statements of a log; empty for a file
 
 
 @dataclass(frozen=True)
 class MetricDifference:
     """A metric of one model minus that of another on the same rows.
 
-    `p` is that of a two-sided, paired permutation test over clusters; of two kinds of clusters the
-    larger. `rows` is the number of rows if they are not all: those that have the metric in both, as
-    of a readable answer or of a deal.
+    `p` is that of a two-sided, paired permutation test over clusters. For two kinds of clusters it
+    is the larger of two. Some metrics exist only for some rows, such as those with a deal: then
+    `rows` is the number of rows that have the metric in both models, else None.
     """
 
     value: float | None  # None if the metric is undefined for one of the two
@@ -49,8 +50,8 @@ class MetricDifference:
 class Compared:
     """A log or a file of predictions in a table, with the metrics that are shown.
 
-    `differs` says where it differs from the first of the table in what was asked, so that it has no
-    differences, or why it has no result. `settings` says where its calls differed.
+    `differs` says why it has no differences: other questions were asked than in the first of the
+    table, or it has no result. `settings` says which settings of its calls differ from the first.
     """
 
     path: Path

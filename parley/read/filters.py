@@ -11,8 +11,9 @@ from parley.read.transcript import Facets, Value
 DIFFERS = "differs"  # the filter of what differs in files of one's own
 MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
 _BINS = 10  # approximate number of bars of a histogram
-_SOME = 20  # more different texts make no filter, unless dialogues share them
-_SKEWED, _WIDE = 0.5, 50  # the share in one bar, and last over first number, that make ranges widen
+_SOME = 20  # with more different texts there is no filter, unless dialogues share them
+# Bars widen if one holds more than this share, and the last number is this many times the first
+_SKEWED, _WIDE = 0.5, 50
 
 Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -1 for none
 
@@ -20,12 +21,17 @@ Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -
 def filters(
     facets_of: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return the filters; omit values common to all, and texts without order that few share.
+    """Return the filters.
 
-    `order` and `phrases` are those of transcript.py. Of a filter, `phrase` is the text before and
-    after the values. `many` tells that one side or dialogue has several, `lists` that the facet
-    gives lists. `values` has a list for each dialogue: numbers if there is the `scale` of a
-    histogram, else places in `labels`. `sides`, for values of sides, has the side of each value.
+    A property has no filter if all dialogues have its one value, or if its values are unordered
+    texts that few dialogues share. `order` and `phrases` are those of transcript.py. The keys of a
+    filter are:
+
+    - `phrase`: the texts before and after the values.
+    - `many`: whether one side or dialogue has several values; `lists`: whether they are lists.
+    - `values`: a list for each dialogue. It has numbers if the filter has a `scale`, that of a
+      histogram; else places in `labels`.
+    - `sides`: the side of each value, if sides have values.
     """
     numbered = [sides_of(facets) for facets in facets_of]
     result = []
@@ -81,7 +87,7 @@ def _without_twins(pairs: list[Pairs]) -> list[Pairs]:
 
 
 def _column(pairs: list[Pairs], order: Sequence[Value], is_kept: bool) -> dict[str, Any] | None:
-    """Return values with a scale or labels; None if they make no filter, unless one is kept."""
+    """Return values with a scale or labels, or None for no filter; `is_kept` keeps one value."""
     counts = Counter(value for values in pairs for value in {value for _, value in values})
     if not counts or (len(counts) == 1 and all(pairs) and not is_kept):
         return None

@@ -396,7 +396,7 @@ def _meanings(config: Any) -> dict[str, str]:
 
 
 def _named(value: str, feature: Any, depth: int = 0) -> str:
-    """Return the SQL of a value with the names of labels in place of their numbers."""
+    """Return the SQL of a value with the names of labels instead of their numbers."""
     if names := labels_of(feature):
         known = ", ".join(map(text, names))
         wrong = f"{_OWN}error('no label has the number ' || {value})"

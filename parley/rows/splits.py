@@ -66,10 +66,10 @@ class SplitPlan:
         return chain.from_iterable(opened.values()) if self.join is None else self.join(opened)
 
     def values(self) -> Iterable[Any]:
-        """Return what its rows are made of: its records, or what a view yields for them.
+        """Return the records of a config, or the rows that a view yields.
 
-        What the script yields, joined records or a view's rows, is compared with its shape:
-        RecordError, RowError.
+        Joined records and a view's rows come from the script, so they are compared with their
+        shape: RecordError, RowError.
         """
         if isinstance(config := self.config, View):
             return fitting(config.node, config.rows(self.records()), RowError, self.where)
@@ -78,7 +78,10 @@ class SplitPlan:
         return self.records()
 
     def _numbered(self, records: Iterable[Any]) -> Iterator[Any]:
-        """Yield joined records; until the next one, an error between files is of this one."""
+        """Yield joined records, and tell the reader the number of the current one.
+
+        The reader names this record in an error that it finds meanwhile.
+        """
         for self.reader.joined, record in enumerate(records):
             yield record
 

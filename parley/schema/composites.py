@@ -180,12 +180,15 @@ class Object(Node):
             yield node, [value[name] for value in values if name in value], f"{path}.{name}"
 
 
-# A function that converts a row back raises one of these on the row of another alternative
+# A conversion back to a record raises one of these if the row is of another alternative
 _OF_ANOTHER = (TypeError, ValueError, LookupError, AttributeError)
 
 
 class Alternatives(Node):
-    """One of several shapes, null perhaps; fields may share `shape`, which a script writes."""
+    """One of several shapes; one of them may be null.
+
+    `shape` is what the script wrote. Several fields may have the same object as their shape.
+    """
 
     def __init__(self, options: Sequence[Node], shape: Any = None) -> None:
         self.options, self.shape = options, shape
@@ -319,7 +322,10 @@ def _of_several(options: list[Node], path: str) -> Conversion:
 
 
 def _require_told_apart(options: list[Node], path: str) -> None:
-    """Refuse a key that may be null in one alternative but absent from another: rows are equal."""
+    """Refuse a key that may be null in one alternative and absent from another.
+
+    The rows of both would be equal, so no row could be converted back.
+    """
     objects = [node for option in options if isinstance(node := option.column, Object)]
     for one, other in permutations(objects, 2):
         for key, node in one.fields.items():

@@ -53,7 +53,7 @@ class Node(ABC):
 
     @property
     def upstream(self) -> "Node":
-        """The node of the upstream value, without what stands around it."""
+        """The node of the upstream value itself, such as that within a `Field`."""
         return self
 
     @property
@@ -71,9 +71,10 @@ class Node(ABC):
 
     @abstractmethod
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        """Return an expression that tells whether a value, evaluated once and first, fits.
+        """Return a Python expression that is true if a value fits.
 
-        `names` takes what it refers to.
+        `value` is the expression of the value: the result evaluates it once, before all else. Each
+        object that the result refers to by a name is added to `names`.
         """
 
     @abstractmethod

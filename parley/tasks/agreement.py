@@ -2,9 +2,10 @@
 
 Krippendorff's alpha is that of Computing Krippendorff's Alpha-Reliability (2011), of nominal and
 ordinal values, and of sets of labels with the MASI distance (Passonneau, 2006). Cohen's kappa is
-not weighted. Both are computed from counted pairs of values, so that an interval, which leaves out
-the pairs of some clusters, needs no unit twice. The package `krippendorff`, which the tests compare
-with, needs units times values squared: gigabytes for sets of labels. An undefined value is NaN.
+not weighted. Both are computed from counts of pairs of values. To leave out a cluster, an interval
+subtracts the counts of its pairs, and reads no unit again. The tests compare with the package
+`krippendorff`; it needs units times values squared, which is gigabytes for sets of labels. An
+undefined value is NaN.
 """
 
 import math
@@ -19,8 +20,10 @@ from parley.tasks.intervals import FEW_CORRELATED, Array, Metric, Spread
 from parley.tasks.metrics import BLOCKS
 
 Distance = Callable[[Array, Array, Array], tuple[Array, float]]
-"""Takes the values of pairs and the count of each value; returns the distance of each pair, and the
-sum of those of all pairs of counted values."""
+"""Takes the first and the second values of pairs, and the count of each value.
+
+Returns the distance of each pair, and the sum of the distances of all pairs that the counts make.
+"""
 
 NONE = -1
 """The number of no value."""
@@ -58,8 +61,8 @@ def masi(sets: Sequence[frozenset[str]]) -> Distance:
 def alpha_of(codes: Array, cluster: Array, values: int, distance: Distance = nominal) -> Metric:
     """Krippendorff's alpha, with its spread over clusters.
 
-    `codes` is a table, people by units, of the numbers of `values` different values, or `NONE`;
-    `cluster` has the number of the cluster of each unit.
+    `codes` is an array of shape (people, units). It holds the number of each value, from 0 up to
+    `values` - 1, or `NONE`. `cluster` holds the number of each unit's cluster.
     """
     block, blocks = _blocks(cluster)
     unit, person = np.nonzero(codes.T != NONE)

@@ -1,11 +1,13 @@
 """95% intervals of metrics over clusters: rows that depend on each other, as those of a dialogue.
 
-The standard error is that of the jackknife: from the metric with each cluster left out in turn. The
-interval is Student's t; for the mean of clusters of one size it is the t-interval over the
-clusters. If the unit of the metric has a least and a largest number, it is on the scale of the
-logit. A share has Wilson's interval for as many rows as would spread as much if they were
-independent. Where all are right or all are wrong it has that of Clopper and Pearson, for as many
-rows as there are clusters.
+The jackknife leaves out each cluster in turn and computes the metric again. The standard error
+comes from these values, and the interval from it by Student's t. If all clusters have one size, the
+interval of a mean is the t-interval over the clusters. If the unit of the metric has bounds, the
+interval is computed on the scale of the logit.
+
+A share has Wilson's interval. Its number of rows is that of independent rows with the same standard
+error. If all rows are right, or all wrong, it has the interval of Clopper and Pearson; its number
+of rows is then that of the clusters.
 """
 
 import math
@@ -18,8 +20,8 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 FEW, FEW_CORRELATED = 50, 15
-"""The fewest rows of which a metric that is no mean over them has an interval, and a correlation or
-a coefficient of agreement, as `benchmarks/intervals.py` has it."""
+"""The fewest rows for an interval of a metric that is no mean over rows; the fewest for one of a
+correlation or a coefficient of agreement. `benchmarks/intervals.py` measures both."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,9 @@ class Interval:
 class Spread:
     """How a metric depends on clusters of one kind.
 
-    `shifts` tells how far it moves as each cluster is left out, NaN where it is then undefined;
-    `sizes` the rows of each that have a part in it; `sums` what each adds to a mean over rows.
+    Each array has a number for each cluster. `shifts`: how far the metric moves without it, NaN if
+    the metric is then undefined. `sizes`: how many of its rows count in the metric. `sums`: the sum
+    of its rows, for a mean over rows.
     """
 
     shifts: Array
@@ -49,9 +52,9 @@ class Spread:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom: clusters less one, fewer where some have many of the rows.
+        """The degrees of freedom: clusters less one, or fewer if some hold many of the rows.
 
-        Satterthwaite's approximation, for clusters whose rows agree.
+        This is Satterthwaite's approximation for clusters whose rows are alike.
         """
         shares = self.sizes / self.sizes.sum()
         return max(1.0, float((shares**2).sum() ** 2 / (shares**4).sum()) - 1)
@@ -67,7 +70,8 @@ class Spread:
 class Metric:
     """A metric of the predictions for some rows.
 
-    `spreads` are those by clusters of one kind; or of two kinds, and by what is in both.
+    `spreads` has one Spread for clusters of one kind. For two kinds it has three: one for each
+    kind, and one for the pairs of a cluster of each.
     """
 
     value: float  # NaN if it is undefined
@@ -83,8 +87,8 @@ class Metric:
     def error(self) -> float:
         """The standard error; NaN if it is undefined.
 
-        Of two kinds of clusters the variance is that of both less that of what is in both, and no
-        less than that of the first.
+        For two kinds of clusters the variances of both kinds are added, and that of the pairs is
+        subtracted. The result is at least the variance of the first kind.
         """
         variances = [spread.variance for spread in self.spreads] or [math.nan]
         if len(variances) > 1 and not any(map(math.isnan, variances)):

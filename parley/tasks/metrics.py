@@ -58,9 +58,9 @@ class TaskRows:
 
     @cached_property
     def clusters(self) -> dict[str, list[list[Key]]]:
-        """The keys of each cluster by its kind, none of one that has no row here but in the whole.
+        """Kind -> the keys of each cluster; of two kinds, "" has the pairs of a cluster of each.
 
-        Of two kinds, what is in both is the third, "".
+        A part has all clusters of the whole: those without a row in the part are empty.
         """
         if self.whole:
             return {
@@ -245,7 +245,7 @@ class TaskRows:
 
 
 class Epoch(NamedTuple):
-    """Rows of a task, and the predictions of a model for them, of a key in gold one or more."""
+    """Rows of a task, and a model's predictions for them: one or more for each key of gold."""
 
     rows: TaskRows
     predictions: Predictions

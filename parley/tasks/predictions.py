@@ -113,7 +113,7 @@ class _Checker:
     def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
         key = dict(task.key)
-        self._forms: dict[str, Node] = {}  # a field in the place of the task's -> the shape with it
+        self._forms: dict[str, Node] = {}  # a field instead of the task's -> the shape with it
         if task.format is not TREC_RUN:
             self._forms[UNREADABLE] = parse({**key, UNREADABLE: str})
         if isinstance(task.asking, Asking) and ANSWER not in task.fields:

@@ -40,10 +40,11 @@ def calibration(probabilities: Any, right: Any) -> list[Bin]:
 def calibration_error(probabilities: Any, right: Any) -> Any:
     """Return an array whose mean is the expected calibration error; NaN for an answer left out.
 
-    That error is the distance of a bin's mean probability from its share of right answers, mean
-    over answers. So an answer adds its own difference, with the sign of its bin's. The arguments
-    are the arrays of `Score.forecasts`. Name the metric in `without_interval`: chance alone puts it
-    above 0, and the signs are of the same answers.
+    The error of a bin is the distance of its mean probability from its share of right answers. The
+    metric is its mean over answers. So each answer adds its probability less 1 if it is right, less
+    0 if not; the sign is turned if the sum of its bin is negative. The arguments are the arrays of
+    `Score.forecasts`. Name the metric in `without_interval`: chance alone puts it above 0, and the
+    same answers decide the signs.
     """
     import numpy as np
 

@@ -52,7 +52,7 @@ class Questions:
         swap: Whether each scenario is played twice. The key of the second game ends in SWAPPED, and
             each model plays the side of the other one.
         shots: The number of examples, question and answer, before each question.
-        prompt: The system text in the place of the task's own, "" for that one.
+        prompt: A system text instead of the task's own; "" for the task's own.
     """
 
     def __init__(

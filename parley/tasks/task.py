@@ -127,9 +127,10 @@ class Reference:
     rule: str = ""
 
     def beside(self, rows: str | None = "") -> str:
-        """Return its rule, and its rows if they are not those of the score that it stands beside.
+        """Return the text after its name: its rule, and its rows if the score has others.
 
-        `rows` are a subset, "" for all rows, or None for a part that no reference is of.
+        `rows` are the rows of the score: the name of a subset, "" for all rows, or None for a part
+        that no reference has.
         """
         other = "" if self.rows == rows else f" ({self.rows or 'all rows'})"
         return (self.rule and f", {self.rule}") + other
@@ -166,13 +167,13 @@ class Task:
         answer: The other fields of a prediction. If a model is asked, each is an `AnswerField`.
         metrics: Name of a metric -> its meaning, in a phrase; the primary one first, as in scores.
         gold: Build -> key -> the fields of the right answer, if there is one, and what else
-            `score` needs. "fold" is the fold of a row: a metric of all rows is the mean over the
-            folds that have it, and of a part, such as a subset, that of all its rows together.
+            `score` needs. "fold" is the fold of a row. A metric of all rows is then the mean over
+            the folds in which it is defined; a part, such as a subset, is scored without folds.
             "dialogue_ids" are the dialogues of a row; without them the key's first value is it.
         score: Gold, predictions -> the score. An unreadable prediction has the fields of the key
-            and `UNREADABLE`, the reason, alone: it is wrong; a metric that no answer can be wrong
-            in, as a correlation, is that of the readable ones. The tool calls it also for fewer
-            rows: for each fold, and without some dialogues.
+            and `UNREADABLE`, the reason, and no others. Count it as wrong; leave it out of a metric
+            in which no answer can be wrong, such as a correlation. The tool also calls `score` for
+            fewer rows: for each fold, and without some dialogues.
         baselines: Name -> a function: build -> predictions.
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
@@ -183,9 +184,10 @@ class Task:
         asking: The questions for a language model, or the game that two of them play.
         not_asked: The reason why there are no questions.
         subsets: Name -> dialogues that a published evaluation used.
-        clusters: What ties rows to each other, so that an interval leaves them out together: a
-            plural -> a function, build -> the ids of it for each key of gold, or the first fields
-            of it; None for the dialogues. One kind, or two: {"dialogues": None, "raters": raters}.
+        clusters: The kinds of clusters, one or two: {"dialogues": None, "raters": raters}. An
+            interval leaves out the rows of a cluster together. The name of a kind is a plural. Its
+            function takes the build, and returns the ids of the row's clusters for each key of
+            gold, or for the first fields of the keys. None stands for the dialogues.
         per_prediction: The metrics that are means over predictions, so that one prediction has a
             value of its own: ("joint_accuracy",).
         format: The format of a file of predictions.
