@@ -1,6 +1,6 @@
 """Refuse a release under another address or version than the package's own.
 
-    python .github/release.py dist https://HOST/OWNER/NAME v2.0.0
+    python .github/release.py dist https://HOST/OWNER/NAME v1.0.0
 
 The address in pyproject.toml is a placeholder until somebody sets it: it equals no repository.
 """

@@ -44,7 +44,7 @@ class Casino(Builder):
     the negotiation strategies of each utterance.
     """
 
-    VERSION = "1.2.0"
+    VERSION = "1.0.0"
     HOMEPAGE = "https://github.com/kushalchawla/CaSiNo"
     LICENSE = "cc-by-4.0"
     LANGUAGES = ("en",)

@@ -67,7 +67,7 @@ class Cosrec(Builder):
     Llama 3.1 8B wrote them. 311 have human ratings and intents, 20 of them also 17,464 judgments.
     """
 
-    VERSION = "1.1.0"
+    VERSION = "1.0.0"
     HOMEPAGE = "https://github.com/CAMEO-22/CoSRec"
     LICENSE = "unknown"
     LANGUAGES = ("en",)

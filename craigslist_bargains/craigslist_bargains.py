@@ -45,7 +45,7 @@ class CraigslistBargains(Builder):
     outcome, and rule-based dialogue acts of every event.
     """
 
-    VERSION = "1.4.0"
+    VERSION = "1.0.0"
     HOMEPAGE = "https://worksheets.codalab.org/worksheets/0x453913e76b65495d8b9730d41c7e0a0c/"
     LICENSE = "unknown"
     LANGUAGES = ("en",)

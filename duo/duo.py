@@ -59,7 +59,7 @@ class Duo(Builder):
     similarity, consistency and empathy or engagingness.
     """
 
-    VERSION = "1.1.0"
+    VERSION = "1.0.0"
     HOMEPAGE = "https://github.com/ikuminumaya/duo-dataset"
     LICENSE = "cc-by-nc-4.0 (setting ed), apache-2.0 (setting wow)"
     LANGUAGES = ("en", "ja")

@@ -143,7 +143,7 @@ BELIEFS = tasks.Task(
     inputs=KNOWN,
     columns=COLUMNS,
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=tasks.Asking("3", beliefs, max_tokens=400, shown=baselines(KEY, in_steps)["mentions"]),
+    asking=tasks.Asking("1", beliefs, max_tokens=400, shown=baselines(KEY, in_steps)["mentions"]),
     subsets=ASKED,
     gold=beliefs_gold,
     clusters={"dialogues": None, "participants": partners},

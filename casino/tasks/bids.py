@@ -107,7 +107,7 @@ BIDS = tasks.Task(
     },
     inputs=KNOWN,
     columns=COLUMNS,
-    asking=tasks.Asking("2", bids, max_tokens=60),
+    asking=tasks.Asking("1", bids, max_tokens=60),
     subsets=ASKED,
     gold=bids_gold,
     clusters={"dialogues": None, "participants": participants_by("utterances", *KEY)},

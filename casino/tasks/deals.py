@@ -131,7 +131,7 @@ def joint(state: tasks.NegotiationState, side: str) -> str:
 
 
 GAME = tasks.Playing(
-    "3",
+    "1",
     SIDES,
     start,
     prompt,

@@ -98,7 +98,7 @@ DECISIONS = tasks.Task(
     },
     inputs=KNOWN,
     columns=COLUMNS,
-    asking=tasks.Asking("2", decisions, max_tokens=60),
+    asking=tasks.Asking("1", decisions, max_tokens=60),
     subsets=ASKED,
     gold=decisions_gold,
     clusters={"dialogues": None, "participants": participants_by("utterances", *KEY)},

@@ -115,7 +115,7 @@ OUTCOMES = tasks.Task(
     inputs="the texts of the dialogue without deal actions",
     columns=("utterances.text",),
     leak="the partner's answers and both sides' points correlate with a side's answers",
-    asking=tasks.Asking("5", outcomes, max_tokens=80),
+    asking=tasks.Asking("1", outcomes, max_tokens=80),
     subsets=SUBSETS,
     gold=outcomes_gold,
     clusters={

@@ -111,7 +111,7 @@ PRIORITIES = tasks.Task(
     "at=after-k, up to the partner's k-th utterance",
     columns=("participants.priority_*", "utterances.text"),
     leak="`partner_points_scored` and the packages of the deal give the order away",
-    asking=tasks.Asking("6", priorities, max_tokens=80),
+    asking=tasks.Asking("1", priorities, max_tokens=80),
     subsets=SUBSETS,
     gold=priorities_gold,
     clusters={"dialogues": None, "participants": partners},

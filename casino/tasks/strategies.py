@@ -178,7 +178,7 @@ STRATEGIES = tasks.Task(
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
-    asking=tasks.Asking("5", strategies, max_tokens=120),
+    asking=tasks.Asking("1", strategies, max_tokens=120),
     subsets=SUBSETS,
     gold=strategies_gold,
     clusters={

@@ -163,7 +163,7 @@ INTENTS = tasks.Task(
     },
     inputs="the utterance and the turns before it",
     columns=("curated.turns",),
-    asking=tasks.Asking("5", questions, max_tokens=60),
+    asking=tasks.Asking("1", questions, max_tokens=60),
     gold=reviewed,
     clusters={"conversations": None},
     score=score_intents,

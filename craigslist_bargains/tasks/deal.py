@@ -195,7 +195,7 @@ DEAL = tasks.Task(
     inputs="the category, the listing price, and the messages before any other action",
     columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
     leak="the config `messages` ends in words such as [I accept.], which give the deal away",
-    asking=tasks.Asking("5", questions, max_tokens=60, examples={"split": "validation"}),
+    asking=tasks.Asking("1", questions, max_tokens=60, examples={"split": "validation"}),
     subsets=SUBSETS,
     gold=deals_reached,
     score=score_deal,

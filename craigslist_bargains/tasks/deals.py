@@ -224,7 +224,7 @@ DEALS = tasks.Task(
         "scenarios.*_target",
     ),
     asking=tasks.Playing(
-        "3",
+        "1",
         SIDES,
         lambda data, **options: scenarios(data, **options).items(),
         prompt,

@@ -186,7 +186,7 @@ AGREEMENT = tasks.Task(
     },
     inputs="the dialogue",
     columns=("dialogues.dialogue",),
-    asking=tasks.Asking("5", questions, max_tokens=60),
+    asking=tasks.Asking("1", questions, max_tokens=60),
     gold=ratings,
     clusters={"participants": participants},
     score=agreement,

@@ -20,7 +20,7 @@ from parley.schema.shapes import problems
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions
-FORMAT = 3  # of the provenance and of the digests in it
+FORMAT = 1  # of the provenance and of the digests in it
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
 

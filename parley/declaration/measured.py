@@ -1,6 +1,6 @@
 """Measured values of a dataset's rows: `measured.json` beside its script.
 
-    {"version": "1.1.0",
+    {"version": "1.0.0",
      "configs": {"dialogues": {
        "description": "a dialogue", "licence": "cc-by-4.0", "features": "5d41..."}},
      "splits": {"dialogues": {
