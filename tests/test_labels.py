@@ -401,7 +401,7 @@ def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
     ((title, _, _), *_), found = found.tables(), found.as_dict()
     assert title.endswith(": labels (MASI)")
     assert (numbers["rows"], numbers["without_answer"]) == (len(rows), len(rows) - 4)
-    assert numbers["without_partner"] == 3
+    assert numbers["answered_alone"] == 3
 
 
 def test_differences_are_written_and_read_back(casino, two, run, tmp_path):

@@ -82,8 +82,8 @@ def test_labels_are_compared_within_their_split(place, run):
     done = run("labels", "numbered", "acts", "ann.csv", "--json")
     numbers = json.loads(done.stdout)
     assert numbers["columns"]["act"]["pairs"][0]["percent"]["value"] == 100
-    counted = {name: numbers["annotators"]["ann"][name] for name in ("rows", "of")}
-    assert counted == {"rows": len(ROWS) - 2, "of": len(ROWS)}
+    counted = {name: numbers["annotators"]["ann"][name] for name in ("rows", "config_rows")}
+    assert counted == {"rows": len(ROWS) - 2, "config_rows": len(ROWS)}
     assert numbers["key"] == ["split", "id", "turn"]
     wrong = (place / "ann.csv").read_text().replace("test,0,0,tell", "test,0,0,ask")
     (place / "ann.csv").write_text(wrong)

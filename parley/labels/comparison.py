@@ -216,15 +216,15 @@ class Comparison:
         }
 
     def _counts(self, person: str) -> dict[str, Any]:
-        """Return the files of a person, the rows, of how many units, and those nobody else has."""
+        """Return a person's files and numbers of rows, also those that nobody else answered."""
         units, answers = self.labels.annotators[person], self._answers[person]
         with_answer = {unit for unit, _ in answers}
         return {
             "files": self.labels.files[person],
             "rows": len(units),
-            "of": len(self.labels.rows),
+            "config_rows": len(self.labels.rows),
             "without_answer": len(units) - len(with_answer),
-            "without_partner": len(with_answer - {unit for unit, _ in answers & self._compared}),
+            "answered_alone": len(with_answer - {unit for unit, _ in answers & self._compared}),
         }
 
     def tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
@@ -246,12 +246,12 @@ class Comparison:
             for kind, title in _AMONG.items():
                 if kind in column:
                     rows = [[label, *_cells(each[kind], "alpha")] for label, each in labels]
-                    yield f"{name}: {title}", ["label", "alpha", "95%", "% alike", "rows"], rows
+                    yield f"{name}: {title}", ["label", "alpha", "95%", "% agreement", "rows"], rows
             for number, pair in enumerate(column["pairs"]):
                 both = " and ".join(pair["of"])
                 labels[-1] = "all", column  # kappa knows neither order nor sets
                 rows = [[label, *_cells(each["pairs"][number], "kappa")] for label, each in labels]
-                yield f"{name}: {both}", ["label", "kappa", "95%", "% alike", "rows"], rows
+                yield f"{name}: {both}", ["label", "kappa", "95%", "% agreement", "rows"], rows
                 if "confusion" in pair:
                     values, table = pair["confusion"]["values"], pair["confusion"]["rows"]
                     rows = [[v, *map(str, line)] for v, line in zip(values, table, strict=True)]
@@ -278,7 +278,7 @@ class Comparison:
         return found
 
 
-_COUNTED = ("rows", "of", "without_answer", "without_partner")
+_COUNTED = ("rows", "config_rows", "without_answer", "answered_alone")
 _AMONG = {"annotators": "all annotators", "with_gold": "all annotators and gold"}
 
 

@@ -68,7 +68,7 @@ class UserLabels:
             self._add(labels)
             self._add_differences(labels, found.units)
             for person, numbers in found.as_dict()["annotators"].items():
-                rows = f"{numbers['rows']:,} of {numbers['of']:,} rows of {labels.config}"
+                rows = f"{numbers['rows']:,} of {numbers['config_rows']:,} rows of {labels.config}"
                 self.notes.append(f"{person}: {rows}")
             self.notes += labels.notes
             self.tables += found.tables()
