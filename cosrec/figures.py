@@ -23,7 +23,7 @@ ASKED_FOR = ("utterances", "keywords")  # what the prompts limit
 ENTRIES = {"crowd": "intent_annotations", "curated": "intents"}  # the column of utterances
 WITHOUT_CATALOGUE = (
     "this needs the raw files of the catalogue, 377 GB; the card that `parley run cosrec catalogue`"
-    " writes has documented beside counted"
+    " writes has documented and counted numbers"
 )
 
 
