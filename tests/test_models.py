@@ -298,7 +298,7 @@ CHANGES = {  # part of a log -> another value
     "samples[0].error": {"message": "x", "traceback": "x", "traceback_ansi": "x"},
     "samples[:1]": [], "samples[1:1]": lambda log: log.samples[:1], "invalidated": True,
     "eval.metadata['questions']": "0" * 64, "eval.metadata['rows']": "0" * 64,
-    "eval.metadata['version']": "0.0.1", "eval.metadata['asking']": "1",
+    "eval.metadata['version']": "0.0.1", "eval.metadata['asking']": "2",
     "eval.metadata['options']": ["x"], "status": "cancelled",
 }  # fmt: skip
 
