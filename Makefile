@@ -30,7 +30,7 @@ check: .venv/ready
 	for script in */*.py; do name=$${script%%/*}; \
 	  if [ "$$name.py" = "$${script##*/}" ]; then $(BIN)/mypy -p $$name || exit 1; fi; done
 
-# Builds once, then loads the result in fresh environments with other versions of datasets.
+# Installs Parley in fresh environments with other versions of datasets, and uses it there.
 compat: .venv/ready
 	$(BIN)/python tests/compat.py
 

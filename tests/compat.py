@@ -1,12 +1,14 @@
-"""Load builds in fresh environments with other versions of `datasets`.
+"""Run an installed Parley, and load its builds, with other versions of `datasets`.
 
     python tests/compat.py                     all versions
     VERSIONS="3.6.0 newest" python tests/compat.py
 
-Builds the samples, with every name of tests/loader_files.py that may stand, and publishes them to a
-local Hub. Each environment loads every split from the Hub, streams it, and loads it from its folder
-and through its script: before datasets 4 a loading script, later an imported class. Another build
-never gives rows of this one. With PARLEY_SOURCE, it loads the real builds, too.
+Each environment has the wheel and a version of `datasets`, as pip installs them. Its Parley builds
+the samples, verifies one and publishes all to a local Hub. With every name of tests/loader_files.py
+that may stand there, `datasets` loads every split from the Hub, streams it, and loads it from its
+folder; Parley's own ways are `parley.load`'s, the builder class, and before datasets 4 the script,
+which `load_dataset` runs. Another build never gives rows of this one. With PARLEY_SOURCE, it loads
+the real builds, too.
 """
 
 import json
@@ -26,48 +28,58 @@ import parley
 
 VERSIONS = os.environ.get("VERSIONS", "2.21.0 3.6.0 4.0.0 newest").split()
 HOME = Path(__file__).resolve().parent.parent
+UV = str(Path(sys.executable).with_name("uv"))
 
 
 def main():
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        subprocess.run([UV, "build", "--quiet", "--wheel", "--out-dir", folder, HOME], check=True)
+        if os.environ.get("PARLEY_SOURCE"):
+            python("-m", "parley", "build", "--allow-missing", "--build", folder / "real")
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # processes do the work
+            list(pool.map(lambda version: check_version(version, folder), VERSIONS))
+
+
+def check_version(version, folder):
+    """Use Parley in an environment with this version of `datasets`, as its users do."""
     import publish_without_checks
     from local_hub import Hub
 
-    with tempfile.TemporaryDirectory() as place, Hub() as hub:
-        folder = Path(place)
-        python("-m", "parley", "build", "--sample", "--questions", "--build", folder / "sample")
-        if os.environ.get("PARLEY_SOURCE"):
-            python("-m", "parley", "build", "--allow-missing", "--build", folder / "real")
+    own, start = environment(version, folder), time.perf_counter()
+    place = folder / version
+    sample = place / "sample"
+    with Hub() as hub:
         hub.tokens["hf_compat"] = "write"
-        plant(folder, hub)
-        environ = hub.environ(folder / "home", "hf_compat")
-        environ["PARLEY_CACHE"] = str(folder / "cache")
-        program, place = publish_without_checks.__file__, ("--build", folder / "sample")
+        environ = hub.environ(place / "home", "hf_compat") | {
+            "HF_DATASETS_TRUST_REMOTE_CODE": "1",
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
+            "PARLEY_CACHE": str(place / "cache"),
+        }
+
+        def run(*args):  # in a folder without Parley's source
+            python(*args, "--build", sample, executable=own, env=environ, cwd=folder)
+
+        run("-m", "parley", "build", "--sample", "--questions")
+        run("-m", "parley", "verify", "casino")
+        plant(sample, hub)
         for name in parley.list():
-            python(program, "publish", name, "--repo", f"org/{name}", *place, env=environ)
-
-        def check_version(version):
-            own, start = environment(version), time.perf_counter()
-            require_listed(own, version, folder / "sample" / "casino")
-            environ = hub.environ(folder / version) | {
-                "HF_DATASETS_TRUST_REMOTE_CODE": "1",
-                "HF_UPDATE_DOWNLOAD_COUNTS": "0",  # datasets 2 counts loads elsewhere
-                "PYTHONPATH": str(HOME),  # scripts import parley
-            }
-            subprocess.run([own, __file__, "check", folder], check=True, env=environ)
-            print(f"datasets {version}: {time.perf_counter() - start:.0f} s", flush=True)
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # processes do the work
-            list(pool.map(check_version, VERSIONS))
+            run(publish_without_checks.__file__, "publish", name, "--repo", f"org/{name}")
+        require_listed(own, version, sample / "casino")
+        check = [own, __file__, "check", sample, folder / "real"]
+        subprocess.run(check, check=True, env=environ)
+    print(f"datasets {version}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def plant(folder, hub):
+def plant(sample, hub):
     """Plant names of others in every build and repository where they may stand."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table({"evil": [1]}), folder / "evil.parquet")
-    for path in (folder / "sample").iterdir():
-        names = loader_files.contents(path.name, (folder / "evil.parquet").read_bytes())
+    evil = pa.BufferOutputStream()
+    pq.write_table(pa.table({"evil": [1]}), evil)
+    for path in sample.iterdir():
+        names = loader_files.contents(path.name, evil.getvalue().to_pybytes())
         write(path, {name: names[name] for name in loader_files.KNOWN})
         with tempfile.TemporaryDirectory() as empty:
             hub.seed(f"org/{path.name}", empty)
@@ -101,20 +113,19 @@ def require_listed(python, version, sample):
         sys.exit(f"datasets {version}: `verify` takes {taken}")
 
 
-def environment(version):
-    """Make or reuse an environment with this version of datasets; return its Python."""
-    folder = HOME / ".compat" / version
-    python, uv = str(folder / "bin" / "python"), str(Path(sys.executable).with_name("uv"))
+def environment(version, folder):
+    """Make or reuse an environment with the wheel and this version; return its Python."""
+    home = HOME / ".compat" / version
+    own = str(home / "bin" / "python")
     wanted = "datasets" if version == "newest" else f"datasets=={version}"
-    if not Path(python).exists():
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
-    install = [uv, "pip", "install", "--quiet", "--python", python, "--upgrade", wanted]
-    needed = ["jsonlines", "lazy-loader", "orjson"]  # by a script
-    subprocess.run([*install, *needed], check=True)
-    return python
+    if not Path(own).exists():
+        subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, home], check=True)
+    install = [UV, "pip", "install", "--quiet", "--python", own, "--upgrade", wanted]
+    subprocess.run([*install, *folder.glob("*.whl")], check=True)
+    return own
 
 
-def check(folder):
+def check(sample, real):
     """Compare all splits; runs in an environment of `environment`."""
     import datasets
     import pyarrow.parquet as pq
@@ -127,14 +138,14 @@ def check(folder):
     with tempfile.TemporaryDirectory() as cache:
         datasets.config.HF_DATASETS_CACHE = Path(cache)
         datasets.config.HF_MODULES_CACHE = cache
-        for file in sorted(folder.glob("sample/*/*/*.parquet")):
+        for file in sorted(sample.glob("*/*/*.parquet")):
             rows = pq.read_table(file).to_pylist()
             for way, loaded in ways(datasets, file, cache):
                 compare(list(loaded), rows, f"{file} by {way}")
             if not counts:
                 loads_what_was_recorded(datasets, file, rows, cache)
             counts.append(len(rows))
-        for file in folder.glob("real/*/*/*-of-*"):
+        for file in real.glob("*/*/*-of-*"):
             loaded = load(datasets, file.parents[1], file, cache).with_format("arrow")[:]
             plain = [each.replace_schema_metadata() for each in (loaded, pq.read_table(file))]
             if not plain[0].equals(plain[1]):
@@ -149,22 +160,24 @@ def load(datasets, place, file, cache, **options):
 
 
 def ways(datasets, file, cache):
+    from parley.builds.load import load_splits
+
     folder, config, split = file.parents[1], file.parent.name, file.name.split("-")[0]
     version = "v" + json.loads((folder / "provenance.json").read_text())["version"]
     repo = f"org/{folder.name}"
     yield "the Hub", load(datasets, repo, file, cache, revision=version)
     yield "the Hub, streamed", load(datasets, repo, file, cache, revision=version, streaming=True)
     yield "its folder", load(datasets, folder, file, cache)
-    if config.startswith("questions-"):  # of the tool, not of the script
+    if config.startswith("questions-"):  # of no script, so only `load_dataset` loads them
         return
-    script = HOME / folder.name
-    data = {"data_dir": str(script / "sample")}
+    yield "Parley", load_splits(parley.open(folder), config, [split])[split]
+    dataset = parley.dataset(folder.name)
+    data = {"data_dir": str(dataset.sample)}
+    builder = dataset.builder(config_name=config, cache_dir=cache, **data)
+    yield "its class", builder.as_streaming_dataset(split)
     if int(datasets.__version__.split(".")[0]) < 4:
         options = data | {"streaming": True, "trust_remote_code": True}
-        yield "its script", load(datasets, script, file, cache, **options)
-        return
-    builder = parley.dataset(folder.name).builder(config_name=config, cache_dir=cache, **data)
-    yield "its class", builder.as_streaming_dataset(split)
+        yield "its script", load(datasets, dataset.folder, file, cache, **options)
 
 
 def loads_what_was_recorded(datasets, file, rows, cache):
@@ -195,6 +208,6 @@ def compare(loaded, rows, what):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["check"]:
-        check(Path(sys.argv[2]))
+        check(*map(Path, sys.argv[2:]))
     else:
         main()
