@@ -12,8 +12,8 @@ TABLES = {"outcomes": "dialogue_id", "utterances": "dialogue_id"}
 ORDER = {
     "category": CATEGORIES,
     "deal": ("yes", "no"),
-    "acts by rule": INTENTS,
-    "acts upstream": INTENTS,
+    "computed acts": INTENTS,
+    "upstream's acts": INTENTS,
 }
 PHRASES = {
     "deal": "the deal is {}",
@@ -21,8 +21,8 @@ PHRASES = {
     "deal price": "the deal price is {}",
     "target": "wants to reach a price of {}",
     "deal price over list price": "the deal is {} of the list price",
-    "acts by rule": "made {} by rule",
-    "acts upstream": "made {} upstream",
+    "computed acts": "has {} as a computed act",
+    "upstream's acts": "has {} as an act of upstream",
     "turns": "there are {} turns",
 }
 
@@ -32,7 +32,7 @@ Beside = dict[str, list[dict[str, Any]]]
 def transcript(row: dict[str, Any], beside: Beside | None = None) -> Transcript:
     """Return the negotiation: post and targets, the turns with their acts, the outcome.
 
-    If upstream has no act or another one, the act by rule is added and marked.
+    If upstream has no act or another one, the computed act is added and marked.
     """
     acts = {act["turn"]: act for act in (beside or {}).get("dialogue_acts", ())}
     kbs = row["scenario"]["kbs"]
@@ -72,8 +72,8 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
         "deal price": price,
         "target": {side: kb["personal"]["Target"] for side, kb in zip(SIDES, kbs, strict=True)},
         "deal price over list price": price / listed if price is not None and listed else None,
-        "acts by rule": {side: list(dict.fromkeys(acts)) for side, acts in ruled.items()},
-        "acts upstream": {side: list(dict.fromkeys(acts)) for side, acts in stated.items()},
+        "computed acts": {side: list(dict.fromkeys(acts)) for side, acts in ruled.items()},
+        "upstream's acts": {side: list(dict.fromkeys(acts)) for side, acts in stated.items()},
     }
 
 
@@ -98,10 +98,10 @@ def _turn(event: dict[str, Any], ruled: dict[str, Any] | None) -> Turn:
 
 
 def _notes(stated: dict[str, Any] | None, ruled: dict[str, Any] | None) -> tuple[Note, ...]:
-    """Return the act that upstream gave a message, and that by its rules unless it is the same."""
+    """Return the act that upstream gave a message, and the computed one unless it is the same."""
     notes = [] if stated is None else [_act(stated["intent"], stated["price"])]
     if ruled is not None:
-        act = _act(INTENTS[ruled["intent"]], ruled["price"], by="rule")
+        act = _act(INTENTS[ruled["intent"]], ruled["price"], by="computed")
         if stated is None or (act.text, act.detail) != (notes[0].text, notes[0].detail):
             notes.append(act)
     return tuple(notes)
