@@ -316,7 +316,7 @@ def test_a_search_finds_and_marks_the_hits_of_the_parquet(request, open_page, da
             hits[query] = counted(page)[1]
             marks = {fold(mark) for mark in page.locator("#dialogue mark").all_inner_texts()}
             assert marks == set(map(fold, words if hits[query] else ()))
-            listed = {fold(mark) for mark in page.locator("#window mark").all_inner_texts()}
+            listed = {fold(mark) for mark in page.locator("#window mark").all_text_contents()}
             assert listed <= marks
             assert bool(listed) == bool(marks)
     page.get_by_label("also in").check()  # no utterance has it, so none is counted
@@ -332,7 +332,7 @@ def test_a_search_finds_and_marks_the_hits_of_the_parquet(request, open_page, da
 def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     found = request.getfixturevalue(data)
     build, page = found.build, open_page(page_of(found, "casino"))
-    clear, together = page.get_by_role("button", name="Clear"), page.get_by_label("one side must")
+    clear, together = page.get_by_role("button", name="Clear"), page.get_by_label("the same side")
     assert clear.is_disabled()
 
     bar(page, "strategies", "uv-part").locator("xpath=ancestor::*/button[@class='more']").click()
@@ -650,7 +650,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
 
 def code_of(page, part="#code-all"):
     """Return the code of the page."""
-    page.get_by_role("button", name="Use these").click()
+    page.get_by_role("button", name="Export these").click()
     text = page.locator(part).text_content()
     page.keyboard.press("Escape")
     return text
@@ -670,7 +670,7 @@ def rows_of(code):
 
 def saved(page, folder):
     """Save each file of the selection, and return the text of each by its name."""
-    page.get_by_role("button", name="Use these").click()
+    page.get_by_role("button", name="Export these").click()
     found = {}
     for button in page.locator("#code-files button").all():
         with page.expect_download() as download:
@@ -698,7 +698,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
     assert 0 < len(chosen) < len(ids(sample.build, name))
     assert sorted(map(str, rows_of(code_of(page)))) == sorted(chosen)
     page.locator("#window a").last.click()
-    page.get_by_role("button", name="Use these").click()
+    page.get_by_role("button", name="Export these").click()
     page.locator("#code-one-part").get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="Copied").wait_for()
     (one,) = map(str, rows_of(copied(page)))

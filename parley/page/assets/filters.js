@@ -32,8 +32,8 @@ class Filter {
   /** @param changed is called with the new choice, or null */
   constructor({ name, phrase, values, lengths, sides, lists }, places, changed) {
     Object.assign(this, { name, phrase, lists, changed });
-    this.ends = Uint32Array.from(lengths);
-    for (let n = 1; n < this.ends.length; n++) this.ends[n] += this.ends[n - 1];
+    this.starts = [0]; // of each dialogue, its first value; then the end
+    for (const length of lengths) this.starts.push(this.starts.at(-1) + length);
     this.values = Float64Array.from(values);
     this.sides = sides && Int8Array.from(sides); // of each value; -1 is nobody
     this.together = true; // whether the filters of sides hold for the same one
@@ -52,7 +52,7 @@ class Filter {
     this.last = new Int32Array(bars);
     this.counts = new Uint32Array(bars);
     this.reset();
-    for (let number = 0; number < this.ends.length; number++) this.count(number, EVERY);
+    for (let number = 0; number + 1 < this.starts.length; number++) this.count(number, EVERY);
     this.whole = this.counts.slice();
     this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
   }
@@ -60,7 +60,7 @@ class Filter {
   /** Return the values of a dialogue, each with the number of its side or -1. */
   of(number) {
     const found = [];
-    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
+    for (let n = this.starts[number]; n < this.starts[number + 1]; n++)
       found.push([this.sides ? this.sides[n] : -1, this.values[n]]);
     return found;
   }
@@ -72,9 +72,8 @@ class Filter {
 
   /** Count a dialogue once for each bar that a value of these sides is in. */
   count(number, mask) {
-    const { places, last, counts, sides } = this;
-    const end = this.ends[number];
-    for (let n = number ? this.ends[number - 1] : 0; n < end; n++) {
+    const { places, last, counts, sides, starts } = this;
+    for (let n = starts[number]; n < starts[number + 1]; n++) {
       const place = places[n];
       if (last[place] === number || (sides && !(this.bit(n) & mask))) continue;
       last[place] = number;
@@ -90,19 +89,13 @@ class Filter {
   /** Return the sides of a dialogue with a value that passes, as bits. */
   having(number, passes) {
     let mask = 0;
-    for (let n = number ? this.ends[number - 1] : 0; n < this.ends[number]; n++)
+    for (let n = this.starts[number]; n < this.starts[number + 1]; n++)
       if (passes(this.values[n])) mask |= this.bit(n);
     return mask;
   }
 
   lacks(label) {
     return `This build has no “${visible(label)}” in “${visible(this.name)}”.`;
-  }
-
-  /** Return and keep the sides of a dialogue that pass, as bits. */
-  pass(number) {
-    this.passed = this.passing(number);
-    return this.passed;
   }
 
   /** Return a value as text. */
@@ -147,28 +140,20 @@ class Labels extends Filter {
     const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
     button.setAttribute("aria-pressed", "false");
     whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
-    return { now, count, button, shown: -1, item: element("li", "", button) };
+    return { now, count, button, item: element("li", "", button) };
   }
 
   /** Hide all but the most frequent and the chosen labels behind a button. */
   fold() {
-    let all = false;
     const codes = [...this.labels.keys()].sort((a, b) => this.whole[b] - this.whole[a]);
-    const first = new Set(codes.slice(0, SHOWN));
-    const more = makeButton("more", () => {
-      all = !all;
-      this.refold();
-    });
-    this.refold = () => {
-      this.bars.forEach(
-        (bar, code) => (bar.item.hidden = !all && !first.has(code) && !this.codes?.includes(code)),
-      );
+    for (const code of codes.slice(SHOWN)) this.bars[code].item.className = "rare";
+    const more = makeButton("more", () => tell(this.box.classList.toggle("all")));
+    const tell = (all) => {
       more.textContent = all ? "Fewer" : `All ${inEnglish(this.labels.length)}`;
       more.setAttribute("aria-expanded", all);
-      this.box.classList.toggle("all", all);
     };
+    tell(false);
     this.box.append(more);
-    this.refold();
   }
 
   chosen(labels = this.choice.labels) {
@@ -190,7 +175,6 @@ class Labels extends Filter {
       bar.button.setAttribute("aria-pressed", this.codes.includes(code)),
     );
     if (this.how && choice) this.how.value = choice.all ? "all" : "";
-    this.refold?.();
     const numbers = (choice?.min ?? choice?.max ?? null) !== null;
     return [...labels]
       .filter((label) => !this.labels.includes(label))
@@ -233,8 +217,6 @@ class Labels extends Filter {
   show() {
     this.counts.forEach((shown, code) => {
       const bar = this.bars[code];
-      if (bar.shown === shown) return;
-      bar.shown = shown;
       const all = this.whole[code];
       bar.now.style.width = `${(100 * shown) / this.most}%`;
       const of = shown === all ? "" : ` of ${inEnglish(all)}`;
@@ -353,8 +335,6 @@ class Numbers extends Filter {
   show() {
     this.counts.forEach((count, place) => {
       const bar = this.bars[place];
-      if (bar.shown === count) return;
-      bar.shown = count;
       bar.now.style.height = `${(100 * count) / this.most}%`;
       bar.box.title = inEnglish(count);
     });

@@ -69,25 +69,22 @@ function places(text, words) {
   if (!words.length) return [];
   const folded = fold(text);
   if (!words.every((word) => folded.includes(word))) return [];
-  let start = null; // for each character of `folded`, its place in `text`
-  if (!/^[\x00-\x7f]*$/.test(text)) {
-    start = [];
-    let again = "";
-    for (const { segment, index } of CHARACTERS.segment(text)) {
-      const part = fold(segment);
-      for (let n = 0; n < part.length; n++) start.push(index);
-      again += part;
-    }
-    if (again !== folded) return [];
-    start.push(text.length);
+  const start = []; // for each character of `folded`, its place in `text`
+  let again = "";
+  for (const { segment, index } of CHARACTERS.segment(text)) {
+    const part = fold(segment);
+    for (let n = 0; n < part.length; n++) start.push(index);
+    again += part;
   }
+  if (again !== folded) return [];
+  start.push(text.length);
   const found = [];
   for (const word of words)
     for (let at = folded.indexOf(word), to; at >= 0; at = folded.indexOf(word, to)) {
       to = at + word.length;
       let end = to; // of the whole character, even if only a part matches
-      if (start) while (start[end] === start[to - 1]) end++;
-      found.push(start ? [start[at], start[end]] : [at, end]);
+      while (start[end] === start[to - 1]) end++;
+      found.push([start[at], start[end]]);
     }
   let last = 0;
   return found
@@ -147,16 +144,18 @@ document.addEventListener("click", (event) => {
 
 // ---------------------------------------------------------------- the dialogues
 
-const TOOLS = element(
-  "div",
-  "tools",
-  element("a"),
-  makeButton("link", null, "Copy link"),
-  makeButton("quote", null, "Copy quote"),
-);
-const ROW = 77; // pixels of most entries of the list; of one that is not laid out yet
-const LEAST = 37; // pixels of an entry that has no text
+const BLOCK = 25; // entries of the list that are written together
+const ROW = 77; // pixels of most entries
 const byId = (id) => document.getElementById(id);
+
+/** Run a script; fail if it does not come. */
+function loadScript(address) {
+  const script = document.createElement("script");
+  script.src = address;
+  document.head.append(script);
+  const ran = new Promise((onload, onerror) => Object.assign(script, { onload, onerror }));
+  return ran.finally(() => script.remove());
+}
 
 /** Read the state from the address: query, scope, filters and open dialogue. */
 function readAddress() {
@@ -219,7 +218,7 @@ class Page {
     this.tab = document.title;
     this.changed = -Infinity; // when something was typed or dragged last
     byId("apart").hidden = !this.filters.some((filter) => filter.sides);
-    this.rows = new Map(); // place in the list -> its entry
+    this.blocks = []; // of the list: see `fill`
     this.tables = new Map(); // config -> its lines of CSV, once somebody has asked for them
     this.listen();
     byId("filters").append(...this.filters.map((filter) => filter.box));
@@ -239,30 +238,18 @@ class Page {
     const open = this.open < 0 ? null : this.partOf(this.open);
     const next = open && !open.dialogues ? open : this.parts.find((part) => !part.dialogues);
     if (!next) return;
-    const script = document.createElement("script");
-    script.src = `data/${this.parts.indexOf(next)}.js`;
-    script.onload = () => script.remove();
-    script.onerror = () => {
+    loadScript(`data/${this.parts.indexOf(next)}.js`).catch(() => {
       byId("count").textContent = "Some text failed to load. Reload the page.";
-    };
-    document.head.append(script);
+    });
   }
 
   /** Make a loaded part searchable, and load the next. */
   take(number, dialogues) {
     const part = this.parts[number];
     part.dialogues = dialogues;
-    const texts = [];
-    const owners = []; // dialogue and turn of each utterance, one after the other
-    dialogues.forEach((dialogue, place) => {
-      (dialogue.turns ?? []).forEach((turn, n) => {
-        if (turn.action) return;
-        texts.push(fold(turn.text));
-        owners.push(part.first + place, n);
-      });
-    });
-    part.said = new Text(texts);
-    part.owners = Uint32Array.from(owners);
+    part.texts = dialogues.map(({ turns = [] }) =>
+      turns.map((turn) => (turn.action ? "" : fold(turn.text))),
+    );
     this.loaded++;
     byId("progress").value = this.loaded / this.parts.length;
     byId("progress").hidden = this.loaded === this.parts.length;
@@ -277,13 +264,7 @@ class Page {
 
   /** Load the lines of a config as CSV, each with the id of its dialogue. */
   async table(config) {
-    if (!this.tables.has(config))
-      await new Promise((done, failed) => {
-        const script = document.createElement("script");
-        script.src = `data/table-${config}.js`;
-        Object.assign(script, { onload: done, onerror: failed });
-        document.head.append(script);
-      });
+    if (!this.tables.has(config)) await loadScript(`data/table-${config}.js`);
     return this.tables.get(config);
   }
 
@@ -308,17 +289,19 @@ class Page {
   }
 
   searchPart(part) {
-    part.said.each(this.words, (utterance) => {
-      const number = part.owners[2 * utterance];
-      this.found[number]++;
-      this.matches[number] = 1;
-      if (this.first[number] < 0) this.first[number] = part.owners[2 * utterance + 1];
-    });
-    if (!this.state.around) return;
-    part.around ??= new Text(
-      part.dialogues.map((dialogue, n) => fold(this.around(dialogue, part.first + n))),
-    );
-    part.around.each(this.words, (place) => (this.matches[part.first + place] = 1));
+    const hasAll = (text) => this.words.every((word) => text.includes(word));
+    const { around } = this.state;
+    if (around)
+      part.around ??= part.dialogues.map((dialogue, n) => fold(this.around(dialogue, part.first + n)));
+    for (const [place, texts] of part.texts.entries()) {
+      const number = part.first + place;
+      texts.forEach((text, turn) => {
+        if (!hasAll(text)) return;
+        this.found[number]++;
+        if (this.first[number] < 0) this.first[number] = turn;
+      });
+      if (this.found[number] || (around && hasAll(part.around[place]))) this.matches[number] = 1;
+    }
   }
 
   /** Return a dialogue's reasons, descriptions and labels as one text. */
@@ -354,9 +337,8 @@ class Page {
     byId("clear").disabled = !this.state.chosen.size;
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
+    this.showList();
     this.follow();
-    this.heights = new Uint16Array(this.count).fill(ROW); // pixels of each entry
-    this.showList(true);
   }
 
   /** Count a dialogue that the search found, and keep it if it passes every filter.
@@ -365,7 +347,10 @@ class Page {
    */
   tally(number) {
     let passes = EVERY;
-    for (const filter of this.chosen) passes &= filter.pass(number);
+    for (const filter of this.chosen) {
+      filter.passed = filter.passing(number);
+      passes &= filter.passed;
+    }
     for (const filter of this.filters) {
       let mask = passes;
       if (filter.choice && filter.widens) {
@@ -417,56 +402,48 @@ class Page {
       element("span", "", this.utterances ? ` ${counted(this.utterances, "utterance")}${so}` : so),
     );
     byId("load").disabled = !this.count;
-    byId("load").textContent = `Use these ${inEnglish(this.count)}`;
+    byId("load").textContent = `Export these ${inEnglish(this.count)}`;
   }
 
   // ------------------------------------------------------------ the list
 
-  /** Put only the visible entries into the document; those in sight stay in their place. */
-  showList(anew = false) {
-    const list = byId("list");
-    const inside = byId("window");
-    if (anew) {
-      this.rows.clear();
-      inside.replaceChildren();
+  /** Put empty blocks of entries into the list; `fill` writes one as it comes near the screen. */
+  showList() {
+    this.blocks = [];
+    for (let place = 0; place < this.count; place += BLOCK) {
+      const block = element("ol", "block");
+      block.style.height = `${ROW * Math.min(BLOCK, this.count - place)}px`;
+      this.blocks.push(block);
     }
-    inside.style.height = `${this.topOf(this.count)}px`; // the browser scrolls back into it
-    const { heights } = this;
-    let [first, above] = [0, 0]; // the first entry in sight, and the pixels above it
-    while (first < this.count && above + heights[first] <= list.scrollTop) above += heights[first++];
-    const from = Math.max(0, first - 4);
-    const to = Math.min(this.count, first + Math.ceil(list.clientHeight / LEAST) + 4);
-    for (const [place, row] of this.rows) {
-      if ((place < from || place >= to) && !row.contains(document.activeElement)) {
-        row.remove();
-        this.rows.delete(place);
-      }
-    }
-    for (let place = from; place < to; place++) {
-      if (this.rows.has(place)) continue;
-      const row = this.entry(place);
-      this.rows.set(place, row);
-      const next = [...this.rows].filter(([other]) => other > place).sort((a, b) => a[0] - b[0])[0];
-      inside.insertBefore(row, next ? next[1] : null);
-    }
-    for (const [place, row] of this.rows) heights[place] = row.offsetHeight || heights[place];
-    for (const [place, row] of this.rows) row.style.transform = `translateY(${this.topOf(place)}px)`;
-    inside.style.height = `${this.topOf(this.count)}px`;
-    const moved = this.topOf(first) - above;
-    if (moved) list.scrollTop += moved;
+    byId("window").replaceChildren(...this.blocks);
+    if (this.count) this.fill(this.blocks[0]);
   }
 
-  /** Return the pixels above an entry of the list. */
-  topOf(place) {
-    let top = 0;
-    for (let other = 0; other < place; other++) top += this.heights[other];
-    return top;
+  /** Write the entries of a block. */
+  fill(block) {
+    if (block.firstChild) return;
+    const first = BLOCK * this.blocks.indexOf(block);
+    const end = Math.min(first + BLOCK, this.count);
+    for (let place = first; place < end; place++) block.append(this.entry(place));
+    block.style.height = "";
+  }
+
+  /** Return the written entry at a place of the list. */
+  row(place) {
+    const block = this.blocks[Math.floor(place / BLOCK)];
+    this.fill(block);
+    return block.children[place % BLOCK];
+  }
+
+  /** Scroll the list to a place, if it is one. */
+  reveal(place) {
+    if (place >= 0) this.row(place).scrollIntoView({ block: "nearest" });
   }
 
   entry(place) {
     const { index } = this;
     const number = this.hits[place];
-    const link = element("a", number === this.open ? "entry open" : "entry");
+    const link = element("a", "entry");
     link.href = address({ ...this.state, id: this.names[number], turn: null });
     if (number === this.open) link.setAttribute("aria-current", "true");
     const turn = this.first[number];
@@ -496,17 +473,6 @@ class Page {
     return this.index.languages[this.index.language[number]] ?? "";
   }
 
-  /** Scroll the list to a place; once more when the entries there are laid out. */
-  reveal(place) {
-    const list = byId("list");
-    for (let round = 0; round < 2; round++) {
-      const [top, end] = [this.topOf(place), this.topOf(place + 1)];
-      if (top < list.scrollTop) list.scrollTop = top;
-      else if (end > list.scrollTop + list.clientHeight) list.scrollTop = end - list.clientHeight;
-      this.showList();
-    }
-  }
-
   // ------------------------------------------------------------ the dialogue
 
   /** Open the dialogue in the address, else, on a wide screen, the first hit. */
@@ -515,13 +481,15 @@ class Page {
     document.body.classList.toggle("opened", named !== undefined);
     const first = WIDE.matches && this.count && this.state.id === null;
     this.open = named ?? (first ? this.hits[0] : -1);
+    byId("window").querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const place = this.place();
+    if (place >= 0) this.row(place).firstChild.setAttribute("aria-current", "true");
     this.showDialogue();
   }
 
+  /** Return the place of the open dialogue in the list, or -1. */
   place() {
-    for (let place = 0; place < this.count; place++)
-      if (this.hits[place] === this.open) return place;
-    return -1;
+    return this.hits.subarray(0, this.count).indexOf(this.open);
   }
 
   showDialogue() {
@@ -543,10 +511,7 @@ class Page {
     if (dialogue && this.filters.length) body.prepend(this.values(dialogue));
     pane.replaceChildren(this.head(), body);
     const items = pane.querySelectorAll(".body > .turns > .turn");
-    const equip = () => items.forEach((item, turn) => item.append(this.tools(turn)));
-    clearTimeout(this.equipping); // while somebody types, only when the dialogue stays
-    if (performance.now() - this.changed < 300) this.equipping = setTimeout(equip, 300);
-    else equip();
+    items.forEach((item, turn) => item.append(this.tools(item, turn)));
     const marked = items[this.turn];
     marked?.setAttribute("aria-current", "true");
     const mark = pane.querySelector(".turns mark") ?? pane.querySelector(".note.chosen");
@@ -556,27 +521,20 @@ class Page {
   }
 
   /** Return the number of a turn as a link, and buttons that copy its link and quote. */
-  tools(turn) {
-    const made = TOOLS.cloneNode(true);
-    made.firstChild.href = address({ ...this.state, id: this.names[this.open], turn });
-    made.firstChild.textContent = `turn ${turn}`;
-    return made;
-  }
-
-  /** Copy the link or the quote of a turn. */
-  copyTurn(button) {
-    const item = button.closest(".turn");
-    const turn = [...item.parentElement.querySelectorAll(":scope > .turn")].indexOf(item);
-    if (button.className === "quote")
-      copy(button, this.quote(turn), () => select(item.querySelector(".text")));
-    else {
-      const here = { version: this.state.version, id: this.names[this.open], turn: `${turn}` };
+  tools(item, turn) {
+    const here = { version: this.state.version, id: this.names[this.open], turn: `${turn}` };
+    const number = element("a", "", `turn ${turn}`);
+    number.href = address({ ...this.state, ...here });
+    const link = makeButton("", () => {
       const url = new URL(address({ chosen: new Map(), ...here }), location.href);
-      copy(button, url.href, () => "See the address");
+      copy(link, url.href, () => "See the address");
       this.go(here);
       byId("dialogue").querySelector(".turn[aria-current]")?.removeAttribute("aria-current");
       item.setAttribute("aria-current", "true");
-    }
+    }, "Copy link");
+    const mark = () => select(item.querySelector(".text"));
+    const quote = makeButton("", () => copy(quote, this.quote(turn), mark), "Copy quote");
+    return element("div", "tools", number, link, quote);
   }
 
   /** Return the text of a turn with its speaker, place, dataset, version and citation. */
@@ -688,7 +646,6 @@ class Page {
   choose(number) {
     this.go({ id: this.names[number] });
     this.follow();
-    this.showList(true);
   }
 
   step(by) {
@@ -728,8 +685,7 @@ class Page {
     const turn = here ?? this.differing(number)[0];
     this.go({ id: this.names[number], turn: turn === undefined ? null : `${turn}` });
     this.follow();
-    if (place >= 0) this.reveal(place);
-    this.showList(true);
+    this.reveal(place);
     byId("dialogue").querySelector("h2")?.focus({ preventScroll: true });
   }
 
@@ -738,10 +694,8 @@ class Page {
       const place = this.place();
       this.go({ id: null });
       this.follow();
-      this.showList(true);
-      if (place >= 0) this.reveal(place);
-      const row = this.rows.get(place);
-      (row?.querySelector("a") ?? byId("list")).focus();
+      this.reveal(place);
+      (place < 0 ? byId("list") : this.row(place).firstChild).focus();
     } else if (this.state.query || this.state.chosen.size) {
       this.go({ query: "", chosen: new Map() });
       this.restore(this.state);
@@ -758,8 +712,7 @@ class Page {
     byId("together").checked = !state.apart;
     this.applyChoices();
     this.search();
-    const place = this.open < 0 ? -1 : this.place();
-    if (place >= 0) this.reveal(place);
+    this.reveal(this.place());
   }
 
   /** Show the choices of the state in the filters. */
@@ -818,7 +771,9 @@ class Page {
       this.restore(this.state);
       byId("query").focus();
     });
-    byId("list").addEventListener("scroll", () => this.showList(), { passive: true });
+    byId("window").addEventListener("contentvisibilityautostatechange", (event) => {
+      if (!event.skipped) this.fill(event.target);
+    });
     byId("list").addEventListener("click", (event) => {
       const row = event.target.closest("li");
       if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -826,18 +781,12 @@ class Page {
       this.choose(this.hits[row.getAttribute("aria-posinset") - 1]);
       byId("dialogue").querySelector("h2")?.focus({ preventScroll: true });
     });
-    byId("dialogue").addEventListener("click", (event) => {
-      const button = event.target.closest(".tools button");
-      if (button) this.copyTurn(button);
-    });
     byId("load").addEventListener("click", () => new Selection(this).show());
     byId("next-difference")?.addEventListener("click", () => this.nextDifference());
     addEventListener("popstate", () => this.restore());
-    addEventListener("resize", () => this.showList());
     WIDE.addEventListener("change", () => {
       byId("filters-box").open = WIDE.matches;
       this.follow();
-      this.showList(true);
     });
     byId("filters-box").open = WIDE.matches;
     document.addEventListener("keydown", (event) => this.key(event));
@@ -871,34 +820,6 @@ function excerpt(text, words) {
   const start = from < 25 ? 0 : blank > from - 25 ? blank + 1 : from - 15; // in sight on one line
   const end = text.length > from + 120 ? " …" : "";
   return (start ? "… " : "") + text.slice(start, from + 120) + end;
-}
-
-/** Many texts joined into one, for a fast search. */
-class Text {
-  constructor(texts) {
-    this.all = texts.join("\0");
-    this.ends = new Uint32Array(texts.length); // the end of each text
-    let end = -1;
-    texts.forEach((text, number) => (this.ends[number] = end += text.length + 1));
-  }
-
-  /** Call a function with the number of each text that has all words. */
-  each(words, found) {
-    const [longest, ...others] = [...words].sort((one, other) => other.length - one.length);
-    const has = (text) => others.every((word) => text.includes(word)); // made once: it needs memory
-    const { all, ends } = this;
-    let number = 0;
-    let at = all.indexOf(longest);
-    while (at >= 0) {
-      while (ends[number] <= at) number++;
-      const end = ends[number];
-      if (at + longest.length > end) at = all.indexOf(longest, at + 1);
-      else {
-        if (!others.length || has(all.slice(number ? ends[number - 1] + 1 : 0, end))) found(number);
-        at = all.indexOf(longest, end);
-      }
-    }
-  }
 }
 
 // ---------------------------------------------------------------- laying out

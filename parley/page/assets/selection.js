@@ -25,13 +25,13 @@ class Selection {
     this.index = page.index;
     this.numbers = page.hits.slice(0, page.count);
     this.said = page.counted() + page.said();
+    this.comment = visible(this.said).replace(/\s+/g, " ");
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
     for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
     this.files["dialogues.jsonl"] = () => this.jsonLines();
     this.files["ids.txt"] = () => this.ids().map((id) => `${id}\n`).join("");
-    this.command = this.index.load.export;
   }
 
   /** Return each id once. */
@@ -232,52 +232,43 @@ class Selection {
       : "";
     const lines = this.sql().split("\n").map((line) => `    ${python(line)},\n`);
     return (
-      `# ${this.comment()}\n${copied}query = [\n${lines.join("")}]\n` +
+      `# ${this.comment}\n${copied}query = [\n${lines.join("")}]\n` +
       `with parley.connect(${folder}) as connection:\n` +
       `    ids = {id for (id,) in connection.execute("\\n".join(query)).fetchall()}\n`
     );
   }
 
-  /** Return what it is a selection of, as one line. */
-  comment() {
-    return visible(this.said).replace(/\s+/g, " ");
-  }
-
   show() {
     const { page } = this;
-    byId("code-title").textContent = `Use these ${inEnglish(this.numbers.length)}`;
+    byId("code-title").textContent = `Export these ${inEnglish(this.numbers.length)}`;
     byId("code-said").replaceChildren(addText(element("span"), this.said));
     const isWhole = page.loaded === page.parts.length;
     const buttons = Object.entries(this.files).map(([name, text]) => {
-      const button = makeButton("", () => this.offer(button, name, text), name);
+      const button = makeButton("", () => this.save(button, name, text), name);
       button.disabled = !isWhole;
       return element("li", "", button);
     });
     byId("code-files").replaceChildren(...buttons);
     const imports = `${this.index.load.revision ? "import huggingface_hub\n" : ""}import parley\n`;
     byId("code-all").textContent = this.python(this.numbers, this.selecting(), imports);
-    byId("code-command").textContent = this.command;
-    byId("code-sql").textContent = `-- ${this.comment()}\n${this.sql()}\n`;
+    byId("code-command").textContent = this.index.load.export;
+    byId("code-sql").textContent = `-- ${this.comment}\n${this.sql()}\n`;
     byId("code-one-part").hidden = page.open < 0;
     const ids = page.open < 0 ? "" : `ids = {${python(this.index.ids[page.open])}}\n`;
     byId("code-one").textContent = ids && this.python([page.open], ids);
     byId("code").showModal();
   }
 
-  /** Save the text that a function returns, now or once its script has come. */
-  async offer(button, name, text) {
-    try {
-      this.save(name, await text());
-    } catch {
-      button.textContent = `${name} failed to load`;
-    }
-  }
-
-  /** Let the browser save a text as a file. */
-  save(name, text) {
+  /** Let the browser save the text that a function returns, now or once its script has come. */
+  async save(button, name, text) {
     const link = element("a");
     const mark = name.endsWith(".csv") ? "\ufeff" : ""; // by which spreadsheets know UTF-8
-    link.href = URL.createObjectURL(new Blob([mark, text], { type: "text/plain" }));
+    try {
+      link.href = URL.createObjectURL(new Blob([mark, await text()], { type: "text/plain" }));
+    } catch {
+      button.textContent = `${name} failed to load`;
+      return;
+    }
     link.download = `${this.index.dataset.name}-${name}`.replace(/^.*-(?=ids\.txt$)/, "");
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -295,12 +286,8 @@ const CONTROL_SIGN = new RegExp(`(${CONTROL.source}|[\\t\\n])`);
 
 /** Return text as an ASCII Python string in double quotes. */
 function python(text) {
-  const escaped = [...text].map((sign) => {
-    if (sign === '"' || sign === "\\") return `\\${sign}`;
-    const code = sign.codePointAt(0);
-    if (code >= 32 && code < 127) return sign;
-    const hex = code.toString(16);
-    return code > 0xffff ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
+  return JSON.stringify(text).replace(/[^ -~]/gu, (sign) => {
+    const code = sign.codePointAt(0).toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
   });
-  return `"${escaped.join("")}"`;
 }
