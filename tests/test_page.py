@@ -203,7 +203,7 @@ def state(page):
         "chosen": page.locator(".value[aria-pressed=true] .label").all_inner_texts(),
         "title": page.locator("#dialogue h2").all_inner_texts(),
         "marked": page.locator("#dialogue mark").all_inner_texts(),
-        "list": page.locator("#window a").all_inner_texts(),
+        "list": page.locator("#window ol:first-child a").all_inner_texts(),  # written at once
     }
 
 

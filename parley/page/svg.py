@@ -35,8 +35,8 @@ def shown(value: object, longest: int = 200) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = str(value)
-    cut = text[: longest - 1] + "…" if len(text) > longest else text
-    return plain(cut).encode(errors="backslashreplace").decode()
+    shortened = text[: longest - 1] + "…" if len(text) > longest else text
+    return plain(shortened).encode(errors="backslashreplace").decode()
 
 
 def is_broad(chart: Drawn) -> bool:

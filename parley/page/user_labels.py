@@ -110,9 +110,9 @@ class UserLabels:
 
     def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:
         """Add where the annotators differ, and where each differs from the dataset."""
-        people, everyone = [*labels.annotators], labels.everyone
-        among = {" ≠ ".join(people) if len(people) < 3 else "annotators differ": people}
-        among |= {f"{person} ≠ {GOLD}": [person, GOLD] for person in people}
+        annotators, everyone = [*labels.annotators], labels.everyone
+        among = {"annotators differ" if annotators[2:] else " ≠ ".join(annotators): annotators}
+        among |= {f"{person} ≠ {GOLD}": [person, GOLD] for person in annotators}
         for (names, those), name in product(among.items(), labels.columns):
             for unit in units:
                 values = {everyone[person].get(unit, {}).get(name) for person in those} - {None}
@@ -156,12 +156,12 @@ class UserLabels:
                 prediction, by = predictions[key], f"{stem}: {name}"
                 kind = UNREADABLE if UNREADABLE in prediction else _kind(right)
                 counts[kind] += 1
-                said = f"{kind}: {_told(task.without_key(prediction))}"
-                said += f"; the task's: {_told(target)}" if target and kind != _RIGHT else ""
+                text = f"{kind}: {_in_words(task.without_key(prediction))}"
+                text += f"; the task's: {_in_words(target)}" if target and kind != _RIGHT else ""
                 self._order[by] = _KINDS
                 for id in map(str, task.dialogues(key, rows.gold[key])):
                     unit = (id, *map(str, key[1:]))
-                    self._note(keys, unit, by, [said], [kind])
+                    self._note(keys, unit, by, [text], [kind])
                     if right == 0:
                         self._differs(keys, unit, f"{by} is {_WRONG}")
             forecasts.append(score.forecasts)
@@ -178,7 +178,7 @@ def _kind(right: float | None) -> str:
     return _WRONG if right == 0 else _RIGHT if right == 1 else _TIED
 
 
-def _told(fields: Mapping[str, Any]) -> str:
+def _in_words(fields: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {_shown(value)}" for name, value in fields.items())
 
 
@@ -205,8 +205,8 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     except ParleyError:  # which `read_labels` tells
         return []
     columns = {name for record in found for name in record.values}
-    is_of_people = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
-    every = {} if is_of_people else built.dataset.tasks
+    are_labels = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
+    every = {} if are_labels else built.dataset.tasks
     tasks = {name: task for name, task in every.items() if task.has_right_answers}
     fitting = [name for name, task in tasks.items() if {*task.key, *task.answer} <= columns]
     if not fitting and columns & {ANSWER, UNREADABLE}:

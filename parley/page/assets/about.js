@@ -4,10 +4,10 @@
 const sections = [...document.querySelectorAll(".about > section")];
 const contents = [...document.querySelectorAll(".contents a")];
 
-/** Show the section that the address names or that holds the named heading; else the first. */
+/** Show the section that the address names or that holds its heading; else the first. */
 function showSection() {
-  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const open = sections.find((section) => section.contains(named)) ?? sections[0];
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const open = sections.find((section) => section.contains(target)) ?? sections[0];
   for (const section of sections) section.classList.toggle("closed", section !== open);
   for (const link of contents) {
     if (link.hash === `#${open.id}`) {
@@ -15,10 +15,10 @@ function showSection() {
       link.parentElement.scrollLeft = link.offsetLeft - 60; // also on a narrow screen in sight
     } else link.removeAttribute("aria-current");
   }
-  if (!named || named === open) return;
-  const folded = named.closest("details");
+  if (!target || target === open) return;
+  const folded = target.closest("details");
   if (folded) folded.open = true;
-  named.scrollIntoView();
+  target.scrollIntoView();
 }
 
 addEventListener("hashchange", showSection);

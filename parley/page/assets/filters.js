@@ -16,12 +16,12 @@ function readChoice(chosen, key, value) {
 }
 
 /** Write the choices into an address. */
-function writeChoices(said, chosen) {
+function writeChoices(parameters, chosen) {
   for (const [name, { labels = [], all, min = null, max = null }] of chosen) {
-    for (const label of labels) said.append(`is.${name}`, label);
-    if (all) said.append("all", name);
-    if (min !== null) said.append(`min.${name}`, min);
-    if (max !== null) said.append(`max.${name}`, max);
+    for (const label of labels) parameters.append(`is.${name}`, label);
+    if (all) parameters.append("all", name);
+    if (min !== null) parameters.append(`min.${name}`, min);
+    if (max !== null) parameters.append(`max.${name}`, max);
   }
 }
 
@@ -105,7 +105,7 @@ class Filter {
 
   /** Return the choice as a clause of a sentence. */
   clause() {
-    return this.phrase[0] + this.said() + this.phrase[1];
+    return this.phrase[0] + this.choiceInWords() + this.phrase[1];
   }
 }
 
@@ -199,7 +199,7 @@ class Labels extends Filter {
     return mask;
   }
 
-  said() {
+  choiceInWords() {
     return this.codes.map((code) => this.labels[code]).join(this.widens ? " or " : " and ");
   }
 
@@ -317,7 +317,7 @@ class Numbers extends Filter {
     return this.having(number, (value) => this.has(value));
   }
 
-  said() {
+  choiceInWords() {
     const { min, max } = this.choice;
     if (min === max) return `exactly ${inEnglish(min)}`;
     if (min === null) return `at most ${inEnglish(max)}`;

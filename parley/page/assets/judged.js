@@ -53,8 +53,8 @@ function judgedCard({ title, pools }, page, current) {
 function judged([grade, ids], titles) {
   const summary = element("summary", "", `${grade}: ${inEnglish(ids.length)}`);
   const items = ids.map((id) => {
-    const named = Object.hasOwn(titles, id) ? element("span", "", ` ${titles[id]}`) : null;
-    return element("li", "", element("bdi", "", id), named);
+    const title = Object.hasOwn(titles, id) ? element("span", "", ` ${titles[id]}`) : null;
+    return element("li", "", element("bdi", "", id), title);
   });
   return element("details", "", summary, element("ul", "documents", ...items));
 }

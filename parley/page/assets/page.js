@@ -159,10 +159,10 @@ function loadScript(address) {
 
 /** Read the state from the address: query, scope, filters and open dialogue. */
 function readAddress() {
-  const said = new URLSearchParams(location.hash.slice(1));
+  const parameters = new URLSearchParams(location.hash.slice(1));
   const state = { query: "", around: false, apart: false, chosen: new Map() };
   Object.assign(state, { id: null, turn: null, version: null });
-  for (const [key, value] of said) {
+  for (const [key, value] of parameters) {
     if (key === "q") state.query = value;
     else if (key === "around") state.around = true;
     else if (key === "apart") state.apart = true;
@@ -173,14 +173,14 @@ function readAddress() {
 }
 
 function address(state) {
-  const said = new URLSearchParams();
-  if (state.query) said.set("q", state.query);
-  if (state.around) said.set("around", "1");
-  if (state.apart) said.set("apart", "1");
-  writeChoices(said, state.chosen);
+  const parameters = new URLSearchParams();
+  if (state.query) parameters.set("q", state.query);
+  if (state.around) parameters.set("around", "1");
+  if (state.apart) parameters.set("apart", "1");
+  writeChoices(parameters, state.chosen);
   for (const key of ["version", "id", "turn"])
-    if ((state[key] ?? null) !== null) said.set(key, state[key]);
-  return `#${said}`;
+    if ((state[key] ?? null) !== null) parameters.set(key, state[key]);
+  return `#${parameters}`;
 }
 
 class Page {
@@ -383,7 +383,7 @@ class Page {
   }
 
   /** Return the search and filters as a clause. */
-  said() {
+  inWords() {
     const words = wordsOf(this.state.query).map((word) => `“${visible(word)}”`);
     const where = this.state.around ? "the text" : "an utterance";
     const found = words.length ? [`${where} has ${words.join(" and ")}`] : [];
@@ -398,7 +398,7 @@ class Page {
       : "";
     byId("count").replaceChildren(
       element("strong", "", this.counted()),
-      element("span", "said", this.said()),
+      element("span", "said", this.inWords()),
       element("span", "", this.utterances ? ` ${counted(this.utterances, "utterance")}${so}` : so),
     );
     byId("load").disabled = !this.count;
@@ -448,21 +448,21 @@ class Page {
     if (number === this.open) link.setAttribute("aria-current", "true");
     const turn = this.first[number];
     const dialogue = turn < 0 ? null : this.dialogue(number);
-    const said = dialogue
+    const text = dialogue
       ? excerpt(dialogue.turns[turn].text, this.words)
       : index.openings[number];
-    const told = index.entries[number] || index.titles[number] || "(no title)";
-    const [first, ...rest] = told.split(" · ");
+    const heading = index.entries[number] || index.titles[number] || "(no title)";
+    const [first, ...rest] = heading.split(" · ");
     const title = element("bdi", "", element("b", "", first), [" ", ...rest].join(" · ").slice(1));
-    const text = element("span", "excerpt");
-    text.dir = "auto";
-    text.lang = this.language(number);
-    addText(text, said, this.words);
+    const shown = element("span", "excerpt");
+    shown.dir = "auto";
+    shown.lang = this.language(number);
+    addText(shown, text, this.words);
     link.append(element("span", "title", title));
-    link.title = visible(told); // a long one does not fit
+    link.title = visible(heading); // a long one does not fit
     if (this.words.length && this.found[number])
       link.append(element("span", "sum", counted(this.found[number], "hit")));
-    link.append(text);
+    link.append(shown);
     const row = element("li", "", link);
     row.setAttribute("aria-setsize", this.count);
     row.setAttribute("aria-posinset", place + 1);
@@ -477,10 +477,10 @@ class Page {
 
   /** Open the dialogue in the address, else, on a wide screen, the first hit. */
   follow() {
-    const named = this.state.id === null ? undefined : this.numbers.get(this.state.id);
-    document.body.classList.toggle("opened", named !== undefined);
+    const inAddress = this.state.id === null ? undefined : this.numbers.get(this.state.id);
+    document.body.classList.toggle("opened", inAddress !== undefined);
     const first = WIDE.matches && this.count && this.state.id === null;
-    this.open = named ?? (first ? this.hits[0] : -1);
+    this.open = inAddress ?? (first ? this.hits[0] : -1);
     byId("window").querySelector("[aria-current]")?.removeAttribute("aria-current");
     const place = this.place();
     if (place >= 0) this.row(place).firstChild.setAttribute("aria-current", "true");
@@ -499,8 +499,8 @@ class Page {
     const tab = [...open, this.tab].join(" · ");
     if (document.title !== tab) document.title = tab;
     if (this.open < 0) {
-      const said = this.count ? "Choose a dialogue." : "No dialogue matches.";
-      pane.replaceChildren(element("p", "empty", said));
+      const why = this.count ? "Choose a dialogue." : "No dialogue matches.";
+      pane.replaceChildren(element("p", "empty", why));
       return;
     }
     const dialogue = this.dialogue(this.open);
@@ -556,15 +556,15 @@ class Page {
   warn() {
     const { id, turn } = this.state;
     const { version } = this.index.dataset;
-    const said = [...this.unknown];
+    const warnings = [...this.unknown];
     if (this.linked !== null && this.linked !== version)
-      said.push(`The address is of version ${visible(this.linked)}; this is version ${version}.`);
-    if (id !== null && this.open < 0) said.push(`This build has no dialogue “${visible(id)}”.`);
+      warnings.push(`The address is of version ${visible(this.linked)}; this is version ${version}.`);
+    if (id !== null && this.open < 0) warnings.push(`This build has no dialogue “${visible(id)}”.`);
     const dialogue = this.open < 0 ? null : this.dialogue(this.open);
     if (turn !== null && dialogue && !dialogue.turns?.[this.turn])
-      said.push(`This dialogue has no turn “${visible(turn)}”.`);
-    byId("unknown").hidden = !said.length;
-    byId("unknown").replaceChildren(element("bdi", "", said.join(" ")));
+      warnings.push(`This dialogue has no turn “${visible(turn)}”.`);
+    byId("unknown").hidden = !warnings.length;
+    byId("unknown").replaceChildren(element("bdi", "", warnings.join(" ")));
   }
 
   /** Return the chosen labels, to highlight them in a dialogue. */
@@ -574,7 +574,7 @@ class Page {
 
   /** Return the values of the open dialogue for the chosen filters; those for the others folded. */
   values({ sides = [] }) {
-    const told = (filter, side) => {
+    const valuesOf = (filter, side) => {
       const values = filter.of(this.open).filter(([of]) => of === side);
       const parts = values.map(([, value]) => {
         const chosen = this.chosen.includes(filter) && filter.has(value);
@@ -586,8 +586,8 @@ class Page {
     const add = (box, some) => {
       const [pairs, rows] = [[], []];
       for (const filter of some)
-        if (filter.sides) rows.push([filter.name, names.map((_, side) => told(filter, side))]);
-        else pairs.push([filter.name, told(filter, -1)]);
+        if (filter.sides) rows.push([filter.name, names.map((_, side) => valuesOf(filter, side))]);
+        else pairs.push([filter.name, valuesOf(filter, -1)]);
       const own = pairs.filter(([, parts]) => parts.length);
       if (own.length) box.append(facts(own, ""));
       if (rows.length) box.append(table({ title: "of each side", columns: names, rows }));
@@ -630,8 +630,8 @@ class Page {
       where.append(" · ", names, matching.length > 1 ? " match" : " matches");
     }
     const steps = [button("↑", "Previous dialogue", -1), button("↓", "Next dialogue", 1)];
-    const named = element("div", "", title, where);
-    return element("header", "head", back, named, element("div", "steps", ...steps));
+    const titles = element("div", "", title, where);
+    return element("header", "head", back, titles, element("div", "steps", ...steps));
   }
 
   // ------------------------------------------------------------ moving about
@@ -847,11 +847,11 @@ function layOut(dialogue, words, language, chosen) {
     outcome.append(...tables.map(table));
     body.append(outcome);
   }
-  const told = [...(own?.rest?.[""] ?? [])];
+  const labels = [...(own?.rest?.[""] ?? [])];
   for (const [side, pairs] of Object.entries(own?.sides ?? {}))
-    told.push(...pairs.map(([label, text]) => [`${label}, ${sides[side][0]}`, text]));
-  if (told.length)
-    body.append(element("section", "after", element("h3", "", "Your files"), facts(told)));
+    labels.push(...pairs.map(([label, text]) => [`${label}, ${sides[side][0]}`, text]));
+  if (labels.length)
+    body.append(element("section", "after", element("h3", "", "Your files"), facts(labels)));
   return body;
 }
 

@@ -24,8 +24,8 @@ class Selection {
     this.page = page;
     this.index = page.index;
     this.numbers = page.hits.slice(0, page.count);
-    this.said = page.counted() + page.said();
-    this.comment = visible(this.said).replace(/\s+/g, " ");
+    this.inWords = page.counted() + page.inWords();
+    this.comment = visible(this.inWords).replace(/\s+/g, " ");
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
@@ -70,7 +70,7 @@ class Selection {
   }
 
   /** Return the columns that name a dialogue, as its turns have them. */
-  named(number) {
+  idOf(number) {
     const { isNumber, key, prefix, split } = this.index.places[this.index.place[number]];
     const id = this.index.ids[number].slice(prefix.length);
     const row = new Map([[key, isNumber ? Number(id) : id]]);
@@ -97,16 +97,15 @@ class Selection {
       const { name, labels, sides } = filter;
       if (Boolean(sides) !== (side !== null) || name === "split") continue;
       const own = filter.of(number).filter(([of]) => !sides || of === side);
-      const told = own.map(([, value]) => (labels ? labels[value] : value));
-      if (lists && (filter.lists || told.length > 1)) row.set(name, told);
-      else row.set(name, told.length > 1 ? told.join("; ") : told[0]);
+      const texts = own.map(([, value]) => (labels ? labels[value] : value));
+      if (lists && (filter.lists || texts.length > 1)) row.set(name, texts);
+      else row.set(name, texts.length > 1 ? texts.join("; ") : texts[0]);
     }
   }
 
-  /** Add facts to a row, unless a filter has told the same; several of one label as a list. */
+  /** Add facts to a row, unless a filter has said the same; several of one label as a list. */
   addFacts(row, facts = [], lists = false) {
-    const told = Map.groupBy(facts, ([label]) => label);
-    for (const [label, found] of told) {
+    for (const [label, found] of Map.groupBy(facts, ([label]) => label)) {
       const texts = found.map(([, text]) => text);
       if (!row.has(label)) row.set(label, lists && texts.length > 1 ? texts : texts.join("; "));
     }
@@ -115,7 +114,7 @@ class Selection {
   dialogues() {
     return Array.from(this.numbers, (number) => {
       const { before, after, own } = this.page.dialogue(number);
-      const row = new Map([...this.named(number), ...this.place(number)]);
+      const row = new Map([...this.idOf(number), ...this.place(number)]);
       row.set("title", this.index.titles[number]);
       row.set("utterances", this.index.utterances[number]);
       this.addFacets(row, number);
@@ -129,7 +128,7 @@ class Selection {
     return Array.from(numbers).flatMap((number) => {
       const { sides = [], own } = this.page.dialogue(number);
       return sides.map(([name, known], side) => {
-        const row = this.named(number).set("side", name);
+        const row = this.idOf(number).set("side", name);
         this.addFacets(row, number, side, lists);
         this.addFacts(row, known, lists);
         this.addOwn(row, own?.sides?.[side]);
@@ -142,7 +141,7 @@ class Selection {
     return Array.from(this.numbers).flatMap((number) => {
       const { speakers, turns = [], own } = this.page.dialogue(number);
       return turns.map(({ speaker, text, action, notes = [] }, turn) => {
-        const row = this.named(number)
+        const row = this.idOf(number)
           .set("turn", turn)
           .set("speaker", speakers[speaker])
           .set("text", text)
@@ -160,7 +159,7 @@ class Selection {
       const facets = new Map();
       this.addFacets(facets, number, null, true);
       const own = {
-        ...Object.fromEntries([...this.named(number), ...this.place(number)]),
+        ...Object.fromEntries([...this.idOf(number), ...this.place(number)]),
         title: this.index.titles[number],
         facets: Object.fromEntries(facets),
         sides: this.sides([number], true).map((row) => Object.fromEntries(row)),
@@ -186,8 +185,8 @@ class Selection {
     const isPart = ids && [...of].some(([number, count]) => count < index.places[number].rows);
     const parts = [...of].map(([number, count]) => {
       const { config, split, column, prefix, rows } = index.places[number];
-      const named = config === index.default ? "" : `, ${python(config)}`;
-      const call = `load_dataset(${python(path)}${named}, split=${python(split)}${exact})`;
+      const name = config === index.default ? "" : `, ${python(config)}`;
+      const call = `load_dataset(${python(path)}${name}, split=${python(split)}${exact})`;
       const inSplit = prefix ? `${python(prefix)} + ` : "";
       const filter = `.filter(\n    lambda row: ${inSplit}str(row[${python(column)}]) in ids\n)`;
       return [`${config}/${split}`, ids && count < rows ? call + filter : call];
@@ -210,8 +209,8 @@ class Selection {
     const conditions = page.chosen.flatMap((filter) => filter.sql()).map(of);
     const words = wordsOf(query).map(fold);
     const has = (text) => words.map((word) => `contains(${text}, ${sqlText(word)})`).join(" and ");
-    const said = `len(list_filter(said, lambda text: ${has("text")})) > 0`;
-    if (words.length) conditions.push(around ? `(${said} or ${has("around")})` : said);
+    const utters = `len(list_filter(said, lambda text: ${has("text")})) > 0`;
+    if (words.length) conditions.push(around ? `(${utters} or ${has("around")})` : utters);
     if (index.where) conditions.push("id in (select id::text from chosen)");
     if (page.unknown.length) conditions.push("false");
     const lines = index.where ? [`with chosen(id) as (`, index.where, ")"] : [];
@@ -241,7 +240,7 @@ class Selection {
   show() {
     const { page } = this;
     byId("code-title").textContent = `Export these ${inEnglish(this.numbers.length)}`;
-    byId("code-said").replaceChildren(addText(element("span"), this.said));
+    byId("code-said").replaceChildren(addText(element("span"), this.inWords));
     const isWhole = page.loaded === page.parts.length;
     const buttons = Object.entries(this.files).map(([name, text]) => {
       const button = makeButton("", () => this.save(button, name, text), name);
