@@ -106,36 +106,27 @@ class Comparison:
         return {name: self._ratings(column) for name, column in self.labels.columns.items()}
 
     def _ratings(self, column: Column) -> tuple[list[Any], Ratings, dict[str, Ratings]]:
-        given = {}
+        given = {}  # person -> the value of each unit, None for none
         for person, units in self.labels.everyone.items():
             values = [units.get(unit, {}).get(column.name) for unit in self.units]
             if any(value is not None for value in values):
                 given[person] = values
-        used = Counter(value for value in chain.from_iterable(given.values()) if value is not None)
-        if column.labels and not column.is_set:
-            domain = sorted(used, key=column.labels.index)
-        elif column.is_ordered:
-            domain = sorted(used)
-        else:  # the commonest first, as they have no order
-            domain = sorted(used, key=lambda value: (-used[value], value))
+        counts = Counter(chain.from_iterable(given.values()))
+        del counts[None]
+        domain = _in_order(counts, column)
         distance: Distance = nominal
         if column.is_ordered:
             distance = ordinal
         elif column.is_set and len(domain) <= _MOST_SETS:
             distance = agreement.masi([frozenset(value) for value in domain])
-
-        def ratings(number_of: Mapping[Any, int], count: int, distance: Distance) -> Ratings:
-            table = {**number_of, None: NONE}
-            codes = {by: np.array([table[v] for v in values], int) for by, values in given.items()}
-            return Ratings(codes, self._clusters, count, distance)
-
         places = {value: place for place, value in enumerate(domain)}
-        whole, by_label = ratings(places, len(domain), distance), {}
+        whole = Ratings(_codes(given, places), self._clusters, len(domain), distance)
         labels = column.labels or domain
+        by_label = {}
         for label in labels if len(labels) <= MOST_LABELS else ():
             has = {v: int(label in v if column.is_set else label == v) for v in domain}
             if any(has.values()):
-                by_label[text_of(label)] = ratings(has, 2, nominal)
+                by_label[text_of(label)] = Ratings(_codes(given, has), self._clusters, 2)
         return domain, whole, by_label
 
     @cached_property
@@ -276,6 +267,21 @@ class Comparison:
         }
         found["labels"] = {n: {"counts": counts[n], **by_label[n].of_all()} for n in by_label}
         return found
+
+
+def _in_order(counts: Counter[Any], column: Column) -> list[Any]:
+    """Return the values of a column in their order; without one, the commonest first."""
+    if column.labels and not column.is_set:
+        return sorted(counts, key=column.labels.index)
+    if column.is_ordered:
+        return sorted(counts)
+    return sorted(counts, key=lambda value: (-counts[value], value))
+
+
+def _codes(given: Mapping[str, list[Any]], numbers: Mapping[Any, int]) -> dict[str, Array]:
+    """Return person -> the number of each value, `NONE` for None."""
+    table = {**numbers, None: NONE}
+    return {by: np.array([table[v] for v in values], int) for by, values in given.items()}
 
 
 _COUNTED = ("rows", "config_rows", "without_answer", "answered_alone")
