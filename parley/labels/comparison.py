@@ -126,7 +126,7 @@ class Comparison:
         for label in labels if len(labels) <= MOST_LABELS else ():
             has = {v: int(label in v if column.is_set else label == v) for v in domain}
             if any(has.values()):
-                by_label[text_of(label)] = Ratings(_codes(given, has), self._clusters, 2)
+                by_label[label_text(label)] = Ratings(_codes(given, has), self._clusters, 2)
         return domain, whole, by_label
 
     @cached_property
@@ -170,7 +170,7 @@ class Comparison:
             for name in labels.columns:
                 values = {p: units.get(unit, {}).get(name) for p, units in everyone.items()}
                 if len({values[person] for person in by} - {None}) > 1:
-                    row = labels.named(unit)
+                    row = labels.key_values(unit)
                     if said := labels.units.get(unit):
                         row |= {"speaker": said.speaker, "context": said.context, "text": said.text}
                     if len(labels.columns) > 1:
@@ -259,7 +259,7 @@ class Comparison:
         measure = measures.get(whole.distance, "MASI")
         found = {"alpha_of": measure, **whole.of_all(), "pairs_left_out": whole.pairs()[1]}
         for pair in found["pairs"] if not column.is_set and len(domain) <= MOST_LABELS else ():
-            values = [*map(text_of, domain)]
+            values = [*map(label_text, domain)]
             pair["confusion"] = {"values": values, "rows": whole.confusion(*pair["of"])}
         counts = {
             label: {person: int((codes == 1).sum()) for person, codes in ratings.codes.items()}
@@ -304,7 +304,7 @@ def as_number(metric: Metric) -> dict[str, Any]:
     return {"value": value, "low": ends and ends.low, "high": ends and ends.high}
 
 
-def text_of(value: Any) -> str:
+def label_text(value: Any) -> str:
     """Return a value as the text of a label."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -126,7 +126,7 @@ def _table(content: bytes, keys: set[str]) -> Rows:
         head = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign))
         heads[sign] = [name.strip() for name in next(filter(any, head), ("", []))[1]]
     sign = next((sign for sign in heads if keys.intersection(heads[sign])), ",")
-    names = _named(heads[sign])
+    names = _checked_names(heads[sign])
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
     if problem := next(filter(any, lines), ("", names))[0]:
         raise UsageError(f"cannot be read: {problem}")
@@ -144,7 +144,7 @@ def _cell(text: str) -> str | None:
     return (text[1:] if is_marked else text) or None
 
 
-def _named(names: list[str]) -> list[str]:
+def _checked_names(names: list[str]) -> list[str]:
     """Return the names of columns; UsageError if one is lacking or doubled."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UsageError(f"two columns have the name {few([*map(repr, twice)])}")
@@ -190,7 +190,7 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
         file = ParquetFile(io.BytesIO(content))
         if (rows := file.metadata.num_rows) > _MOST:
             raise UsageError(f"expected at most {_MOST:,} rows, found {rows:,}")
-        _named(file.schema_arrow.names)
+        _checked_names(file.schema_arrow.names)
         rows = file.read().to_pylist()
     except (ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise UsageError(f"is no readable Parquet: {error!s:.200}") from error

@@ -78,11 +78,11 @@ class Labels:
         return self.keys[0] == _SPLIT
 
     def unit(self, named: Sequence[Any]) -> Key:
-        """Return the unit of values of `keys`; `named` gives them back."""
+        """Return the unit of values of `keys`; `key_values` gives them back."""
         parts = tuple(map(str, named))
         return ("/".join(parts[:2]), *parts[2:]) if self.is_by_split else parts
 
-    def named(self, unit: Key) -> Values:
+    def key_values(self, unit: Key) -> Values:
         """Return the values of `keys` of a unit."""
         parts = (*unit[0].split("/", 1), *unit[1:]) if self.is_by_split else unit
         pairs = zip(self.key_columns, parts, strict=True)

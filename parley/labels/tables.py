@@ -42,7 +42,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         listed = _listed(labels)
         for person, units in labels.annotators.items():
             for unit, given in units.items():
-                row = {ANNOTATOR: person} | given | labels.named(unit)
+                row = {ANNOTATOR: person} | given | labels.key_values(unit)
                 for column, cells in values.items():
                     value = row.get(column)
                     cells.append(listed.get((unit, column, value), value))

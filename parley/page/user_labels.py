@@ -11,7 +11,7 @@ import numpy as np
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.values import is_number, is_values
 from parley.builds.built_folder import BuiltFolder
-from parley.labels.comparison import Comparison, text_of
+from parley.labels.comparison import Comparison, label_text
 from parley.labels.layouts import ANNOTATOR, records
 from parley.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.charts import Calibration
@@ -105,7 +105,9 @@ class UserLabels:
             for unit, values in units.items():
                 for name, value in values.items():
                     if name in labels.columns and value is not None:
-                        given = (value or NOTHING) if isinstance(value, tuple) else [text_of(value)]
+                        given = (
+                            (value or NOTHING) if isinstance(value, tuple) else [label_text(value)]
+                        )
                         self._note(labels.keys, unit, f"{person}: {name}", given, given)
 
     def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:

@@ -100,7 +100,7 @@ def _column(pairs: list[Pairs], order: Sequence[Value], is_kept: bool) -> dict[s
     rest = [value for value in counts if value not in set(ordered)]
     rest.sort(key=lambda value: (-counts[value], str(value)))
     places = {value: place for place, value in enumerate([*ordered, *rest])}
-    labels = [text_of(value) for value in places]
+    labels = [display_text(value) for value in places]
     return {"labels": labels, "values": [[places[v] for _, v in values] for values in pairs]}
 
 
@@ -157,7 +157,7 @@ def _widening(low: Decimal, high: Decimal, whole: bool) -> list[float]:
     return [float(edge) for edge in edges[first : last + 1]]
 
 
-def text_of(value: Value) -> str:
+def display_text(value: Value) -> str:
     """Return a value as text for the page."""
     if isinstance(value, bool):
         return "yes" if value else "no"

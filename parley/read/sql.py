@@ -23,7 +23,7 @@ from parley.builds.provenance import PROVENANCE
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, id_columns
 from parley.read.export.export import write_cells
-from parley.read.filters import pairs_of, sides_of, text_of
+from parley.read.filters import display_text, pairs_of, sides_of
 from parley.read.transcript import Transcript
 from parley.schema.features import item_of, labels_of
 from parley.source.hashes import problem
@@ -311,7 +311,7 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
                 name: [value for of, value in pairs_of(facet, known) if of in (-1, number)]
                 for name, facet in facets.items()
             }
-            labels = [(name, list(map(text_of, of_name))) for name, of_name in values.items()]
+            labels = [(name, list(map(display_text, of_name))) for name, of_name in values.items()]
             numbers = [
                 (name, [float(v) for v in of_name if not isinstance(v, str | bool)])
                 for name, of_name in values.items()
@@ -349,7 +349,9 @@ def _views(built: BuiltFolder) -> Iterator[str]:
         if not (splits := built.splits(name)):
             continue
         view = f"{built.dataset.name}.{quoted(name)}"
-        columns = [f"{_named(quoted(c), f)} as {quoted(c)}" for c, f in config.features.items()]
+        columns = [
+            f"{_with_label_names(quoted(c), f)} as {quoted(c)}" for c, f in config.features.items()
+        ]
         kind = f"enum({', '.join(map(text, splits))})"
         parts = [
             f"select {', '.join(columns)}, {text(split)}::{kind} as split "  # noqa: S608
@@ -395,7 +397,7 @@ def _meanings(config: Any) -> dict[str, str]:
     return {name: "\n".join(lines) for name, lines in lines_of.items()}
 
 
-def _named(value: str, feature: Any, depth: int = 0) -> str:
+def _with_label_names(value: str, feature: Any, depth: int = 0) -> str:
     """Return the SQL of a value with the names of labels instead of their numbers."""
     if names := labels_of(feature):
         known = ", ".join(map(text, names))
@@ -407,12 +409,12 @@ def _named(value: str, feature: Any, depth: int = 0) -> str:
         )
     if (item := item_of(feature)) is not None:
         name = f"x{depth}"
-        inner = _named(name, item, depth + 1)
+        inner = _with_label_names(name, item, depth + 1)
         return value if inner == name else f"{_OWN}list_transform({value}, lambda {name}: {inner})"
     if not isinstance(feature, Mapping):
         return value
     places = {name: f"{value}.{quoted(name)}" for name in feature}
-    parts = {name: _named(places[name], inner, depth) for name, inner in feature.items()}
+    parts = {name: _with_label_names(places[name], inner, depth) for name, inner in feature.items()}
     packed = ", ".join(f"{quoted(name)} := {part}" for name, part in parts.items())
     if parts == places:
         return value

@@ -150,7 +150,7 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
         if len(set(licences.values())) > 1:
             description += f"; licence: {licences[config]}"
         splits = built.splits(config)
-        split = _named("cr:Field", f"{config}/split", "split", "the split of the row") | {
+        split = _node("cr:Field", f"{config}/split", "split", "the split of the row") | {
             "dataType": "sc:Text",
             "references": {"field": {"@id": f"splits/{config}/name"}},
             "source": {
@@ -161,7 +161,7 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
         }
         described = [name for name in features if name not in left_out]
         fields = [_field((config, name), features[name], meanings) for name in described]
-        yield _named("cr:RecordSet", config, config, description) | {"field": [split, *fields]}
+        yield _node("cr:RecordSet", config, config, description) | {"field": [split, *fields]}
         rows: list[dict[str, Any]] = [{"name": split} for split in splits]
         yield _listed(f"splits/{config}", f"the splits of {config}", "cr:Split", "name", rows)
         for name, feature in features.items():
@@ -171,17 +171,17 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
                 yield _listed(id, of, "sc:Enumeration", "value", rows)
 
 
-def _named(type_: str, id: str, name: str, description: str) -> dict[str, Any]:
+def _node(type_: str, id: str, name: str, description: str) -> dict[str, Any]:
     return {"@type": type_, "@id": id, "name": name, "description": description}
 
 
 def _listed(id: str, of: str, kind: str, key: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a set whose records stand in the description itself."""
     types = {"name": "sc:Text", "value": "sc:Integer"}
-    fields = [_named("cr:Field", f"{id}/{n}", n, of) | {"dataType": types[n]} for n in rows[0]]
+    fields = [_node("cr:Field", f"{id}/{n}", n, of) | {"dataType": types[n]} for n in rows[0]]
     data = [{f"{id}/{name}": value for name, value in row.items()} for row in rows]
     about = {"dataType": kind, "key": {"@id": f"{id}/{key}"}, "field": fields, "data": data}
-    return _named("cr:RecordSet", id, id, of) | about
+    return _node("cr:RecordSet", id, id, of) | about
 
 
 def _field(
@@ -194,7 +194,7 @@ def _field(
     inner, repeated = _inner(feature)
     config, column, *keys = path
     place = place or column
-    field = _named("cr:Field", "/".join(path), path[-1], meanings.get(place, ""))
+    field = _node("cr:Field", "/".join(path), path[-1], meanings.get(place, ""))
     field |= {"repeated": True} if repeated else {}
     if isinstance(inner, dict):
         above = f"{place}[]" if repeated else place
