@@ -12,8 +12,8 @@ from parley.declaration.registry import Dataset, discover, get
 if TYPE_CHECKING:
     import datasets as hf
 
+    from parley.annotators.comparison import Comparison
     from parley.builds.built_folder import BuiltFolder
-    from parley.labels.comparison import Comparison
     from parley.tasks.evaluate import Result
     from parley.verification.verify import Verification
 
@@ -275,7 +275,7 @@ def labels(
             nothing can be compared.
         RecordError: rows of a file are wrong; names all of them.
     """
-    from parley.labels.comparison import compare
+    from parley.annotators.comparison import compare
 
     return compare(_opened(folder), config, files, annotator)
 
@@ -318,7 +318,7 @@ def connect(
         builds += [folder] if isinstance(folder, BuiltFolder) else builds_in(Path(folder))
     connection = connect_builds(builds)
     if labels:
-        from parley.labels.tables import add_tables
+        from parley.annotators.tables import add_tables
 
         files = [labels] if isinstance(labels, str | Path) else [*labels]
         add_tables(connection, builds, files)

@@ -6,6 +6,7 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import parley
 from parley.declaration.registry import discover, folders
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +47,7 @@ def test_the_page_names_every_folder():
     folders = {path.parent.name for path in TOOL.glob("*/__init__.py")}
     assert sorted(ROOMS) == sorted(folders)
     assert len(folders) <= 15
+    assert not folders & {*parley.__all__}  # importing a room would replace the function
 
 
 def test_a_room_imports_from_those_above_it():

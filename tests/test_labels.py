@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import parley
+from parley.annotators import comparison, layouts
+from parley.annotators.reader import read_labels
 from parley.base.errors import ParleyError, RecordError, UsageError
-from parley.labels import comparison, layouts
-from parley.labels.reader import read_labels
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
 from parley.tasks import agreement
@@ -282,7 +282,7 @@ def test_of_many_annotators_the_pairs_with_the_most_common_rows_have_numbers(
     rows = [{key: row[key] for key in (*KEYS, "labels")} for row in casino.named("strategies")]
     given = {"a": rows[:5], "b": rows[2:7], "c": rows[4:9], "d": rows[8:]}
     files = [write_file(tmp_path / f"{by}.jsonl", each) for by, each in given.items()]
-    monkeypatch.setattr("parley.labels.comparison.MOST_PAIRS", 2)
+    monkeypatch.setattr("parley.annotators.comparison.MOST_PAIRS", 2)
     found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["labels"]
     pairs = ["".join(pair["of"]) for pair in found["pairs"]]
     assert pairs == ["ab", "agold", "bc", "bgold", "cgold", "dgold"]

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option, echo
 
+from parley.annotators.tables import add_tables
 from parley.base.console import out, print_message, print_output, progress, to_json
 from parley.base.errors import Interrupted, UsageError, few, require_known
 from parley.base.replace import temporary_folder
@@ -28,7 +29,6 @@ from parley.cli.options import (
     dataset_names,
 )
 from parley.cli.tables import cut_table, table
-from parley.labels.tables import add_tables
 from parley.models.logs import answers_of_log
 from parley.page.page_data import Selection
 from parley.page.user_labels import LABELS, UserLabels

@@ -6,6 +6,8 @@ from typing import Annotated
 from rich.console import Group, RenderableType
 from typer import Argument, Option
 
+from parley.annotators.comparison import Comparison, compare
+from parley.annotators.layouts import ANNOTATOR
 from parley.base.console import print_message, progress, safe
 from parley.base.errors import UsageError
 from parley.builds.built_folder import find_folder
@@ -13,8 +15,6 @@ from parley.cli.common import print_result, require_outputs
 from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
 from parley.cli.tables import table
 from parley.declaration.registry import get
-from parley.labels.comparison import Comparison, compare
-from parley.labels.layouts import ANNOTATOR
 
 _CONFIG = "The config whose rows are labelled, such as strategies."
 _FILES = "Files of labels, of one person each, or with a column of annotators."

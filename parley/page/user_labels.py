@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from parley.annotators.comparison import Comparison, label_text
+from parley.annotators.layouts import ANNOTATOR, records
+from parley.annotators.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.values import is_number, is_values
 from parley.builds.built_folder import BuiltFolder
-from parley.labels.comparison import Comparison, label_text
-from parley.labels.layouts import ANNOTATOR, records
-from parley.labels.reader import GOLD, Key, Labels, file_stem, read_labels
 from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell

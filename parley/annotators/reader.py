@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from parley.annotators.columns import INDEX, WHOLE, Column, listed_in
+from parley.annotators.layouts import ANNOTATOR, LONG, UNNAMED, Record, Values, records
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
-from parley.labels.columns import INDEX, WHOLE, Column, listed_in
-from parley.labels.layouts import ANNOTATOR, LONG, UNNAMED, Record, Values, records
 from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
 from parley.read.filters import sides_of

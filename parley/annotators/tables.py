@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from parley.annotators.columns import Column
+from parley.annotators.layouts import ANNOTATOR
+from parley.annotators.reader import Labels, file_stem, read_labels
 from parley.base.errors import UsageError, few
 from parley.builds.built_folder import BuiltFolder
-from parley.labels.columns import Column
-from parley.labels.layouts import ANNOTATOR
-from parley.labels.reader import Labels, file_stem, read_labels
 from parley.read.sql import one_line, quoted, text
 
 _TYPES = {"int": "bigint", "float": "double", "bool": "boolean"}

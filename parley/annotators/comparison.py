@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from parley.annotators.columns import Column
+from parley.annotators.layouts import ANNOTATOR, LONG
+from parley.annotators.reader import GOLD, Key, Labels, read_labels
 from parley.base.errors import UsageError, few
 from parley.base.replace import writing
 from parley.builds.built_folder import BuiltFolder
-from parley.labels.columns import Column
-from parley.labels.layouts import ANNOTATOR, LONG
-from parley.labels.reader import GOLD, Key, Labels, read_labels
 from parley.read.export.export import write_cells
 from parley.tasks import agreement
 from parley.tasks.agreement import NONE, Distance, nominal, ordinal
