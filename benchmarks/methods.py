@@ -178,8 +178,8 @@ def labels(built: str, people: str, rows: str) -> int:
     import parley
 
     data, draw = parley.open(Path(built, "casino")), random.Random(0)
-    names = sorted({label for row in data.named("strategies") for label in row["labels"]})
-    turns = [f"{row['dialogue_id']},{row['turn']}" for row in data.named("utterances")]
+    names = sorted({label for row in data.rows_with_names("strategies") for label in row["labels"]})
+    turns = [f"{row['dialogue_id']},{row['turn']}" for row in data.rows_with_names("utterances")]
     turns, lines = turns[: 5 * int(rows)], ["dialogue_id,turn,annotator,annotations"]
     for person in range(int(people)):
         for turn in draw.sample(turns, int(rows)):

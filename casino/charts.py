@@ -10,7 +10,7 @@ from .records import SATISFACTION
 
 def satisfaction(data: Data) -> Heatmap:
     """Count the sides by their points and their satisfaction."""
-    sides = data.named("participants", "train")
+    sides = data.rows_with_names("participants", "train")
     return Heatmap(
         "Satisfaction by points",
         f"{len(sides):,} sides by their points and their satisfaction.",

@@ -228,7 +228,7 @@ def validation_f1(data: Data, model: str) -> float:
     from sklearn.metrics import f1_score
 
     predict = {"Majority": majority, "LR-BoW": bag_of_words}[model]
-    rows = data.named("strategies", "train")
+    rows = data.rows_with_names("strategies", "train")
     found = []
     for fold in range(5):
         training = [row for row in rows if row["fold"] != fold]

@@ -12,7 +12,7 @@ def annotated_conversations_are_those_of_dialogues(data: Data) -> Iterator[str]:
     """`crowd` and `curated` hold the conversations of these splits of `dialogues`, turn by turn."""
     for part in ("crowd", "curated"):
         for split in data.splits(part):
-            rows, whole = data.named(part, split), data.rows("dialogues", split)
+            rows, whole = data.rows_with_names(part, split), data.rows("dialogues", split)
             yield from row_differences(f"{part}/{split}", rows, whole)
 
 

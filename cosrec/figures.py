@@ -303,7 +303,7 @@ def judgments_by_type(data: Data) -> dict[str, dict[str, int]]:
     """Distinct queries, rows and distinct documents of `qrels`, by type and in all."""
 
     def count(*types: str) -> dict[str, int]:
-        rows = [row for row in data.named("qrels", "curated") if row["type"] in types]
+        rows = [row for row in data.rows_with_names("qrels", "curated") if row["type"] in types]
         return {
             "queries": len({row["query_id"] for row in rows}),
             "judgments": len(rows),
@@ -420,7 +420,9 @@ def exceptions(data: Data) -> dict[str, int]:
     seen = [
         (*(r[c] for c in columns), *r["formulations"]) for r in data.rows("intent_labels", "crowd")
     ]
-    products = [r for r in data.named("qrels", "curated") if r["type"] == "recommendation"]
+    products = [
+        r for r in data.rows_with_names("qrels", "curated") if r["type"] == "recommendation"
+    ]
     sizes = [list(map(len, row["formulations"])) for row in data.rows("intent_labels", "curated")]
     return {
         "repeated intents": len(seen) - len(set(seen)),
@@ -458,7 +460,7 @@ def utterances_that_are_not(data: Data) -> dict[str, dict[str, int]]:
 @counted()
 def judgments_of_documents_with_a_number_sign(data: Data) -> dict[str, int]:
     """Judgments of documents with # in their id, by type."""
-    rows = data.named("qrels", "curated")
+    rows = data.rows_with_names("qrels", "curated")
     found = [row["type"] for row in rows if "#" in row["document_id"]]
     return {type_: found.count(type_) for type_ in JUDGED}
 

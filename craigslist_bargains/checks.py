@@ -73,8 +73,8 @@ def dialogue_acts_match_the_events(data: Data) -> Iterator[str]:
     The act of an action is the action, and that of a message proposes one of its prices.
     """
     for split in data.splits("dialogue_acts"):
-        where, rows = f"dialogue_acts/{split}", data.named("dialogue_acts", split)
-        events = data.named("utterances", split)
+        where, rows = f"dialogue_acts/{split}", data.rows_with_names("dialogue_acts", split)
+        events = data.rows_with_names("utterances", split)
         parsed = {event["dialogue_id"] for event in events if event["intent"] is not None}
         yield from row_differences(where, rows, [act_due(event, parsed) for event in events])
         for number, row in enumerate(rows):

@@ -250,7 +250,7 @@ def outcomes_by_category(data: Data) -> dict[str, Any]:
     """Rows of `outcomes` with the category, and those that are deals."""
 
     def count(split: str) -> dict[str, Counter[str]]:
-        rows = data.named("outcomes", split)
+        rows = data.rows_with_names("outcomes", split)
         deals = Counter(row["category"] for row in rows if row["deal"])
         return {"dialogues": Counter(row["category"] for row in rows), "deals": deals}
 
@@ -334,7 +334,7 @@ def targets_by_share(data: Data) -> dict[str, Any]:
 @counted()
 def acts_by_intent(data: Data) -> dict[str, Any]:
     """Events by upstream's intent in validation, and by that of `dialogue_acts`."""
-    validation, test = (data.named("dialogue_acts", split) for split in COUNTED)
+    validation, test = (data.rows_with_names("dialogue_acts", split) for split in COUNTED)
     return {
         "upstream": Counter(row["upstream_intent"] for row in validation if row["upstream_intent"]),
         "validation": Counter(row["intent"] for row in validation),
@@ -349,7 +349,7 @@ def upstreams_acts(data: Data) -> dict[str, Any]:
     Of the messages among them: by price and tags. `without_price`: messages that name a price.
     """
     listed = {row["dialogue_id"]: row["list_price"] for row in data.rows("outcomes", "validation")}
-    rows = [r for r in data.named("dialogue_acts", "validation") if r["upstream_intent"]]
+    rows = [r for r in data.rows_with_names("dialogue_acts", "validation") if r["upstream_intent"]]
     messages = [row for row in rows if row["action"] == "message"]
     shares = [r["price"] / listed[r["dialogue_id"]] for r in messages if r["price"] is not None]
     agreed = [row["tags"] for row in messages if row["intent"] == "agree"]
@@ -388,7 +388,7 @@ def too_short_for_upstream(data: Data) -> dict[str, Any]:
 @counted()
 def intros(data: Data) -> dict[str, int]:
     """Events with the intent `intro` by the rules, by their tags."""
-    rows = data.named("dialogue_acts", *COUNTED)
+    rows = data.rows_with_names("dialogue_acts", *COUNTED)
     tags = [row["tags"] for row in rows if row["intent"] == "intro"]
     return {
         "all": len(tags),

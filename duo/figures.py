@@ -464,7 +464,7 @@ def ratings_by(data: Data) -> dict[str, dict[str, Counter[str]]]:
 
 def by_language(data: Data, config: str, key: str) -> dict[str, Counter[str]]:
     """The number of rows of each language by the value of a column."""
-    return {s: Counter(row[key] for row in data.named(config, s)) for s in ("en", "ja")}
+    return {s: Counter(row[key] for row in data.rows_with_names(config, s)) for s in ("en", "ja")}
 
 
 @counted()

@@ -53,7 +53,7 @@ def gold(data):
     """Return the act of each turn, and its dialogue."""
     return {
         (split, row["id"], row["turn"]): row | {"dialogue_ids": [f"{split}/{row['id']}"]}
-        for split in ("train", "test") for row in data.named("acts", split)
+        for split in ("train", "test") for row in data.rows_with_names("acts", split)
     }
 
 

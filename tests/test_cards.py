@@ -15,7 +15,6 @@ from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
 from parley.builds.card_parts import (
     SAMPLE,
-    columns_of,
     field_tables,
     figures_part,
     in_code,
@@ -170,7 +169,7 @@ def test_a_name_or_a_label_ends_no_code_no_cell_and_no_part(text):
     assert inner == text or json.loads(inner) == text
     file = File("a.json", {text: {text: str}}, url="https://example.org/a.json", sha256="0" * 64)
     config = Config("dialogues", "a dialogue", {"train": [file]}, key=())
-    assert [column.path for column in columns_of(config)] == [text, f"{text}.{text}"]
+    assert [column.path for column in config.fields] == [text, f"{text}.{text}"]
     (table,) = field_tables({"dialogues": config})
     assert [row[0] for row in table.rows] == [in_code(text), in_code(f"{text}.{text}")]
 

@@ -84,7 +84,7 @@ def test_a_question_shows_the_turns_before_its_moment_and_no_other(built):
 
 @pytest.mark.parametrize("much", [0.0, 0.1, 0.9])  # of the labels are others
 def test_strategies(built, scored, much):
-    rows, draw, said = built.named("strategies", "train"), random.Random(0), {}
+    rows, draw, said = built.rows_with_names("strategies", "train"), random.Random(0), {}
     for row in rows:
         row["said"] = [s for s in SEVEN if (s in row["labels"]) != (draw.random() < much)]
         said[row["dialogue_id"], row["turn"]] = {
@@ -251,7 +251,7 @@ def test_references_after_k_utterances_are_those_of_their_source(real_build):
 
 def test_outcomes(built, scored):
     draw, gold = random.Random(0), {}
-    for row in built.named("participants", "train"):
+    for row in built.rows_with_names("participants", "train"):
         answers = {"satisfaction": row["satisfaction"], "likeness": row["opponent_likeness"]}
         gold[row["dialogue_id"], row["speaker"]] = answers
     said = {key: {n: draw.choice(scale) for n, scale in SCALES.items()} for key in gold}

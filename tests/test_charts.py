@@ -98,12 +98,12 @@ def test_the_counts_are_those_of_the_parquet(sample_build):
     """Counted from views that the charts do not read."""
     casino = open_folder(sample_build / "casino")
     charts = build_charts.counts_of(casino).charts()
-    sides = casino.named("participants", "train")
+    sides = casino.rows_with_names("participants", "train")
     due = Counter((side["points_scored"], side["satisfaction"]) for side in sides)
     assert charts["satisfaction-by-points"].cells == due
     points = {bar.label: bar.values for bar in charts["points"].bars}
     assert points["22–23"] == (sum(side["points_scored"] in (22, 23) for side in sides),)
-    said = casino.named("utterances", "train")
+    said = casino.rows_with_names("utterances", "train")
     labels = Counter(label or "(empty label)" for row in said for label in row["annotations"] or ())
     shown = {bar.label: bar.values[0] for bar in charts["turns-strategy"].bars}
     assert shown | labels == shown

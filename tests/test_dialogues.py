@@ -31,7 +31,7 @@ def folder(sample_build):
 
 def column(built, config, *columns):
     """Return these columns of a config, with the labels by name."""
-    return [tuple(row[column] for column in columns) for row in built.named(config)]
+    return [tuple(row[column] for column in columns) for row in built.rows_with_names(config)]
 
 
 def test_every_dialogue_is_read_once_and_knows_its_places(sample_build, dataset):

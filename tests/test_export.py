@@ -73,7 +73,7 @@ def test_every_chat_is_as_sharegpt_has_it(sample_build, tmp_path):
         for line in found:
             turns = line.pop("conversations")
             line["messages"] = [{"role": role[t["from"]], "content": t["value"]} for t in turns]
-        assert found == folder.named("messages", split)
+        assert found == folder.rows_with_names("messages", split)
 
 
 # CSV and JSON Lines ---------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
         assert path.read_bytes().startswith(codecs.BOM_UTF8)
         with path.open(newline="", encoding="utf-8-sig") as file:
             found = list(csv.DictReader(file))
-        rows = built.named(config, split)
+        rows = built.rows_with_names(config, split)
         if built.dataset.splits_share_keys(config):
             rows = [{"split": split, **row} for row in rows]
         assert len(found) == len(rows)
@@ -118,7 +118,7 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
         return bool({str(row.get(column)) for column in columns} & {first, last})
 
     due = {
-        f"{config}-{split}": [*filter(is_due, built.named(config, split))]
+        f"{config}-{split}": [*filter(is_due, built.rows_with_names(config, split))]
         for config, split in built.declared
         if columns & set(built.features(config))
     }

@@ -279,7 +279,9 @@ def test_a_value_of_few_dialogues_has_no_interval(people):
 def test_of_many_annotators_the_pairs_with_the_most_common_rows_have_numbers(
     casino, tmp_path, monkeypatch
 ):
-    rows = [{key: row[key] for key in (*KEYS, "labels")} for row in casino.named("strategies")]
+    rows = [
+        {key: row[key] for key in (*KEYS, "labels")} for row in casino.rows_with_names("strategies")
+    ]
     given = {"a": rows[:5], "b": rows[2:7], "c": rows[4:9], "d": rows[8:]}
     files = [write_file(tmp_path / f"{by}.jsonl", each) for by, each in given.items()]
     monkeypatch.setattr("parley.annotators.comparison.MOST_PAIRS", 2)
@@ -315,7 +317,7 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(
     casino, tmp_path, monkeypatch, measure
 ):
     drawn, lines, written = random.Random(3), [], {"one.csv": [], "two.jsonl": []}
-    for key in ({key: row[key] for key in KEYS} for row in casino.named("strategies")):
+    for key in ({key: row[key] for key in KEYS} for row in casino.rows_with_names("strategies")):
         value = drawn.choice([*CODES[measure]])
         for form, (name, rows) in enumerate(written.items()):
             value = drawn.choice([*CODES[measure]]) if drawn.random() < 0.2 else value
@@ -342,7 +344,7 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(
 def test_three_people_and_gold_agree_as_the_packages_say(casino, tmp_path):
     from sklearn.metrics import cohen_kappa_score
 
-    rows, drawn = casino.named("strategies"), random.Random(1)
+    rows, drawn = casino.rows_with_names("strategies"), random.Random(1)
     few = [row for row in rows if drawn.random() < 0.9]
     given = {"ann1": rows, "ann2": few, "ann3": rows, "gold": rows}
     lines = {
@@ -378,7 +380,7 @@ def test_three_people_and_gold_agree_as_the_packages_say(casino, tmp_path):
 @pytest.fixture
 def two(casino, tmp_path):
     """Files of two people; the second differs in each third row, and has no text and no fold."""
-    rows = casino.named("strategies")
+    rows = casino.rows_with_names("strategies")
     one = [{key: row[key] for key in (*KEYS, "text", "labels", "fold")} for row in rows]
     other = [{key: row[key] for key in KEYS} | {"labels": row["labels"][::-1]} for row in rows]
     for row in other[::3]:
@@ -389,7 +391,7 @@ def two(casino, tmp_path):
 
 def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
     """Not of the dataset's own columns that a file has, too."""
-    rows = casino.named("strategies")
+    rows = casino.rows_with_names("strategies")
     kept = [{key: row[key] for key in (*KEYS, "speaker", "fold")} for row in rows]
     lines = [row | {"labels": "", "x": "y" * (n < 3)} for n, row in enumerate(kept)]
     file = write_file(tmp_path / "a.csv", lines)
@@ -405,7 +407,7 @@ def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
 
 
 def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
-    rows = casino.named("strategies")
+    rows = casino.rows_with_names("strategies")
     kept = [{key: row[key] for key in (*KEYS, "labels")} | {"x": 1} for row in rows]
     same = write_file(tmp_path / "same.jsonl", kept)
     alone = parley.labels(casino, "strategies", same).as_dict()["columns"]
@@ -468,7 +470,7 @@ def test_a_table_of_the_dataset_comes_back_as_it_went_out(casino, tmp_path, conf
 
 def test_gold_is_none_of_the_datasets_own_annotators(sample_build, tmp_path):
     built, keys = parley.open(sample_build / "duo"), ("dialogue_id", "source", "aspect")
-    rows = [(tuple(row[key] for key in keys), row) for row in built.named("ratings")]
+    rows = [(tuple(row[key] for key in keys), row) for row in built.rows_with_names("ratings")]
     of_nobody = {unit: row["score"] for unit, row in rows if row["annotator"] is None}
     lines = [dict(zip(keys, unit, strict=True)) | {"score": 1.0} for unit in dict(rows)]
     (labels,) = read_labels(built, [write_file(tmp_path / "a.jsonl", lines)], "ratings")
@@ -477,7 +479,7 @@ def test_gold_is_none_of_the_datasets_own_annotators(sample_build, tmp_path):
 
 def test_zero_is_not_nothing(sample_build, tmp_path):
     built = parley.open(sample_build / "craigslist_bargains")
-    rows = built.named("utterances")
+    rows = built.rows_with_names("utterances")
     lines = [{k: row[k] for k in (*KEYS, "intent", "intent_price")} | {"x": "a"} for row in rows]
     next(line for line in lines if line["intent_price"] is None)["intent_price"] = 0
     (labels,) = read_labels(built, [write_file(tmp_path / "a.jsonl", lines)], "utterances")
@@ -489,7 +491,7 @@ def test_zero_is_not_nothing(sample_build, tmp_path):
 def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
     user_labels = pytest.importorskip("parley.page.user_labels")
     file = tmp_path / "model.jsonl"
-    rows = casino.named("strategies")
+    rows = casino.rows_with_names("strategies")
     lines = [{key: row[key] for key in KEYS} | {"labels": ["uv-part"]} for row in rows]
     write_file(file, lines)
     found = user_labels.UserLabels(casino, [file])

@@ -96,7 +96,7 @@ def hidden(built, columns):
         return lambda config, *splits: [hide(config, row) for row in read(config, *splits)]
 
     found = copy(built)
-    found.rows, found.named = hiding(built.rows), hiding(built.named)
+    found.rows, found.rows_with_names = hiding(built.rows), hiding(built.rows_with_names)
     return found
 
 
@@ -157,7 +157,7 @@ def test_a_prompt_holds_no_later_turn(of):
     for name in ("casino partner-priorities", "casino final-deal", "casino outcomes"):
         assert not any(lines_of(question) & actions for question in of(name).by_key.values())
     questions = of("craigslist_bargains deal")
-    rows = questions.built.named("utterances", "test")
+    rows = questions.built.rows_with_names("utterances", "test")
     for offer in [row for row in rows if row["action"] == "offer"]:
         own = [row for row in rows if row["dialogue_id"] == offer["dialogue_id"]]
         later = {row["text"] for row in own if row["turn"] > offer["turn"]} - {None, ""}

@@ -214,7 +214,7 @@ def state(page):
 def table(build, name, config):
     """Return the rows of a config with label names."""
     built = find_folder(build, get(name))
-    return built.named(config, *built.splits(config))
+    return built.rows_with_names(config, *built.splits(config))
 
 
 @functools.cache
@@ -812,7 +812,7 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
 ):
     built = find_folder(sample_build, get("casino"))
     files = [tmp_path / f"{ATTACKS[3]}.jsonl", tmp_path / "ann2.csv"]
-    rows = built.named("strategies")
+    rows = built.rows_with_names("strategies")
     with jsonlines.open(files[0], "w") as lines:
         for row, attack in zip(rows, itertools.cycle(reversed(ATTACKS))):
             keys = {key: row[key] for key in ("dialogue_id", "turn")}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from parley.base.errors import RowError
-from parley.base.values import row_differences, same
+from parley.base.values import exactly_equal, row_differences
 from parley.builds.built_folder import open_folder
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.digest import Digest
@@ -141,7 +141,7 @@ def test_a_digest_ignores_encodings_and_memory_under_nulls():
 
 def test_values_that_are_alike_are_told_apart():
     for one in LIKE:
-        assert [same({"x": [one]}, {"x": [two]}) for two in LIKE].count(True) == 1
+        assert [exactly_equal({"x": [one]}, {"x": [two]}) for two in LIKE].count(True) == 1
 
 
 def test_rows_are_compared_exactly_in_the_columns_that_are_due():

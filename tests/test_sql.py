@@ -23,7 +23,6 @@ from rich.console import Console
 
 import parley
 from parley.base.errors import OutputError, UsageError
-from parley.builds.card_parts import columns_of
 from parley.declaration.registry import discover
 from parley.read.sql import connect, ids, statement_of, until_interrupted, with_meanings, write
 from parley.schema.features import item_of, labels_of
@@ -45,7 +44,9 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
                 built = parley.open(folder / name)
                 splits = built.splits(config)
                 due = [
-                    [*row.values(), each] for each in splits for row in built.named(config, each)
+                    [*row.values(), each]
+                    for each in splits
+                    for row in built.rows_with_names(config, each)
                 ]
                 if not due:
                     continue
@@ -54,7 +55,7 @@ def test_a_table_has_the_rows_of_all_splits_with_names_and_meanings(builds, requ
                 assert list(map(list, found.fetchall())) == due, (name, config)
                 kinds = connection.execute(COLUMNS, [name, config]).fetchall()
                 about = {column: (kind, comment) for column, kind, comment in kinds}
-                for column in columns_of(declared):
+                for column in declared.fields:
                     assert column.meaning in about[re.split(r"[.\[]", column.path)[0]][1]
                     assert not re.search(r"see [A-Z][^)]*(?<! in the card)\)", column.meaning)
                 for column, feature in declared.features.items():
@@ -164,7 +165,7 @@ READERS = {  # which are not DuckDB's
 @pytest.mark.parametrize("suffix", READERS)
 def test_a_result_is_printed_and_written_and_read_as_a_table(run, sample_build, tmp_path, suffix):
     names = "dialogue_id", "speaker", "points_scored", "satisfaction"
-    rows = parley.open(sample_build / "casino").named("participants")
+    rows = parley.open(sample_build / "casino").rows_with_names("participants")
     due = [{name: row[name] for name in names} for row in rows]
     at = ("--build", sample_build)
     assert json.loads(run("sql", SIDES, *at, "--json").stdout) == due
@@ -242,7 +243,7 @@ def test_describe_has_each_label_once_and_whole_meanings(on_screen, width):
     text = "\n".join(on_screen("describe casino.strategies", width, 8)[0])
     for label in config.features["labels"][0].names:
         assert text.count(label) == 1
-    assert {*columns_of(config)[1].meaning.split()} <= {*text.split()}
+    assert {*config.fields[1].meaning.split()} <= {*text.split()}
 
 
 @pytest.mark.parametrize(("query", "named"), [

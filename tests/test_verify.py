@@ -383,13 +383,15 @@ def test_a_provenance_of_no_dataset(stated):
         open_folder(stated)
 
 
-@pytest.mark.parametrize("method", ["rows", "named", "each_row", "each_named", "ids", "tables"])
+@pytest.mark.parametrize(
+    "method", ["rows", "rows_with_names", "each_row", "each_row_with_names", "ids", "tables"]
+)
 def test_every_reader_of_a_split_knows_its_config_and_split(build, method):
     folder = build("casino")
     shutil.rmtree(folder / "speakers")
     read = getattr(open_folder(folder), method)
     wrong = [("utterance", "train"), ("utterances", "trian"), ("speakers", "train")]
-    if method in ("rows", "named"):
+    if method in ("rows", "rows_with_names"):
         wrong += [("utterance",), ("speakers",)]
         assert read("official_split") == read("official_split", "train", "validation", "test")
     for place in wrong:

@@ -40,7 +40,7 @@ def outcomes_gold(data: Data) -> dict[tasks.Key, dict[str, str]]:
             "satisfaction": row["satisfaction"],
             "likeness": row["opponent_likeness"],
         }
-        for row in data.named("participants", "train")
+        for row in data.rows_with_names("participants", "train")
     }
 
 

@@ -64,7 +64,7 @@ def strategies_gold(data: Data) -> dict[tasks.Key, dict[str, Any]]:
             "labels": [label for label in SEVEN if label in row["labels"]],
             "fold": row["fold"],
         }
-        for row in data.named("strategies", "train")
+        for row in data.rows_with_names("strategies", "train")
     }
 
 
@@ -110,7 +110,7 @@ def learning(labels: Labels) -> Callable[[Data], Iterator[tasks.Prediction]]:
     """Return the baseline that learns from the utterances of the other folds."""
 
     def predict(data: Data) -> Iterator[tasks.Prediction]:
-        rows = data.named("strategies", "train")
+        rows = data.rows_with_names("strategies", "train")
         for fold in sorted({row["fold"] for row in rows}):
             known = [row for row in rows if row["fold"] != fold]
             unseen = [row for row in rows if row["fold"] == fold]

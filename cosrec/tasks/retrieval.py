@@ -19,7 +19,7 @@ Predictions = Mapping[Key, Prediction]
 
 def judgments(data: Data, topics: str) -> list[Row]:
     """Return the judgments of one type of topics, or of all, in upstream's order."""
-    rows = data.named("qrels")
+    rows = data.rows_with_names("qrels")
     return [row for row in rows if topics in ("all", row["type"])]
 
 

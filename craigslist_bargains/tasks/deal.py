@@ -33,8 +33,8 @@ def before_actions(rows: Iterable[dict[str, Any]]) -> Mapping[str, list[dict[str
 
 def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
     """Ask for each dialogue, given the messages before any other action."""
-    turns = before_actions(data.named("utterances", split))
-    for row in data.named("outcomes", split):
+    turns = before_actions(data.rows_with_names("utterances", split))
+    for row in data.rows_with_names("outcomes", split):
         talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in turns[row["dialogue_id"]])
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
@@ -142,7 +142,7 @@ def from_last_message(data: Data, split: str = "test") -> Iterator[tasks.Predict
 
 def messages(data: Data, split: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the messages of each dialogue before any other action."""
-    turns = before_actions(data.named("utterances", split))
+    turns = before_actions(data.rows_with_names("utterances", split))
     return (turns[row["dialogue_id"]] for row in data.rows("outcomes", split))
 
 
@@ -160,7 +160,7 @@ def learnt(
 def acts_counted(data: Data, split: str) -> list[list[float]]:
     """Return the features of each dialogue for `from_acts`; NaN is a price not named."""
     intents = data.features("dialogue_acts")["intent"].names
-    turns = before_actions(data.named("dialogue_acts", split))
+    turns = before_actions(data.rows_with_names("dialogue_acts", split))
     found = []
     for row in data.rows("outcomes", split):
         numbers: list[float] = []

@@ -23,7 +23,7 @@ WITHOUT_DEAL = -0.5  # the points of a side that walks away, as in upstream's co
 
 def scenarios(data: Data, split: str = "test") -> dict[tasks.Key, Scenario]:
     """Return the scenarios of a split with a unique id."""
-    rows = data.named("scenarios", split)
+    rows = data.rows_with_names("scenarios", split)
     named = Counter(row["scenario_id"] for row in rows)
     return {(row["scenario_id"],): row for row in rows if named[row["scenario_id"]] == 1}
 
@@ -170,7 +170,7 @@ def humans(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """
     prices = {row["dialogue_id"]: row["deal_price"] for row in data.rows("outcomes", split)}
     turns, last = defaultdict[str, Counter[str]](Counter), dict[str, dict[str, Any]]()
-    for row in data.named("utterances", split):
+    for row in data.rows_with_names("utterances", split):
         turns[row["dialogue_id"]][row["speaker"]] += 1
         last[row["dialogue_id"]] = row
     for (scenario_id,), row in scenarios(data, split).items():

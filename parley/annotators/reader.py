@@ -91,7 +91,7 @@ class Labels:
     @cached_property
     def paths(self) -> dict[str, Key]:
         """The columns of the config, and the fields within its objects, as CSV has them."""
-        columns = self.built.columns(self.config)
+        columns = self.built.column_types(self.config)
         paths = [*((name,) for name in columns), *(path for path in flat(columns) if path[1:])]
         return {".".join(path): path for path in paths}
 
@@ -103,7 +103,7 @@ class Labels:
     def each_row(self) -> Iterator[tuple[Key, Values]]:
         """Yield each row of the config with its unit."""
         for split in self.built.splits(self.config):
-            for row in self.built.each_named(self.config, split):
+            for row in self.built.each_row_with_names(self.config, split):
                 whole = {**row, _SPLIT: split}
                 yield self.unit([whole[name] for name in self.keys]), row
 
@@ -121,7 +121,7 @@ class Labels:
         if of_rows or id not in id_columns(self.built):
             return dict.fromkeys(self.with_row)
         every = dict(places(self.built))
-        named = {config for config in every if next(iter(self.built.columns(config))) == id}
+        named = {config for config in every if next(iter(self.built.column_types(config))) == id}
         others = getattr(self.built.dataset.transcript, "BESIDE", {})
         units = dict[Key, Said | None]()
         for dialogue in dialogues(self.built):
@@ -263,12 +263,12 @@ def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) 
 
     def is_by_id(name: str) -> bool:
         is_left_out = keys[name][0] not in (_SPLIT, *columns)
-        return is_left_out and "id" in columns and "id" in built.columns(name)
+        return is_left_out and "id" in columns and "id" in built.column_types(name)
 
     # other cases are refused later; `id` may be a tool's
     folded = {name.lower() for name in (*columns, *usual)}
     shared = {
-        name: (sum(c.lower() in folded - {"id"} for c in built.columns(name)), len(of))
+        name: (sum(c.lower() in folded - {"id"} for c in built.column_types(name)), len(of))
         for name, of in keys.items()
         if of and ({part.lower() for part in of} <= folded or is_by_id(name))
     }

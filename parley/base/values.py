@@ -44,14 +44,14 @@ def strings(value: Any) -> Iterator[str]:
         yield from strings(list(vars(value).values()))
 
 
-def plain(value: Any) -> Any:
+def without_numpy(value: Any) -> Any:
     """Return a value with those of numpy, also within, as the equal ones of Python, if any."""
     import numpy as np  # not at the top: help must be quick
 
     if isinstance(value, Mapping):
-        return {plain(key): plain(inner) for key, inner in value.items()}
+        return {without_numpy(key): without_numpy(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [without_numpy(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -107,14 +107,16 @@ def exponent_of(value: FigureValue) -> int | None:
     return exponent if isinstance(exponent, int) else None
 
 
-def same(one: Any, other: Any) -> bool:
+def exactly_equal(one: Any, other: Any) -> bool:
     """Tell whether two values have the same digest: 0.0 differs from -0.0, but NaN equals NaN."""
     if repr(one) == repr(other):
         return True
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(
+            exactly_equal(one[key], other[key]) for key in one
+        )
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(exactly_equal, one, other))
     return False
 
 
@@ -127,7 +129,7 @@ def row_differences(where: str, rows: Sequence[Any], due: Sequence[Any]) -> Iter
         yield f"{where}: expected {len(due):,} rows, found {len(rows):,}"
     for number, (row, expected) in enumerate(zip(rows, due, strict=False)):
         columns = {column: row.get(column, Absent()) for column in expected}
-        if not same(columns, expected):
+        if not exactly_equal(columns, expected):
             yield next(differences(columns, expected, f"{where}[{number}]"))
 
 
@@ -153,7 +155,7 @@ def changes(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from changes(one, other, f"{path}[{number}]")
-    elif not same(old, new):
+    elif not exactly_equal(old, new):
         yield path, old, new
 
 

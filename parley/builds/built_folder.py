@@ -73,9 +73,9 @@ class BuiltFolder:
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
-        return datasets_features(self.columns(config))
+        return datasets_features(self.column_types(config))
 
-    def columns(self, config: str) -> Mapping[str, Any]:
+    def column_types(self, config: str) -> Mapping[str, Any]:
         """Return the features of a config, of the dataset or of its questions."""
         if config.startswith(QUESTIONS):  # no declared name has a hyphen
             return COLUMNS
@@ -246,12 +246,12 @@ class BuiltFolder:
         found._rows = {**self._rows, **rows}
         return found
 
-    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
+    def rows_with_names(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return what `rows` does, with the names of labels instead of their numbers."""
         return list(self._with_names(config, self.rows(config, *splits)))
 
-    def each_named(self, config: str, split: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split as `named` does, a few as Python objects at once."""
+    def each_row_with_names(self, config: str, split: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split as `rows_with_names` does, a few as Python objects at once."""
         return self._with_names(config, self.each_row(config, split))
 
     def _with_names(self, config: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

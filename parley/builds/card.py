@@ -220,7 +220,7 @@ def _info(
         "config_name": config,
         "description": f"Digests of the rows: {digests}",
         "license": builder.licence(config) if config in builder.configs() else builder.LICENSE,
-        "features": card_yaml(built.columns(config)),
+        "features": card_yaml(built.column_types(config)),
         "splits": [
             {"name": split, "num_bytes": entry["arrow_bytes"], "num_examples": entry["rows"]}
             for split, entry in splits.items()

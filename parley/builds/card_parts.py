@@ -45,7 +45,7 @@ def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
     """Return the tables of the fields of configs."""
     by_fields: dict[tuple[_FieldTree, ...], dict[str, str]] = {}
     for name, config in configs.items():
-        by_fields.setdefault(_tree(columns_of(config)), {})[name] = config.description
+        by_fields.setdefault(_tree(config.fields), {})[name] = config.description
     config_of: dict[_FieldTree, str] = {}
     tables = []
     for fields, described in by_fields.items():
@@ -57,11 +57,6 @@ def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
         config_of |= dict.fromkeys(new, next(iter(described)))
         tables.append(FieldTable(described, list(_rows(new, "")), elsewhere))
     return tables
-
-
-def columns_of(config: "Config | View") -> list[Column]:
-    """Return the columns of a config, each followed by the fields within it."""
-    return config.node.columns("")[1:]
 
 
 def _tree(columns: Sequence[Column], above: str = "") -> tuple[_FieldTree, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from parley.base.errors import Problem, ScriptError
 from parley.schema.composites import Alternatives
 from parley.schema.convert import Conversion
-from parley.schema.nodes import Node
+from parley.schema.nodes import Column, Node
 from parley.schema.shapes import parse, problems
 from parley.source.files import File, Folder, Opened, Source, require
 
@@ -72,6 +72,11 @@ class _Config:
     def features(self) -> dict[str, Any]:
         """The features of its rows (`parley.schema.features`)."""
         return dict(self.conversion.feature)
+
+    @property
+    def fields(self) -> list[Column]:
+        """Its columns, each followed by the fields within it."""
+        return self.node.columns("")[1:]
 
     def _problems(self) -> Iterable[Problem]:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):

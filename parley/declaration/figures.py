@@ -28,7 +28,7 @@ class Data(Protocol):
     def rows(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return the rows of these splits, or of all that were built."""
 
-    def named(self, config: str, *splits: str) -> list[dict[str, Any]]:
+    def rows_with_names(self, config: str, *splits: str) -> list[dict[str, Any]]:
         """Return what `rows` does, with the names of labels instead of their numbers."""
 
     def splits(self, config: str) -> list[str]:

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
-from parley.base.values import frozen, is_number, is_unicode, plain
+from parley.base.values import frozen, is_number, is_unicode, without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
@@ -79,7 +79,7 @@ class Dialogue:
         """Return what a function of `transcript.py` makes of the row and the related rows."""
         try:
             result = function(self.row, self.beside) if self.beside else function(self.row)
-            result = plain(result)
+            result = without_numpy(result)
             if wrong := _wrong(result, kind):
                 raise TypeError(str(wrong.at(name)).lstrip("."))
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
@@ -230,7 +230,7 @@ def id_columns(folder: BuiltFolder) -> set[str]:
     """Return the columns that have the ids of dialogues, in any config."""
     tool = folder.dataset.transcript
     tables = (getattr(tool, name, {}).values() for name in ("TABLES", "BESIDE"))
-    return {next(iter(folder.columns(config))) for config, _ in places(folder)}.union(*tables)
+    return {next(iter(folder.column_types(config))) for config, _ in places(folder)}.union(*tables)
 
 
 def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str = "") -> Id:

@@ -18,7 +18,7 @@ from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.replace import same_file, temporary_folder, writing
 from parley.base.values import strings
 from parley.builds.built_folder import BuiltFolder, find_folder, open_folder
-from parley.builds.card_parts import columns_of, meaning_of
+from parley.builds.card_parts import meaning_of
 from parley.builds.provenance import PROVENANCE
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, id_columns
@@ -387,7 +387,7 @@ def _meanings(config: Any) -> dict[str, str]:
     """Return column -> its meaning, then those of the fields within it, a line for each."""
     lines_of: dict[str, list[str]] = {name: [] for name in config.features}
     top = ""
-    for column in columns_of(config):
+    for column in config.fields:
         top = column.path if column.path in lines_of else top
         inner = column.path.removeprefix(top)
         is_label = column.type.endswith("ClassLabel")  # the type of a column lists its labels

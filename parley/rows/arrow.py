@@ -42,7 +42,7 @@ def to_batch(
         problems = islice(explain(rows, schema, start), MOST_PROBLEMS)
         raise RowError("", *(problem.at(where) for problem in problems))
     batch = pa.RecordBatch.from_pylist(rows, schema)
-    return pa.RecordBatch.from_arrays(list(map(_plain, batch.columns)), schema=schema)
+    return pa.RecordBatch.from_arrays(list(map(_with_null_fields, batch.columns)), schema=schema)
 
 
 def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Iterator[pa.RecordBatch]:
@@ -53,14 +53,14 @@ def to_batches(rows: Iterable[Any], schema: pa.Schema, where: str = "") -> Itera
         start += len(some)
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def _with_null_fields(array: pa.Array) -> pa.Array:
     """Return an array whose null structs have null fields."""
     mask = array.is_null() if array.null_count else None
     if pa.types.is_struct(array.type):
-        inner = list(map(_plain, array.flatten()))
+        inner = list(map(_with_null_fields, array.flatten()))
         return pa.StructArray.from_arrays(inner, fields=list(array.type), mask=mask)
     if pa.types.is_list(array.type):
-        inner = _plain(array.values)
+        inner = _with_null_fields(array.values)
         return pa.ListArray.from_arrays(array.offsets, inner, type=array.type, mask=mask)
     return array
 

@@ -51,7 +51,7 @@ class SplitPlan:
         return f"{self.dataset} {self.config.name}/{self.split}"
 
     @property
-    def named(self) -> str:
+    def paths(self) -> str:
         """The paths of its files, for messages."""
         return ", ".join(file.path for file in self.files)
 
@@ -101,13 +101,13 @@ def with_rows(plan: SplitPlan) -> Iterator[tuple[Any, Any]]:
             row = plan.config.to_row(value)
             this = key(row) if key else number
             if first.setdefault(this, number) != number:
-                place = plan.reader.place or f"{plan.named}, row {number}"
+                place = plan.reader.place or f"{plan.paths}, row {number}"
                 what = f"the key {this!r} appears twice, first in row {first[this]}"
                 raise RecordError("", Problem(place, what=what))
             yield value, row
         plan.reader.require_ended(plan.files)
         if not first:
-            raise RecordError("", Problem(plan.named, "at least one record", "none"))
+            raise RecordError("", Problem(plan.paths, "at least one record", "none"))
 
 
 @contextmanager

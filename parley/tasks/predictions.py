@@ -21,7 +21,7 @@ from typing import IO, Any
 from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, UsageError
 from parley.base.replace import writing
-from parley.base.values import plain
+from parley.base.values import without_numpy
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
 from parley.tasks.asking import Asking
@@ -85,7 +85,7 @@ def validate_predictions(
     Values of numpy become the equal ones of Python.
     """
     checker = _Checker(task, gold, "prediction", others)
-    for number, prediction in enumerate(map(plain, predictions), 1):
+    for number, prediction in enumerate(map(without_numpy, predictions), 1):
         if checker.node(prediction).fits(prediction):
             (line,) = task.format.lines([prediction])
             checker.take(number, line.encode())

@@ -32,7 +32,7 @@ from parley.base.errors import (
     words_of,
 )
 from parley.base.extras import extra_of
-from parley.base.values import exponent_of, flat, is_values, plain, tree
+from parley.base.values import exponent_of, flat, is_values, tree, without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
 from parley.schema.nodes import Choice, Node
@@ -88,9 +88,11 @@ class Score:
     own_rows: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        metrics = {p: v if is_values(v) else plain(v) for p, v in flat(self.metrics).items()}
+        metrics = {
+            p: v if is_values(v) else without_numpy(v) for p, v in flat(self.metrics).items()
+        }
         object.__setattr__(self, "metrics", tree(metrics))
-        object.__setattr__(self, "counts", plain(self.counts))
+        object.__setattr__(self, "counts", without_numpy(self.counts))
 
     @property
     def calibration(self) -> list[Bin]:

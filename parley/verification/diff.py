@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from parley.base.errors import UsageError, cut
 from parley.base.strict_json import loads
-from parley.base.values import changes, same
+from parley.base.values import changes, exactly_equal
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.provenance import QUESTIONS
 from parley.declaration.figures import A_SAMPLE
@@ -126,7 +126,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.changed = [
         ChangedRow(_name(key), list(changes(row, right[key], "")))
         for key, row in left.items()
-        if key in right and not same(row, right[key])
+        if key in right and not exactly_equal(row, right[key])
     ]
     result.reordered = [k for k in left if k in right] != [k for k in right if k in left]
     one, other = (folder.provenance["built_with"] for folder in both)

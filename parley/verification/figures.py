@@ -9,7 +9,7 @@ from typing import Any
 
 from parley.base.errors import MissingSplitError, words_of
 from parley.base.extras import extra_of
-from parley.base.values import FigureValue, agrees, is_number, plain, written
+from parley.base.values import FigureValue, agrees, is_number, without_numpy, written
 from parley.declaration.figures import (
     DIFFERS,
     MATCHES,
@@ -123,7 +123,7 @@ def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
     if isinstance(found, Mapping):
         for key, inner in found.items():
             yield from _values(inner, (*keys, str(key)))  # damaged rows can give a null key
-    elif isinstance(value := plain(found), str) or is_number(value):
+    elif isinstance(value := without_numpy(found), str) or is_number(value):
         yield keys, value
     else:
         raise TypeError(f"expected text, a float or an integer of 64 bits, found {found!r:.60}")

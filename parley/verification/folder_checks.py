@@ -91,7 +91,7 @@ class Remeasured:
 
         def written(name: tuple[str, str]) -> BuiltSplit:
             batches = (batch for table in built.tables(*name) for batch in table.to_batches())
-            schema = arrow_schema(built.columns(name[0]))
+            schema = arrow_schema(built.column_types(name[0]))
             return write_batches(name, batches, schema, None, versions.get(name[0], ""))
 
         return {name: self._rebuilt(name) or written(name) for name in built.with_questions}
@@ -177,7 +177,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
 def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the columns and the footer of its config's features."""
     for config, split in built.with_questions:
-        expected = arrow_schema(built.columns(config))
+        expected = arrow_schema(built.column_types(config))
         for table in built.tables(config, split):
             if not table.schema.equals(expected):
                 columns = f"expected the columns {_fields(expected)}, found {_fields(table.schema)}"

@@ -6,7 +6,6 @@ from typing import Any
 
 from parley.base.errors import ParleyError, RowError, few, one_line
 from parley.base.values import FigureValue
-from parley.builds.card_parts import columns_of
 from parley.builds.sources import split_plan
 from parley.declaration.configs import Config, View
 from parley.declaration.figures import UNEXPLAINED, marked
@@ -29,7 +28,7 @@ _TOO_FEW = "(StatisticsError|ValueError|ZeroDivisionError): "
 def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
     """Each column of a config, and each field within it, is declared with its meaning."""
     for name, config in folder.dataset.configs.items():
-        for column in columns_of(config):
+        for column in config.fields:
             if not any(map(str.isalpha, column.meaning)):  # "?" is none
                 problem = 'has no meaning; declare Field(shape, "its meaning")'
                 yield f"{folder.dataset.name}.py: {name}: {column.path} {problem}"

@@ -3,7 +3,6 @@
 from parley.base.errors import Problem, ScriptError
 from parley.base.values import FigureValue, strings
 from parley.builds.built_folder import BuiltFolder
-from parley.builds.card_parts import columns_of
 from parley.builds.sources import Sources, open_source, plan
 from parley.declaration.configs import Config
 from parley.declaration.measured import Splits, every_split, text_of
@@ -44,7 +43,7 @@ def _require_invented(built: BuiltFolder) -> None:
     sample = open_source(dataset, None, sample=True)
     plans = [split_plan for split_plan in plan(sample) if isinstance(split_plan.config, Config)]
     configs = {split_plan.config.name for split_plan in plans}
-    columns = [column for split_plan in plans for column in columns_of(split_plan.config)]
+    columns = [column for split_plan in plans for column in split_plan.config.fields]
     closed = {value for column in columns for value in column.values}
     rows = (row for split_plan in plans for row in generate(split_plan))
     invented = {_sentence(text) for row in rows for text in set(strings(row)) - closed}

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from parley.base.errors import ParleyError, RowError, few, one_line, words_of
 from parley.base.values import row_differences, strings
 from parley.builds.built_folder import BuiltFolder
-from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, Unjoin, View
 from parley.read.dialogues import dialogues_of
 from parley.rows.splits import SplitPlan, generate
@@ -62,7 +61,7 @@ def empty_texts(built: BuiltFolder) -> Iterator[str]:
             if pa.types.is_string(values.type):
                 found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
     for (config, path), count in (+found).items():
-        declared = columns_of(built.dataset.configs[config])
+        declared = built.dataset.configs[config].fields
         meanings = {column.path: column.meaning for column in declared}
         meaning = meanings[re.sub(r"(\[\])+$", "", path)]
         if "empty" not in meaning and meaning not in ("", KEY):

@@ -14,7 +14,6 @@ from typing import Any
 from parley.base.errors import ParleyError, ScriptError, UsageError, few, one_line
 from parley.base.extras import extra_of
 from parley.builds.built_folder import BuiltFolder
-from parley.builds.card_parts import columns_of
 from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogues, require_dialogues
 from parley.rows.splits import Name
@@ -38,7 +37,7 @@ _SOME = 10  # rows or cells that are tried, of many
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
     """Each task reads configs and columns, gold is of rows and scores best, baselines score."""
     configs = folder.dataset.configs
-    columns = [f"{name}.{column.path}" for name in configs for column in columns_of(configs[name])]
+    columns = [f"{name}.{column.path}" for name in configs for column in configs[name].fields]
     for name, task in folder.dataset.tasks.items():
         where = f"{_file(folder)}: {name}"
         if absent := [config for config in task.configs if config not in configs]:
@@ -331,7 +330,7 @@ def _held(
     The cells of a key are those of its row, or of its dialogue and the turn or side in their way.
     """
     task, cells = questions.task, dict[Key, list[Way]]()
-    rows: Any = questions.built.named(*place)
+    rows: Any = questions.built.rows_with_names(*place)
     names = questions.built.dataset.configs[place[0]].keys
     for number, *way in ways if names else ():
         row, turn = rows[number], next((step for step in way if type(step) is int), None)

@@ -15,7 +15,7 @@ from build_changes import read, reseal
 from mutations import inner, nodes
 
 from parley.base.strict_json import loads
-from parley.base.values import same
+from parley.base.values import exactly_equal
 from parley.builds.built_folder import open_folder
 from parley.declaration.registry import discover
 from parley.verification.folder_checks import files
@@ -64,7 +64,7 @@ CHANGES = (odd_values, odd_values, odd_values, another_type, other_columns)
 
 def alike(one, other):
     try:
-        same_rows = same(one.to_pylist(), other.to_pylist())
+        same_rows = exactly_equal(one.to_pylist(), other.to_pylist())
     except ValueError:  # text that is no UTF-8
         return False
     return same_rows and one.schema.equals(other.schema, check_metadata=True)

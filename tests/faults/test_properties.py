@@ -18,7 +18,6 @@ from mutations import general, inner, nodes
 
 from parley.base.errors import Problem, RecordError, RowError, ScriptError
 from parley.base.strict_json import loads
-from parley.builds.card_parts import columns_of
 from parley.declaration.configs import Config, View
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.splits import SplitPlan, generate
@@ -292,7 +291,7 @@ def test_no_split_has_a_row_that_its_declaration_forbids(kind, case):
     if kind == "joined records" and not error:  # the way back
         rows = pa.Table.from_batches(batches, schema).to_pylist()
         assert list(map(config.to_record, rows)) == values
-    stated = {column.path: column.values for column in columns_of(config) if column.values}
+    stated = {column.path: column.values for column in config.fields if column.values}
     for path, value in nodes(pa.Table.from_batches(batches or [], schema).to_pylist()):
         place = re.sub(r"(\[\])+$", "", general(path).removeprefix("[]."))
         assert value is None or isinstance(value, list) or value in stated.get(place, [value])

@@ -23,7 +23,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from parley.base.errors import OutputError
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import licence_section, parse, prose
-from parley.builds.card_parts import columns_of, meaning_of
+from parley.builds.card_parts import meaning_of
 from parley.declaration.measured import measured
 from parley.declaration.registry import Dataset
 from parley.schema.features import item_of, labels_of
@@ -141,8 +141,8 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     configs, builder = built.dataset.configs, built.dataset.builder
     licences = {name: builder.licence(name) for name in configs}
     for config in dict.fromkeys(config for config, _ in built.declared):
-        features = built.columns(config)
-        meanings = {column.path: meaning_of(column) for column in columns_of(configs[config])}
+        features = built.column_types(config)
+        meanings = {column.path: meaning_of(column) for column in configs[config].fields}
         left_out = [name for name, feature in features.items() if not _readable(feature)]
         description = configs[config].description or config
         if left_out:

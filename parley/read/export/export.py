@@ -111,7 +111,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
     from parley.rows.arrow import explain  # not at the top: sound rows need none of it
 
     for config, split in built.declared:
-        schema = arrow_schema(built.columns(config))
+        schema = arrow_schema(built.column_types(config))
         for problem in explain(built.each_row(config, split), schema):
             yield problem.at(f"{config}/{split}")
 
@@ -119,7 +119,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
 def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
-        columns, path = [*flat(built.columns(config))], folder / f"{config}-{split}.csv"
+        columns, path = [*flat(built.column_types(config))], folder / f"{config}-{split}.csv"
         columns = [("split",), *columns] if built.dataset.splits_share_keys(config) else columns
         with path.open("wb") as file:
             write_cells(file, map(".".join, columns), (_values(row, columns) for row in rows))
@@ -177,7 +177,9 @@ def sharegpt(built: BuiltFolder, folder: Path) -> None:
         return keys | {"conversations": turns}
 
     for split in built.splits(CHATS):
-        write_lines(folder / f"{split}.jsonl", map(conversations, built.each_named(CHATS, split)))
+        write_lines(
+            folder / f"{split}.jsonl", map(conversations, built.each_row_with_names(CHATS, split))
+        )
 
 
 def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[str, str]]:
@@ -185,11 +187,11 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
 
     Each comes with the id of its dialogue, which `column` has; the heading's is "".
     """
-    columns = [*flat(built.columns(config))]
+    columns = [*flat(built.column_types(config))]
     writer: Any = csv.writer(SimpleNamespace(write=str))  # `writerow` returns what this does
     yield "", writer.writerow(["split", *(cell(".".join(path)) for path in columns)])
     for split in built.splits(config):
-        for row in built.each_named(config, split):
+        for row in built.each_row_with_names(config, split):
             id = built.dataset.dialogue_id(split, row[column])
             yield id, writer.writerow([split, *map(cell, _values(row, columns))])
 
@@ -202,7 +204,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
     require_dialogues(built, ids or ())
     chosen, columns_of = set(ids or ()), _columns_of_ids(built)
     for config, split in built.declared:
-        rows, columns = built.each_named(config, split), columns_of[config]
+        rows, columns = built.each_row_with_names(config, split), columns_of[config]
         if built.dataset.splits_share_keys(config):
             rows = map({"split": split}.__or__, rows)
         if ids is None:
@@ -216,7 +218,7 @@ def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
     """Return config -> its columns that name the dialogue of a row."""
     named = id_columns(built)
     configs = dict.fromkeys(config for config, _ in built.declared)
-    return {config: [c for c in built.columns(config) if c in named] for config in configs}
+    return {config: [c for c in built.column_types(config) if c in named] for config in configs}
 
 
 def without_dialogues(built: BuiltFolder) -> list[str]:
