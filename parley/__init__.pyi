@@ -1,44 +1,50 @@
-from .api import browse, build, connect, dataset, fetch, labels, load, score, verify
+__all__: list[str]
+from .api import browse as browse
+from .api import build as build
+from .api import connect as connect
+from .api import dataset as dataset
+from .api import fetch as fetch
+from .api import labels as labels
 from .api import list as list  # noqa: A004
+from .api import load as load
 from .api import open as open  # noqa: A004
-from .base.console import print_message
-from .base.errors import (
-    FetchError,
-    MissingSplitError,
-    OutputError,
-    ParleyError,
-    Problem,
-    PublishError,
-    RecordError,
-    RowError,
-    ScriptError,
-    SourceError,
-    UsageError,
-)
-from .base.replace import beside, write_whole, writing
-from .base.values import row_differences
-from .base.version import __version__
-from .declaration.configs import Config, View
-from .declaration.figures import (
-    Data,
-    Differs,
-    check,
-    counted,
-    documented,
-)
-from .declaration.jobs import Job
-from .declaration.tokenizer import moses_tokenizer
-from .rows.builder import Builder
-from .rows.parquet import write_table
-from .schema.features import ClassLabel, Value
-from .schema.shapes import CHAT, Checked, Converted, Field, chat_of, problems
-from .source.files import File, Folder
-
-__all__ = ["CHAT", "Builder", "Checked", "ClassLabel", "Config", "Converted", "Data"]
-__all__ += ["Differs", "FetchError", "Field", "File", "Folder", "Job", "MissingSplitError"]
-__all__ += ["OutputError", "ParleyError", "Problem", "PublishError", "RecordError", "RowError"]
-__all__ += ["ScriptError", "SourceError", "UsageError", "Value", "View", "__version__", "beside"]
-__all__ += ["browse", "build", "chat_of", "check", "connect", "counted", "dataset", "documented"]
-__all__ += ["fetch", "labels", "list", "load", "moses_tokenizer", "open", "print_message"]
-__all__ += ["problems", "row_differences", "score", "verify", "write_table", "write_whole"]
-__all__ += ["writing"]
+from .api import score as score
+from .api import verify as verify
+from .base.console import print_message as print_message
+from .base.errors import FetchError as FetchError
+from .base.errors import MissingSplitError as MissingSplitError
+from .base.errors import OutputError as OutputError
+from .base.errors import ParleyError as ParleyError
+from .base.errors import Problem as Problem
+from .base.errors import PublishError as PublishError
+from .base.errors import RecordError as RecordError
+from .base.errors import RowError as RowError
+from .base.errors import ScriptError as ScriptError
+from .base.errors import SourceError as SourceError
+from .base.errors import UsageError as UsageError
+from .base.replace import work_folder as work_folder
+from .base.replace import write_whole as write_whole
+from .base.replace import writing as writing
+from .base.values import row_differences as row_differences
+from .base.version import __version__ as __version__
+from .declaration.configs import Config as Config
+from .declaration.configs import View as View
+from .declaration.figures import Data as Data
+from .declaration.figures import Differs as Differs
+from .declaration.figures import check as check
+from .declaration.figures import counted as counted
+from .declaration.figures import documented as documented
+from .declaration.jobs import Job as Job
+from .declaration.tokenizer import moses_tokenizer as moses_tokenizer
+from .rows.builder import Builder as Builder
+from .rows.parquet import write_table as write_table
+from .schema.features import ClassLabel as ClassLabel
+from .schema.features import Value as Value
+from .schema.shapes import CHAT as CHAT
+from .schema.shapes import Checked as Checked
+from .schema.shapes import Converted as Converted
+from .schema.shapes import Field as Field
+from .schema.shapes import chat_of as chat_of
+from .schema.shapes import problems as problems
+from .source.files import File as File
+from .source.files import Folder as Folder

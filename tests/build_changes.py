@@ -19,7 +19,7 @@ from parley.rows.digest import Digest
 def in_memory(folder, rows=()):
     """Open a build with rows in memory, which a test may change; of some splits they are others."""
     built = open_folder(folder)
-    found = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared}
+    found = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared_splits}
     return InMemory(built, copy.deepcopy(found) | dict(rows))
 
 

@@ -235,7 +235,7 @@ def test_rows_in_front_leave_the_last_page_as_it_is(tmp_path):
 
 def test_parquet_suits_streaming(dataset, sample_build):
     built = open_folder(sample_build / dataset.name)
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         path = sample_build / dataset.name / config / f"{split}-00000-of-00001.parquet"
         metadata = pq.read_metadata(path)
         column = metadata.row_group(0).column(0)

@@ -61,7 +61,7 @@ def test_a_question_shows_the_turns_before_its_moment_and_no_other(built):
         for row in built.rows("utterances", "train")
     ]
     chats = {n: [*chat] for n, chat in groupby(rows, lambda row: row["dialogue_id"])}
-    built = built.holding({("utterances", "train"): rows})
+    built = built.copy_with_rows({("utterances", "train"): rows})
     for name in ("beliefs", "decisions", "bids", "partner-priorities"):
         task = built.dataset.tasks[name]
         for options in task.ids(name).values():

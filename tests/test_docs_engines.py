@@ -117,9 +117,9 @@ def read(request):
 @pytest.mark.parametrize("builds", ["sample_build", "shards"])
 def test_every_split_has_the_rows_that_were_written(read, builds, request):
     builts = [parley.open(path) for path in sorted(request.getfixturevalue(builds).glob("*/"))]
-    assert all(built.declared for built in builts)
+    assert all(built.declared_splits for built in builts)
     for built in builts:
-        for place in built.declared:
+        for place in built.declared_splits:
             rows = read([str(path) for path in built.files(*place)])
             due = list(built.each_row(*place))
             assert json.dumps(rows) == json.dumps(due), place  # 1 is neither 1.0 nor true

@@ -88,7 +88,7 @@ def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
             row = None if row is None else row[key]
         return row
 
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         path = tmp_path / "out" / f"{config}-{split}.csv"
         assert path.read_bytes().startswith(codecs.BOM_UTF8)
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -119,7 +119,7 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
 
     due = {
         f"{config}-{split}": [*filter(is_due, built.rows_with_names(config, split))]
-        for config, split in built.declared
+        for config, split in built.declared_splits
         if columns & set(built.features(config))
     }
     for format in ("csv", "jsonl"):
@@ -132,7 +132,8 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
     (tmp_path / "ids").write_text(first)
     home = ("--build", sample_build, "--ids", tmp_path / "ids")
     said = run("export", dataset.name, "csv", tmp_path / "said", *home).stdout
-    for config in {config for config, _ in built.declared} - {n.partition("-")[0] for n in due}:
+    written = {name.partition("-")[0] for name in due}
+    for config in {config for config, _ in built.declared_splits} - written:
         assert config in said
     for format, ids in (("csv", ["no such one"]), ("croissant", [first])):
         with pytest.raises(UsageError):
@@ -162,7 +163,7 @@ def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
     folder = open_folder(sample_build / dataset.name)
     assert export(folder, "croissant", tmp_path) == sorted(contents(tmp_path))
-    first, split = folder.declared[0]
+    first, split = folder.declared_splits[0]
     shutil.copy(folder.files(first, split)[0], tmp_path / first / f"{split}-extra.parquet")
     described = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")
     issues = described.metadata.ctx.issues

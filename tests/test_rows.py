@@ -120,9 +120,9 @@ def test_a_digest_follows_its_documentation():
 
 def test_digests_of_a_build_are_those_of_its_values(dataset, sample_build):
     built = open_folder(sample_build / dataset.name)
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         rows, schema = built.rows(config, split), arrow_schema(dataset.features(config))
-        assert plain_digest(rows, schema) == built.made[config][split]["digest"]
+        assert plain_digest(rows, schema) == built.split_entries[config][split]["digest"]
 
 
 def test_a_digest_ignores_encodings_and_memory_under_nulls():

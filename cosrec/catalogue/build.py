@@ -31,8 +31,8 @@ from parley import (
     SourceError,
     UsageError,
     __version__,
-    beside,
     print_message,
+    work_folder,
     write_whole,
 )
 
@@ -120,7 +120,7 @@ def _read(engine: "DuckDB | Spark", table: str, path: Path, folder: Path) -> Rea
 @contextmanager
 def _owned(output: Path) -> Iterator[Path]:
     """Lock the output, and yield a temporary folder next to it."""
-    with beside(output) as temporary:
+    with work_folder(output) as temporary:
         output.mkdir(exist_ok=True)
         handle = os.open(output, os.O_RDONLY)
         try:

@@ -73,7 +73,7 @@ def records(file: Path, keys: set[str]) -> list[Record]:
         if len(found) > _MOST:
             raise UsageError(f"has more than {_MOST:,} rows")
     if causes:
-        raise RecordError("cannot be read", *causes.told())
+        raise RecordError("cannot be read", *causes.problems())
     if not found:
         raise UsageError("has no answers" if place else "has no rows")
     names = dict.fromkeys(name for record in found for name in record.values)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from parley.annotators.columns import INDEX, WHOLE, Column, listed_in
 from parley.annotators.layouts import ANNOTATOR, LONG, UNNAMED, Record, Values, records
-from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, cut, few
+from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, few, shorten
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.read.dialogues import dialogues, id_columns, places
@@ -209,7 +209,7 @@ def read_labels(
     what is wrong with a file, of all its rows; UsageError for a config without a key.
     """
     if config and not built.splits(config):
-        what = f"{built.shown}: has no config {config}"
+        what = f"{built.shown_path}: has no config {config}"
         raise UsageError(what, remedy=f"Run {built.rebuild} again.")
     paths = [*{os.path.realpath(path): path for path in map(Path, files)}.values()]
     stems = [*map(file_stem, paths)]
@@ -223,7 +223,7 @@ def read_labels(
             person = stem if stems.count(stem) == 1 else str(path)
             _add(labels, str(path), found, annotator, person)
         except ParleyError as error:
-            error.message = f"{path}: {cut(error.message)}" if error.message else str(path)
+            error.message = f"{path}: {shorten(error.message)}" if error.message else str(path)
             raise
     for labels in of_configs.values():
         labels.read_codes()
@@ -316,7 +316,7 @@ def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, per
             causes.add(f"{place} ({', '.join(unit)})", problem)
     if causes:
         what = f"{wrong:,} of {len(found):,} rows are wrong"
-        raise RecordError(what, *causes.told(), remedy=_remedy(labels, ids))
+        raise RecordError(what, *causes.problems(), remedy=_remedy(labels, ids))
     for by, units in added.items():
         labels.annotators[by] |= units
         labels.files[by].append(file)

@@ -58,7 +58,7 @@ class Causes:
             parts.append(part)
             within.append(inner and self._mark + inner)
 
-    def told(self) -> list[Problem]:
+    def problems(self) -> list[Problem]:
         """Return the first problem of each cause, with its first places and how many others."""
         problems = []
         for cause, (problem, parts, within) in self._first.items():
@@ -100,7 +100,7 @@ class ParleyError(Exception):
         self.message, self.problems, self.remedy = message, problems, remedy
 
     def __str__(self) -> str:
-        lines = [cut(str(problem)) for problem in self.problems[:MOST_PROBLEMS]]
+        lines = [shorten(str(problem)) for problem in self.problems[:MOST_PROBLEMS]]
         if len(self.problems) >= MOST_PROBLEMS:
             lines.append(f"(the first {MOST_PROBLEMS} problems; there may be more)")
         if self.message and lines:
@@ -207,12 +207,12 @@ def require_utf8(path: object) -> None:
 
 
 def few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first names, each cut, and how many more there are."""
+    """Return the first names, each shortened, and how many more there are."""
     more = f" and {len(names) - most} more" if names[most:] else ""
-    return ", ".join(map(cut, names[:most])) + more
+    return ", ".join(map(shorten, names[:most])) + more
 
 
-def cut(line: str, most: int = 500) -> str:
+def shorten(line: str, most: int = 500) -> str:
     """Shorten a long line in the middle."""
     last = most * 2 // 5
     return line if len(line) <= most else f"{line[: most - last]}…{line[1 - last :]}"

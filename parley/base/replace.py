@@ -38,7 +38,7 @@ def replacing(
     if _runs_in(target):
         what = f"{target}: is or contains the current folder, and would be replaced."
         raise OutputError(what, remedy="Run the command from outside it, or choose another folder.")
-    with beside(target) as place:
+    with work_folder(target) as place:
         _require_only(target, files_of)
         (new := place / "new").mkdir()
         yield new
@@ -59,7 +59,7 @@ def writing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     there at the end without `overwrite`; UsageError if its path is not UTF-8. Permissions stay.
     """
     path = Path(os.path.realpath(path))
-    with beside(path) as place:
+    with work_folder(path) as place:
         with (place / "new").open("xb") as file:
             with suppress(FileNotFoundError):
                 os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
@@ -95,7 +95,7 @@ def same_file(one: Path, other: Path) -> bool:
 
 
 @contextmanager
-def beside(target: Path) -> Iterator[Path]:
+def work_folder(target: Path) -> Iterator[Path]:
     """Yield an empty folder beside a target, and remove it at the end.
 
     OutputError for an error of the disk, also in the block, or if a build holds the target;

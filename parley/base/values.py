@@ -22,8 +22,8 @@ def flat(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     return leaves
 
 
-def tree(leaves: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """Return nested mappings: the inverse of `flat`."""
+def tree(leaves: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return nested mappings of values by tuples of names: the inverse of `flat`."""
     nested: dict[str, Any] = {}
     for path, value in leaves.items():
         inner = nested

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from parley.base.replace import replacing, write_whole
+from parley.base.values import tree
 from parley.builds import provenance
 from parley.builds.built_folder import BuiltFolder, files_of
 from parley.builds.card import built_card
@@ -33,27 +34,27 @@ def build(
     """
     dataset = source.dataset
     plans = plan(source)
-    stated = provenance.stated_of(source, provenance.tools())
+    stated = provenance.new_provenance(source, provenance.tools())
     measurements = measured(dataset)
     target, earlier = output / dataset.name, partial(files_of, dataset)
     with replacing(target, earlier) as folder, paused_garbage_collection():
 
         def opened() -> BuiltFolder:
             """Write the provenance, and open the build."""
-            text = provenance.text_of(stated)
+            text = provenance.provenance_text(stated)
             (folder / provenance.PROVENANCE).write_text(text, encoding="utf-8")
             return BuiltFolder(folder, dataset, provenance.read_provenance(folder), target)
 
         splits = [write_split(split_plan, folder, on_rows) for split_plan in plans]
-        stated["configs"] = provenance.by_config(splits, lambda split: split.recorded)
+        stated["configs"] = tree({(s.config, s.name): s.provenance_entry for s in splits})
         built = opened()
         if add_questions:
             questions = add_questions(built)
-            stated["questions"] = provenance.by_config(questions, lambda split: split.recorded)
+            stated["questions"] = tree({(s.config, s.name): s.provenance_entry for s in questions})
             stated["eval"] = (folder / provenance.EVAL).exists()
             built = opened()
             splits += questions
-        entries = provenance.by_config(splits, lambda split: split.measured)
+        entries = tree({(s.config, s.name): s.measured_entry for s in splits})
         if measure:
             text = measure(source, built, entries)
             measurements = measured_in(text.encode(), dataset.folder / FILE)

@@ -16,10 +16,10 @@ from parley.builds.provenance import (
     PROVENANCE,
     QUESTIONS,
     has_eval,
-    made_in,
     read_provenance,
     read_text,
     shard_names,
+    split_entries,
 )
 from parley.declaration.registry import Dataset, get
 from parley.schema.features import Value, datasets_features, item_of, labels_of
@@ -60,7 +60,7 @@ class BuiltFolder:
         self.path = path
         self.dataset = dataset
         self.provenance = provenance
-        self.shown = shown or path
+        self.shown_path = shown or path
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._tables: dict[Path, pa.Table] = {}
         self._texts: dict[str, str] = {}
@@ -69,7 +69,8 @@ class BuiltFolder:
         configs = self.provenance["configs"]
         kind = f"sample of {self.dataset.name}" if self.is_sample else self.dataset.name
         splits = sum(map(len, configs.values()))
-        return f"<{kind} {self.version} in {self.shown}: {len(configs)} configs, {splits} splits>"
+        contents = f"{len(configs)} configs, {splits} splits"
+        return f"<{kind} {self.version} in {self.shown_path}: {contents}>"
 
     def features(self, config: str) -> Any:
         """Return the `datasets.Features` of a config."""
@@ -110,7 +111,7 @@ class BuiltFolder:
 
     def command(self, command: str, *more: str) -> str:
         """Return the command line of a command on this build."""
-        return typed(command, self.dataset.name, self.shown.parent, *more)
+        return typed(command, self.dataset.name, self.shown_path.parent, *more)
 
     @property
     def rebuild(self) -> str:
@@ -123,9 +124,9 @@ class BuiltFolder:
         return "questions" in self.provenance
 
     @property
-    def made(self) -> dict[str, dict[str, Any]]:
+    def split_entries(self) -> dict[str, dict[str, Any]]:
         """Config -> split -> its entry in the provenance: of questions, and of the dataset."""
-        return made_in(self.provenance)
+        return split_entries(self.provenance)
 
     @property
     def texts(self) -> list[str]:
@@ -133,18 +134,18 @@ class BuiltFolder:
         return [CARD, PROVENANCE, *([EVAL] if has_eval(self.provenance) else [])]
 
     @property
-    def recorded(self) -> dict[str, Pin]:
+    def parquet_files(self) -> dict[str, Pin]:
         """Name -> size and sha256 of each Parquet file that the build must have, and no other."""
         return {
             str(file["path"]): {"size": file["bytes"], "sha256": file["sha256"]}
-            for splits in self.made.values()
+            for splits in self.split_entries.values()
             for made in splits.values()
             for file in made["files"]
         }
 
     def require_whole(self) -> None:
         """Raise OutputError if it has lost a file."""
-        splits = [(config, split) for config, names in self.made.items() for split in names]
+        splits = [(config, name) for config, of in self.split_entries.items() for name in of]
         if lost := ["/".join(each) for each in splits if not self.files(*each)]:
             what = f"{self.path}: files are missing: {', '.join(lost)}"
             raise OutputError(what, remedy=f"Run {self.rebuild} again.")
@@ -152,7 +153,7 @@ class BuiltFolder:
     def files(self, config: str, split: str) -> list[Path]:
         """Return the Parquet files of a split in their order; [] if one is missing or a link."""
         folder = self.path.absolute() / config  # pyarrow takes a leading ~ for the home folder
-        made = self.made.get(config, {}).get(split, {"files": []})
+        made = self.split_entries.get(config, {}).get(split, {"files": []})
         found = [folder / name for name in shard_names(split, len(made["files"]))]
         try:  # a link could lead anywhere
             whole = all(path.is_file() and not path.is_symlink() for path in found)
@@ -165,21 +166,21 @@ class BuiltFolder:
 
         UsageError if there is no such config.
         """
-        if not (made := self.made.get(config)):
+        if not (made := self.split_entries.get(config)):
             self.dataset.require(config)
         names = dict.fromkeys((*self.dataset.splits.get(config, ()), *sorted(made or ())))
         return [split for split in names if self.files(config, split)]
 
     @property
-    def declared(self) -> list[tuple[str, str]]:
+    def declared_splits(self) -> list[tuple[str, str]]:
         """The declared (config, split) pairs that exist."""
         return [(c, s) for c, of in self.dataset.splits.items() for s in of if self.files(c, s)]
 
     @property
-    def with_questions(self) -> list[tuple[str, str]]:
+    def all_splits(self) -> list[tuple[str, str]]:
         """The (config, split) pairs that exist, the declared ones and those of questions."""
         asked = self.provenance.get("questions", {})
-        return self.declared + [(c, s) for c in asked for s in self.splits(c)]
+        return self.declared_splits + [(c, s) for c in asked for s in self.splits(c)]
 
     def tables(self, config: str, split: str, *, keep: bool = True) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split, kept for the next call unless told not to.
@@ -190,7 +191,7 @@ class BuiltFolder:
 
         if not (paths := self.files(config, split)):
             what = f"the folder has lost {config}/{split}, which was built"
-            if split in self.made.get(config, {}):
+            if split in self.split_entries.get(config, {}):
                 raise MissingSplitError(what, remedy=f"Run {self.rebuild} again.")
             self.dataset.require(config, split)
             raise MissingSplitError(f"{config}/{split} was not built: its source is missing")
@@ -232,15 +233,15 @@ class BuiltFolder:
         split; MissingSplitError if one of them was not built, or none of the config.
         """
         rows = []
-        if not splits and not self.made.get(config):
+        if not splits and not self.split_entries.get(config):
             self.dataset.require(config)
-        for split in splits or self.made.get(config) or self.dataset.splits[config]:
+        for split in splits or self.split_entries.get(config) or self.dataset.splits[config]:
             if (config, split) not in self._rows:
                 self._rows[config, split] = list(map(frozen, self.each_row(config, split)))
             rows += self._rows[config, split]
         return rows
 
-    def holding(self, rows: Mapping[tuple[str, str], list[dict[str, Any]]]) -> "BuiltFolder":
+    def copy_with_rows(self, rows: Mapping[tuple[str, str], list[dict[str, Any]]]) -> "BuiltFolder":
         """Return a copy that has other rows in these splits, as `rows` and `named` give them."""
         found = copy(self)
         found._rows = {**self._rows, **rows}
@@ -260,7 +261,7 @@ class BuiltFolder:
         labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
         names = {column: found for column, found in labels if found}
         for row in rows:
-            yield row | {column: _named(row[column], found) for column, found in names.items()}
+            yield row | {column: _label_names(row[column], names[column]) for column in names}
 
     @property
     def card(self) -> str:
@@ -269,7 +270,7 @@ class BuiltFolder:
 
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
-        found = {name: str(file["sha256"]) for name, file in self.recorded.items()}
+        found = {name: str(file["sha256"]) for name, file in self.parquet_files.items()}
         return found | {n: hashlib.sha256(self.text(n).encode()).hexdigest() for n in self.texts}
 
     def text(self, name: str) -> str:
@@ -279,7 +280,7 @@ class BuiltFolder:
                 self._texts[name] = read_text(self.path / name)
             return self._texts[name]
         except ValueError as error:
-            what = f"{self.shown / name}: {error}"
+            what = f"{self.shown_path / name}: {error}"
             raise OutputError(what, remedy=f"Run {self.rebuild} again.") from error
 
     def contents(self) -> dict[str, Path]:
@@ -291,7 +292,7 @@ class BuiltFolder:
         }
 
 
-def _named(value: Any, names: list[str]) -> Any:
+def _label_names(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
         return [names[each] for each in value]
     return None if value is None else names[value]
@@ -317,7 +318,7 @@ def files_of(dataset: Dataset, path: Path) -> list[str]:
         built = open_folder(path, dataset)
     except OutputError:
         return []
-    return [*built.texts, *built.recorded]
+    return [*built.texts, *built.parquet_files]
 
 
 def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:

@@ -4,7 +4,7 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from parley.base.strict_json import loads
 from parley.base.version import __version__
 from parley.builds.sources import Sources
 from parley.declaration.registry import discover
-from parley.rows.splits import BuiltSplit
 from parley.schema.shapes import problems
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
@@ -45,7 +44,7 @@ def tools() -> dict[str, str]:
     return {"parley": __version__, **libraries, "machine": f"{sys.platform}-{platform.machine()}"}
 
 
-def stated_of(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
+def new_provenance(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
     """Return what the provenance states of the source and the tools."""
     dataset = source.dataset
     return {
@@ -59,17 +58,7 @@ def stated_of(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def by_config(
-    splits: Iterable[BuiltSplit], entry: Callable[[BuiltSplit], dict[str, Any]]
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return config -> split -> its entry."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
-    for split in splits:
-        found.setdefault(split.config, {})[split.name] = entry(split)
-    return found
-
-
-def text_of(stated: Mapping[str, Any]) -> str:
+def provenance_text(stated: Mapping[str, Any]) -> str:
     """Return the text of a provenance."""
     return json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
 
@@ -92,7 +81,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
     return dict(provenance)
 
 
-def made_in(provenance: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def split_entries(provenance: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return config -> split -> its entry in a provenance, which may be empty."""
     return {**provenance.get("questions", {}), **provenance.get("configs", {})}
 

@@ -38,8 +38,8 @@ class Sources:
         script = self.dataset.folder / f"{self.dataset.name}.py"
         if self.sample:
             return f"The error is in {self.folder}, or in {script}."
-        said = f"The files match their pins, so {script} is wrong about them: correct it"
-        return f"{said}; docs/adding.md lists layouts."
+        remedy = f"The files match their pins, so {script} is wrong about them: correct it"
+        return f"{remedy}; docs/adding.md lists layouts."
 
     def splits(self, config: str) -> list[str]:
         """Return the splits of a config whose files exist, in the script's order."""

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from typer import Argument, Exit, Option
 
 from parley.base.console import progress, safe
-from parley.base.errors import Failures, ParleyError, cut
+from parley.base.errors import Failures, ParleyError, shorten
 from parley.builds.built_folder import open_folder
 from parley.builds.sources import source_folder
 from parley.cli.common import print_result, select, select_built
@@ -187,7 +187,8 @@ def _diff_layout(difference: "BuildDifference") -> RenderableType:
         if values:
             lines.append(safe(title, style="bold"))
         for name, before, after in values:
-            lines.append(safe(f"  {name}: {cut(repr(before), 80)} -> {cut(repr(after), 80)}"))
+            change = f"{shorten(repr(before), 80)} -> {shorten(repr(after), 80)}"
+            lines.append(safe(f"  {name}: {change}"))
     if not difference.differs:
         lines.append(safe("no difference"))
     return Group(table(columns, rows, title=difference.dataset), *lines)
@@ -205,7 +206,7 @@ def _split_lines(split: "SplitDifference") -> Iterator[str]:
     for row in split.changed[:10]:
         yield f"{where} changed: {row.key}"
         for path, before, after in row.fields[:5]:
-            yield f"    {path}: {cut(repr(before), 80)} -> {cut(repr(after), 80)}"
+            yield f"    {path}: {shorten(repr(before), 80)} -> {shorten(repr(after), 80)}"
     if (more := len(split.changed) - 10) > 0:
         yield f"{where}: and {more:,} more changed rows"
 

@@ -184,7 +184,9 @@ def marked(module: ModuleType | None, mark: str) -> list[Callable[..., Any]]:
     ]
 
 
-def recorded(module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]) -> Iterator[Figure]:
+def recorded_figures(
+    module: ModuleType | None, found: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Figure]:
     """Yield every documented figure of a `figures.py` with the verdict of `measured.json`."""
     not_yet = {"verdict": NOT_CHECKED, "reason": "was not measured yet"}
     for function in marked(module, "table"):
@@ -222,6 +224,8 @@ def stated_cells(table: StatedTable) -> Iterator[tuple[Keys, FigureValue, Differ
             yield keys, stated, known
             continue
         found = str(known.measured if known else stated).split(" ± ")
-        for name, said, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
-            differs = Differs(said, measured, known.reason) if known and said != measured else None
-            yield (*keys, name), said, differs
+        for name, value, measured in zip(SPREAD, stated.split(" ± "), found, strict=True):
+            differs = None
+            if known and value != measured:
+                differs = Differs(value, measured, known.reason)
+            yield (*keys, name), value, differs

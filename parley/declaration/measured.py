@@ -29,7 +29,7 @@ from parley.base.disk import read_regular
 from parley.base.errors import OutputError
 from parley.base.strict_json import loads
 from parley.base.values import FigureValue, flat
-from parley.declaration.figures import NOT_CHECKED, Figure, recorded
+from parley.declaration.figures import NOT_CHECKED, Figure, recorded_figures
 from parley.declaration.registry import Dataset
 from parley.schema.features import card_yaml
 from parley.schema.shapes import problems
@@ -77,7 +77,7 @@ class Measured:
 
     def figures(self, dataset: Dataset) -> list[Figure]:
         """Return every documented figure of a dataset with what was measured."""
-        return list(recorded(dataset.figures, self.found))
+        return list(recorded_figures(dataset.figures, self.found))
 
 
 def measured(dataset: Dataset) -> Measured:

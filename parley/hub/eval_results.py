@@ -27,7 +27,7 @@ def eval_results(result: Result, built: BuiltFolder) -> str:
             refusal = f"--eval-results writes no score of {what}"
             raise UsageError(refusal, remedy="Score all predictions of a model on the whole task.")
     if not (note := read_note(built)):
-        what = f"--eval-results: {built.shown} is not published from this machine, so that no "
+        what = f"--eval-results: {built.shown_path} is not published from this machine, so that no "
         remedy = f"Run `parley publish {result.dataset} --repo ORG/{result.dataset}` first."
         raise UsageError(f"{what}repository can be named", remedy=remedy)
     path, value = next(iter(flat(result.score.metrics).items()))

@@ -24,7 +24,14 @@ from parley.base.replace import temporary_folder
 from parley.base.secret import keep_secret, without_secrets
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import is_licensed, licence_section
-from parley.builds.provenance import CARD, EVAL, PROVENANCE, has_eval, made_in, read_provenance
+from parley.builds.provenance import (
+    CARD,
+    EVAL,
+    PROVENANCE,
+    has_eval,
+    read_provenance,
+    split_entries,
+)
 from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
 from parley.source.hashes import hash_file
@@ -161,7 +168,7 @@ def verify_for_upload(
         reasons += [check.skipped for check in shards if check.skipped]
     if reasons:
         lines = "\n".join(f"- {reason}" for reason in reasons)
-        raise OutputError(f"{built.shown} is not published:\n{lines}")
+        raise OutputError(f"{built.shown_path} is not published:\n{lines}")
 
 
 def _unlicensed(dataset: Dataset) -> str:
@@ -266,8 +273,8 @@ class Repository:
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
-        parts = (split["files"] for splits in made_in(there).values() for split in splits.values())
-        ours = {file["path"] for files in parts for file in files}
+        entries = (entry for splits in split_entries(there).values() for entry in splits.values())
+        ours = {file["path"] for entry in entries for file in entry["files"]}
         if has_eval(there):
             ours.add(EVAL)
         if ours:

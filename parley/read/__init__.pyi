@@ -1,6 +1,13 @@
-from .charts import Bar, Bars, Heatmap
-from .export.convokit import convokit, write_corpus
-from .transcript import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
-
-__all__ = ["Bar", "Bars", "Facets", "Fact", "Heatmap", "Judged", "Note", "Pool", "Table"]
-__all__ += ["Transcript", "Turn", "convokit", "write_corpus"]
+from .charts import Bar as Bar
+from .charts import Bars as Bars
+from .charts import Heatmap as Heatmap
+from .export.convokit import convokit as convokit
+from .export.convokit import write_corpus as write_corpus
+from .transcript import Facets as Facets
+from .transcript import Fact as Fact
+from .transcript import Judged as Judged
+from .transcript import Note as Note
+from .transcript import Pool as Pool
+from .transcript import Table as Table
+from .transcript import Transcript as Transcript
+from .transcript import Turn as Turn

@@ -337,7 +337,7 @@ def _fold(text: str) -> str:
 def _require_recorded(built: BuiltFolder) -> None:
     """Raise OutputError unless the files are those of the provenance: DuckDB compares nothing."""
     built.require_whole()
-    problems = {name: problem(built.path / name, pin) for name, pin in built.recorded.items()}
+    problems = {name: problem(built.path / name, pin) for name, pin in built.parquet_files.items()}
     if wrong := [Problem(name, what=what) for name, what in problems.items() if what]:
         what = f"{built.path}: a damaged build"
         raise OutputError(what, *wrong, remedy=f"Run {built.rebuild} again.")

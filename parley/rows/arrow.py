@@ -17,8 +17,8 @@ import pyarrow as pa
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
 from parley.base.values import is_unicode
 from parley.schema.composites import List, Object
-from parley.schema.nodes import Node, Scalar, held
-from parley.schema.shapes import Around
+from parley.schema.nodes import Node, Scalar, new_name
+from parley.schema.shapes import Wrapper
 
 AT_ONCE = 500  # rows
 
@@ -88,7 +88,7 @@ def _node(type_: pa.DataType) -> Node:
     return List(_OrNull(_node(type_.value_type))) if pa.types.is_list(type_) else _Cell(type_)
 
 
-class _OrNull(Around):
+class _OrNull(Wrapper):
     """A value of a column, or null."""
 
     def __init__(self, node: Node) -> None:
@@ -97,7 +97,7 @@ class _OrNull(Around):
         self.kind = None
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        name = held(names)
+        name = new_name(names)
         return f"(({name} := {value}) is None or {self.inner._test(name, names)})"
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
@@ -113,13 +113,13 @@ class _Cell(Scalar):
         self._type = type_
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        name = held(names)
+        name = new_name(names)
         is_kind = super()._test(f"({name} := {value})", names)
         if self.kind is str:
-            return f"({is_kind} and ({name}.isascii() or {held(names, is_unicode)}({name})))"
+            return f"({is_kind} and ({name}.isascii() or {new_name(names, is_unicode)}({name})))"
         if ends := _RANGE.get(str(self._type)):  # tested without a call
             return f"({is_kind} and {ends[0]!r} <= {name} <= {ends[1]!r})"
-        return f"({is_kind} and {held(names, self._holds)}({name}))"
+        return f"({is_kind} and {new_name(names, self._holds)}({name}))"
 
     def _holds(self, value: Any) -> bool:
         return self.kind is float and math.isfinite(value) and c_float(value).value == value

@@ -127,9 +127,9 @@ def explaining(plan: SplitPlan) -> Iterator[None]:
     except (ParleyError, ImportError):
         raise
     except Exception as error:  # any other error is the script's
-        said = f"{plan.where}: {line_of(error, plan.dataset) or f'{plan.dataset}.py'} fails"
+        what = f"{plan.where}: {line_of(error, plan.dataset) or f'{plan.dataset}.py'} fails"
         remedy = "If the record is valid, fix the script; otherwise raise ValueError in it."
-        raise ScriptError(said, plan.reader.explain(error), remedy=remedy) from error
+        raise ScriptError(what, plan.reader.explain(error), remedy=remedy) from error
 
 
 @contextmanager
@@ -167,7 +167,7 @@ class BuiltSplit:
         return sum(file.size for file in self.files)
 
     @property
-    def recorded(self) -> dict[str, Any]:
+    def provenance_entry(self) -> dict[str, Any]:
         """Its entry in `provenance.json`."""
         return {
             "rows": self.rows,
@@ -180,7 +180,7 @@ class BuiltSplit:
         }
 
     @property
-    def measured(self) -> dict[str, Any]:
+    def measured_entry(self) -> dict[str, Any]:
         """Its entry in `measured.json`."""
         return {
             "rows": self.rows,

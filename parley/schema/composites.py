@@ -8,7 +8,7 @@ from typing import Any
 from parley.base.errors import MOST_PROBLEMS, Problem
 from parley.schema.convert import Conversion, chain, each, fitter, or_null, refusal, to_float, union
 from parley.schema.features import FLOAT, Value, type_of
-from parley.schema.nodes import Choice, Column, Node, Null, Part, held, show
+from parley.schema.nodes import Choice, Column, Node, NodeValues, Null, new_name, show
 
 KEY = "upstream's key"  # the meaning of the keys of an object with any keys
 
@@ -26,11 +26,11 @@ class List(Node):
         self.item = item
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found = held(names)
+        found = new_name(names)
         if kind := self.item.kind:
-            every = f"{held(names, {kind})}.issuperset(map(type, {found}))"
+            every = f"{new_name(names, {kind})}.issuperset(map(type, {found}))"
         else:
-            every = f"all(map({held(names, self.item.fits)}, {found}))"
+            every = f"all(map({new_name(names, self.item.fits)}, {found}))"
         return f"(isinstance({found} := {value}, list) and {every})"
 
     def _inside(self, value: Any, path: str) -> Iterator[Problem]:
@@ -49,7 +49,7 @@ class List(Node):
         kind = f"list of {first.type}{' or null' if first.null else ''}"
         return [replace(first, path=path, type=kind, null=null), *within]
 
-    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+    def within(self, values: list[Any], path: str) -> Iterator[NodeValues]:
         yield self.item, [item for value in values for item in value], f"{path}[]"
 
 
@@ -62,8 +62,8 @@ class Mapping(Node):
         self.item = item
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found, fits = held(names), held(names, self.item.fits)
-        has_texts = f"{held(names, {str})}.issuperset(map(type, {found}))"
+        found, fits = new_name(names), new_name(names, self.item.fits)
+        has_texts = f"{new_name(names, {str})}.issuperset(map(type, {found}))"
         values_fit = f"all(map({fits}, {found}.values()))"
         return f"(isinstance({found} := {value}, dict) and {has_texts} and {values_fit})"
 
@@ -91,7 +91,7 @@ class Mapping(Node):
         value, *within = self.item.columns(f"{path}[].value")
         return [entries, key, replace(value, meaning=value.meaning or "its value"), *within]
 
-    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+    def within(self, values: list[Any], path: str) -> Iterator[NodeValues]:
         yield self.item, [item for value in values for item in value.values()], f"{path}.*"
 
 
@@ -104,10 +104,10 @@ class Object(Node):
         self.fields, self.optional = fields, optional
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found = held(names)
+        found = new_name(names)
         tests = [f"isinstance({found} := {value}, dict)"]
         if self.optional:
-            tests.append(f"{found}.keys() <= {held(names, frozenset(self.fields))}")
+            tests.append(f"{found}.keys() <= {new_name(names, frozenset(self.fields))}")
         else:  # with each field, it has no other
             tests.append(f"len({found}) == {len(self.fields)}")
         for key, node in self.fields.items():
@@ -175,7 +175,7 @@ class Object(Node):
             found += node.columns(place, node.nullable or name in self.optional)
         return found
 
-    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+    def within(self, values: list[Any], path: str) -> Iterator[NodeValues]:
         for name, node in self.fields.items():
             yield node, [value[name] for value in values if name in value], f"{path}.{name}"
 
@@ -196,7 +196,7 @@ class Alternatives(Node):
         self.container = tuple(kind for option in options for kind in option.container)
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found, (first, *others) = held(names), self.options
+        found, (first, *others) = new_name(names), self.options
         tests = [first._test(f"({found} := {value})", names)]
         return f"({' or '.join([*tests, *(other._test(found, names) for other in others)])})"
 
@@ -255,7 +255,7 @@ class Alternatives(Node):
             first = replace(first, type=type_of(self.conversion(path).feature))
         return [first, *(replace(c, null=c.null or c.path not in everywhere) for c in within)]
 
-    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+    def within(self, values: list[Any], path: str) -> Iterator[NodeValues]:
         for option in self.options:
             yield option, list(filter(option.fits, values)), path
 

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from parley.base.errors import Problem, cut
+from parley.base.errors import Problem, shorten
 from parley.schema.convert import Conversion, refusal
 from parley.schema.features import DTYPES, Value, type_of
 
@@ -41,7 +41,7 @@ class Column:
     values: tuple[Any, ...] = ()  # if it holds no others
 
 
-Part = tuple["Node", list[Any], str]
+NodeValues = tuple["Node", list[Any], str]
 
 
 class Node(ABC):
@@ -107,7 +107,7 @@ class Node(ABC):
             raise refusal("", "must be an object")
         return made
 
-    def parts(self, values: list[Any], path: str) -> Iterator["Part"]:
+    def within(self, values: list[Any], path: str) -> Iterator["NodeValues"]:
         """Yield the nodes directly within, each with the values there and its path."""
         yield from ()
 
@@ -145,13 +145,14 @@ class Choice(Node):
         self.values = values
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found = held(names)
+        found = new_name(names)
         if len(kinds := set(map(type, self.values))) == 1:
-            kind, values = held(names, *kinds), held(names, self.values)
+            kind, values = new_name(names, *kinds), new_name(names, self.values)
             return f"(type({found} := {value}) is {kind} and {found} in {values})"
-        pairs, of_kinds = {(each, type(each)) for each in self.values}, held(names, tuple(kinds))
-        same = f"({found}, type({found})) in {held(names, pairs)}"
-        return f"(isinstance({found} := {value}, {of_kinds}) and {same})"
+        of_kinds = new_name(names, tuple(kinds))
+        pairs = new_name(names, {(each, type(each)) for each in self.values})
+        is_pair = f"({found}, type({found})) in {pairs}"
+        return f"(isinstance({found} := {value}, {of_kinds}) and {is_pair})"
 
     def expected(self, value: Any) -> str:
         options = sorted(json.dumps(option, ensure_ascii=False) for option in self.values)
@@ -193,7 +194,7 @@ class Function(Node):
         self.check = check
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        return f"not {held(names, self._objection)}({value})"
+        return f"not {new_name(names, self._objection)}({value})"
 
     def _objection(self, value: Any) -> str:
         try:
@@ -209,7 +210,7 @@ class Function(Node):
         raise refusal(path, f"{self.check!r:.60} has no feature")
 
 
-def held(names: dict[str, Any], value: Any = None) -> str:
+def new_name(names: dict[str, Any], value: Any = None) -> str:
     """Return a new name, which stands for a value, or is to be bound in an expression."""
     new = f"x{len(names)}"
     names[new] = value
@@ -219,6 +220,6 @@ def held(names: dict[str, Any], value: Any = None) -> str:
 def show(value: Any) -> str:
     """Return a value for a message, cut to 64 characters."""
     try:
-        return cut(json.dumps(value, ensure_ascii=False, default=repr), 64)
+        return shorten(json.dumps(value, ensure_ascii=False, default=repr), 64)
     except (RecursionError, ValueError):  # ValueError: an integer of more than 4,300 digits
         return "a value too large or too deeply nested to show"

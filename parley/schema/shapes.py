@@ -18,12 +18,22 @@ from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, Problem, Scri
 from parley.schema.composites import Alternatives, List, Mapping, Object
 from parley.schema.convert import Conversion, chain
 from parley.schema.features import DTYPES, ClassLabel, Value, labels_of, type_of
-from parley.schema.nodes import SCALARS, Choice, Column, Function, Node, Null, Part, Scalar, held
+from parley.schema.nodes import (
+    SCALARS,
+    Choice,
+    Column,
+    Function,
+    Node,
+    NodeValues,
+    Null,
+    Scalar,
+    new_name,
+)
 
 
 def parse(shape: Any, path: str = "") -> Node:
     """Return the node of a shape; ScriptError if a part of it is no shape."""
-    if isinstance(shape, Around):
+    if isinstance(shape, Wrapper):
         shape._take(path)
     if isinstance(shape, Node):
         return shape
@@ -78,10 +88,10 @@ def fitting(node: Node, values: Iterable[Any], kind: type[ParleyError], name: st
         elif not causes:
             yield value
     if causes:
-        raise kind("", *(problem.at(name) for problem in causes.told()))
+        raise kind("", *(problem.at(name) for problem in causes.problems()))
 
 
-class Around(Node):
+class Wrapper(Node):
     """A node around the shape of an upstream value, which scripts write by its name."""
 
     inner: Node
@@ -120,11 +130,11 @@ class Around(Node):
     def columns(self, path: str, null: bool = False) -> list[Column]:
         return self.inner.columns(path, null or self.nullable)
 
-    def parts(self, values: list[Any], path: str) -> Iterator[Part]:
+    def within(self, values: list[Any], path: str) -> Iterator[NodeValues]:
         yield self.inner, values, path
 
 
-class Feature(Around):
+class Feature(Wrapper):
     """A feature of `parley` or `datasets` as a column; of a label, values are names."""
 
     def __init__(self, feature: Any) -> None:
@@ -147,7 +157,7 @@ class Feature(Around):
         return [Column(path, kind, null, values=tuple(self.labels))]
 
 
-class Field(Around):
+class Field(Wrapper):
     """A shape with a meaning, for the tables of fields in cards and on pages.
 
     Args:
@@ -169,7 +179,7 @@ class Field(Around):
         return [replace(first, meaning=self.meaning, unit=self.unit), *within]
 
 
-class Checked(Around):
+class Checked(Wrapper):
     """A shape with an additional check.
 
     Args:
@@ -186,20 +196,20 @@ class Checked(Around):
         self.kind = None
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found = held(names)
+        found = new_name(names)
         inner = self.inner._test(f"({found} := {value})", names)
         return f"({inner} and {self._check._test(found, names)})"
 
     def expected(self, value: Any) -> str:
-        said = self._check.expected(value) if self.inner.fits(value) else ""
-        return said or self.inner.expected(value)
+        expected = self._check.expected(value) if self.inner.fits(value) else ""
+        return expected or self.inner.expected(value)
 
     def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
         found = list(islice(self.inner.problems(value, path), MOST_PROBLEMS))
         yield from found or self._check.problems(value, path)
 
 
-class Converted(Around):
+class Converted(Wrapper):
     """A part of a record that has another form in its row.
 
     Args:
@@ -284,6 +294,6 @@ def chat_of(turns: Iterable[tuple[str, str]], system: str = "") -> dict[str, Any
             say("user", START, [])
         if role not in ("user", "assistant"):
             raise ValueError(f"expected turns of user and assistant, found {role!r:.60}")
-        places, said = zip(*some, strict=True)
-        say(role, "\n".join(text for _, text in said), list(places))
+        places, role_turns = zip(*some, strict=True)
+        say(role, "\n".join(text for _, text in role_turns), list(places))
     return {"messages": messages, "source_turns": source_turns}

@@ -83,7 +83,7 @@ class Reader:
             found.append(Problem("", what=_explain(error, name, part)))
         self._at = None
         if causes or found:
-            told = (each.at(name + _comma(source)) for each in causes.told())
+            told = (each.at(name + _comma(source)) for each in causes.problems())
             raise RecordError("", *told, *found)
         self._passed[version] = source
 

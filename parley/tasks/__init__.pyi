@@ -1,25 +1,32 @@
-from .agreement import alpha, masi, nominal, ordinal
-from .asking import Asking, Question, spoken
-from .game_scores import GAME_METRICS, score_games
-from .games import NegotiationState, Playing
-from .kinds import (
-    AnswerField,
-    Number,
-    OneOf,
-    OrderOf,
-    Probabilities,
-    SomeOf,
-    Whole,
-    object_form,
-    object_schema,
-    value_at,
-)
-from .prediction_formats import NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
-from .probabilities import calibration_error
-from .task import Reference, Score, Subset, Task, Undefined
-
-__all__ = ["GAME_METRICS", "NO_HIT", "TREC_RUN", "UNREADABLE", "AnswerField", "Asking", "Key"]
-__all__ += ["NegotiationState", "Number", "OneOf", "OrderOf", "Playing", "Prediction"]
-__all__ += ["Probabilities", "Question", "Reference", "Score", "SomeOf", "Subset", "Task"]
-__all__ += ["Undefined", "Whole", "alpha", "calibration_error", "masi", "nominal"]
-__all__ += ["object_form", "object_schema", "ordinal", "score_games", "spoken", "value_at"]
+from .agreement import alpha as alpha
+from .agreement import masi as masi
+from .agreement import nominal as nominal
+from .agreement import ordinal as ordinal
+from .asking import Asking as Asking
+from .asking import Question as Question
+from .asking import spoken as spoken
+from .game_scores import GAME_METRICS as GAME_METRICS
+from .game_scores import score_games as score_games
+from .games import NegotiationState as NegotiationState
+from .games import Playing as Playing
+from .kinds import AnswerField as AnswerField
+from .kinds import Number as Number
+from .kinds import OneOf as OneOf
+from .kinds import OrderOf as OrderOf
+from .kinds import Probabilities as Probabilities
+from .kinds import SomeOf as SomeOf
+from .kinds import Whole as Whole
+from .kinds import object_form as object_form
+from .kinds import object_schema as object_schema
+from .kinds import value_at as value_at
+from .prediction_formats import NO_HIT as NO_HIT
+from .prediction_formats import TREC_RUN as TREC_RUN
+from .prediction_formats import UNREADABLE as UNREADABLE
+from .prediction_formats import Key as Key
+from .prediction_formats import Prediction as Prediction
+from .probabilities import calibration_error as calibration_error
+from .task import Reference as Reference
+from .task import Score as Score
+from .task import Subset as Subset
+from .task import Task as Task
+from .task import Undefined as Undefined

@@ -257,7 +257,7 @@ class _Checker:
             if is_part and keys == {*in_order_of_pilots(self._gold)[: len(keys)]}:
                 pilot = f"It has those of a pilot: --limit {len(keys)} scores them."
                 remedy = f"{pilot} {remedy}".strip()
-        problems = self._causes.told()
+        problems = self._causes.problems()
         if self.broken:
             problems.append(Problem("", what=self.broken))
         if problems:

@@ -431,7 +431,7 @@ def load_gold(
     """
     task, fields = built.dataset.task(name), built.dataset.task(name).gold_key
     if absent := [config for config in task.configs if not built.splits(config)]:
-        what = f"{built.shown}: has no config {', '.join(absent)}, which {name} reads"
+        what = f"{built.shown_path}: has no config {', '.join(absent)}, which {name} reads"
         raise OutputError(what, remedy=f"Run {built.rebuild} again.")
     with running(built):
         arguments = task.subset(part.subset).arguments
@@ -487,7 +487,7 @@ def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:
         keys = part.chosen or {*in_order_of_pilots(gold)[: part.limit]}
         gold = {key: value for key, value in gold.items() if key in keys}
     if part != ALL and not gold:
-        raise OutputError(f"{built.shown}: {name} has nothing to score in {part}")
+        raise OutputError(f"{built.shown_path}: {name} has nothing to score in {part}")
     return gold
 
 
@@ -520,13 +520,13 @@ def running(built: BuiltFolder) -> Iterator[None]:
     try:
         yield
     except MissingSplitError as error:
-        raise OutputError(f"{built.shown}: {error}") from error
+        raise OutputError(f"{built.shown_path}: {error}") from error
     except (ParleyError, OSError):
         raise
     except Exception as error:  # an unverified folder may hold anything
         if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
             raise  # the command line names the extra to install
-        what = f"{script_of(built)} fails on {built.shown} ({words_of(error)})"
+        what = f"{script_of(built)} fails on {built.shown_path} ({words_of(error)})"
         remedy = f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
         remedy += "else the folder is damaged: build it again."
         raise ScriptError(what, remedy=remedy) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from parley.base.errors import UsageError, cut
+from parley.base.errors import UsageError, shorten
 from parley.base.strict_json import loads
 from parley.base.values import changes, exactly_equal
 from parley.builds.built_folder import BuiltFolder
@@ -93,7 +93,7 @@ def _all_splits(both: tuple[BuiltFolder, BuiltFolder]) -> list[tuple[str, str]]:
     """Return every split that either folder has, the declared configs first."""
     configs = dict.fromkeys(both[0].dataset.configs)
     for folder in both:
-        configs |= dict.fromkeys(sorted(folder.made))
+        configs |= dict.fromkeys(sorted(folder.split_entries))
     return [
         (config, split)
         for config in configs
@@ -138,7 +138,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
 
 
 def _splits(built: BuiltFolder, config: str) -> list[str]:
-    return built.splits(config) if config in built.made else []
+    return built.splits(config) if config in built.split_entries else []
 
 
 Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
@@ -194,7 +194,7 @@ def _schema_changes(old: pa.Schema, new: pa.Schema) -> Iterator[str]:
         yield f"columns in another order: {', '.join(shared[1])}"
     alike = {name for name in types[0] if types[0][name] == types[1].get(name)}
     for path, one, other in changes(_footer(old, alike), _footer(new, alike), "features"):
-        yield cut(f"footer, {path}: {one} -> {other}")
+        yield shorten(f"footer, {path}: {one} -> {other}")
 
 
 def _footer(schema: pa.Schema, names: Collection[str]) -> Any:

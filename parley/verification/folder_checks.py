@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.base.errors import require_memory, words_of
-from parley.base.values import differences
+from parley.base.values import differences, tree
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card
 from parley.builds.provenance import (
@@ -24,10 +24,9 @@ from parley.builds.provenance import (
     MOST_TEXT,
     PROVENANCE,
     QUESTIONS,
-    by_config,
     has_eval,
-    stated_of,
-    text_of,
+    new_provenance,
+    provenance_text,
     tools,
 )
 from parley.builds.sources import Sources, sources_of
@@ -80,7 +79,7 @@ class Remeasured:
     @cached_property
     def from_source(self) -> dict[tuple[str, str], FromSource]:
         """What a build writes of the source of each split, where it is at hand."""
-        names = [name for name in self._built.declared if name in self._plans]
+        names = [name for name in self._built.declared_splits if name in self._plans]
         return {name: _from_source(self._plans[name]) for name in names}
 
     @cached_property
@@ -94,7 +93,7 @@ class Remeasured:
             schema = arrow_schema(built.column_types(name[0]))
             return write_batches(name, batches, schema, None, versions.get(name[0], ""))
 
-        return {name: self._rebuilt(name) or written(name) for name in built.with_questions}
+        return {name: self._rebuilt(name) or written(name) for name in built.all_splits}
 
     def _rebuilt(self, name: tuple[str, str]) -> BuiltSplit | None:
         """Return what a build writes of the source, if these are the files of the folder."""
@@ -109,12 +108,11 @@ class Remeasured:
     @property
     def measured(self) -> dict[str, dict[str, Any]]:
         """Config -> split -> what a build measures of its rows, with the recorded bytes."""
-
-        def entry(split: BuiltSplit) -> dict[str, Any]:
-            files = self._built.made[split.config][split.name]["files"]
-            return split.measured | {"bytes": sum(file["bytes"] for file in files)}
-
-        return by_config(self.splits.values(), entry)
+        entries = {}
+        for (config, name), split in self.splits.items():
+            files = self._built.split_entries[config][name]["files"]
+            entries[config, name] = split.measured_entry | {"bytes": sum(f["bytes"] for f in files)}
+        return tree(entries)
 
 
 def _from_source(plan: SplitPlan) -> FromSource:
@@ -152,7 +150,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
 
     Beside them it may hold what huggingface_hub adds to a copy.
     """
-    pins_by_name, contents = built.recorded, built.contents()
+    pins_by_name, contents = built.parquet_files, built.contents()
     for config, splits in built.provenance["configs"].items():
         for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
@@ -176,7 +174,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
 
 def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the columns and the footer of its config's features."""
-    for config, split in built.with_questions:
+    for config, split in built.all_splits:
         expected = arrow_schema(built.column_types(config))
         for table in built.tables(config, split):
             if not table.schema.equals(expected):
@@ -208,7 +206,7 @@ def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
             yield from (f"{'/'.join(name)}: {each}" for each in differences(found, due))
         return
     for (config, split), made in remeasured.splits.items():
-        stated, due = built.made[config][split]["files"], made.recorded["files"]
+        stated, due = built.split_entries[config][split]["files"], made.provenance_entry["files"]
         wrong = [file["path"] for file in stated if file not in due]
         if wrong or len(stated) != len(due):
             names = ", ".join(wrong or [f"{len(stated)} files, expected {len(due)}"])
@@ -252,19 +250,19 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
         made_of = Sources(dataset, built.path, sample=True)
     declared = [(config, split) for config in dataset.configs for split in made_of.splits(config)]
     for config, split in [*declared, *plans]:
-        if split not in built.made.get(config, {}):
+        if split not in built.split_entries.get(config, {}):
             yield f"{config}/{split}: not built, though its sources are available"
     tried = ((tool, stated["built_with"].get(tool, ""), here) for tool, here in tools().items())
     built_with = {tool: said if _VERSION.fullmatch(said) else here for tool, said, here in tried}
-    due = stated_of(made_of, built_with)
+    due = new_provenance(made_of, built_with)
     due["configs"] = _entries(built, declared, remeasured)
     if built.has_questions:
         asked = [(config, built_questions.SPLIT) for config in built_questions.versions_of(built)]
         due["questions"] = _entries(built, asked, remeasured)
         due["eval"] = has_eval(stated)
-    found = list(differences(stated, json.loads(text_of(due))))
+    found = list(differences(stated, json.loads(provenance_text(due))))
     yield from found
-    if not found and built.text(PROVENANCE) != text_of(due):
+    if not found and built.text(PROVENANCE) != provenance_text(due):
         yield "expected the form that builds write, without other spaces or escapes"
 
 
@@ -277,9 +275,9 @@ def _entries(
     """Return what the provenance must say of these splits, but for the files, if anything."""
     due: dict[str, dict[str, Any]] = {}
     for config, split in names:
-        if stated := built.made.get(config, {}).get(split):
+        if stated := built.split_entries.get(config, {}).get(split):
             made = remeasured.splits.get((config, split))
-            entry = made.recorded | {"files": stated["files"]} if made else stated
+            entry = made.provenance_entry | {"files": stated["files"]} if made else stated
             due.setdefault(config, {})[split] = entry
     return due
 
@@ -345,7 +343,7 @@ def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
     tasks, split = questions.items(), built_questions.SPLIT
     due = {(QUESTIONS + task, split): built_questions.digest_of(rows) for task, rows in tasks}
     made = remeasured.splits.items()
-    found = {name: split.digest for name, split in made if name not in built.declared}
+    found = {name: split.digest for name, split in made if name not in built.declared_splits}
     wrong = ["/".join(name) for name in sorted({*due, *found}) if due.get(name) != found.get(name)]
     text = built_questions.eval_yaml(built, questions)
     if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):

@@ -84,7 +84,7 @@ def sample_builds(folder: DatasetFolder) -> Iterator[str]:
     except RowError as error:
         error.remedy = "Fix the rows or the features."
         raise
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         if not built.rows(config, split):
             yield f"{config}/{split}: no row; add a record for it to the sample"
 
@@ -140,7 +140,7 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
             plans = (split_plan(folder.source, name, s) for s in folder.dataset.splits[name])
             records = [record for plan in plans for record in plan.records()]
             for node, values, place in _alternatives(config.node, records, name):
-                for number, (option, fitting, _) in enumerate(node.parts(values, place)):
+                for number, (option, fitting, _) in enumerate(node.within(values, place)):
                     key = id(node.shape), number
                     if fitting:
                         with_values.add(key)
@@ -154,8 +154,8 @@ def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
 def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Choice]:
     if isinstance(node, Alternatives):
         yield node, values, path
-    for part in node.parts(values, path):
-        yield from _alternatives(*part)
+    for inner in node.within(values, path):
+        yield from _alternatives(*inner)
 
 
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:

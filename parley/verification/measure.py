@@ -49,7 +49,7 @@ def _require_invented(built: BuiltFolder) -> None:
     invented = {_sentence(text) for row in rows for text in set(strings(row)) - closed}
     upstream = (
         _sentence(text)
-        for config, split in built.declared
+        for config, split in built.declared_splits
         if config in configs
         for row in built.each_row(config, split)
         for text in strings(row)

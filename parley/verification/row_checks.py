@@ -29,7 +29,7 @@ def keys(built: BuiltFolder) -> Iterator[str]:
     """Keys are unique within a config, or within a split where splits may share keys."""
     first: dict[tuple[Any, ...], str] = {}  # the split of each key of a config
     configs = built.dataset.configs
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         declared = configs[config]
         if not declared.keys:
             continue
@@ -54,7 +54,7 @@ def _only(built: BuiltFolder, config: str, split: str, names: Iterable[str]) -> 
 def empty_texts(built: BuiltFolder) -> Iterator[str]:
     """Missing is null: a text is empty only in a field whose meaning has the word `empty`."""
     found: Counter[tuple[str, str]] = Counter()
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         tables = built.tables(config, split)
         columns = ((table[name], name) for table in tables for name in table.schema.names)
         for path, values in chain.from_iterable(starmap(_leaves, columns)):
@@ -84,7 +84,7 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
 
     Splits whose source is available are left to `source`, which compares upstream's own records.
     """
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         declared = built.dataset.configs[config]
         rows = () if (config, split) in plans else built.rows(config, split)
         for number, row in enumerate(rows):
@@ -102,10 +102,10 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
 
 def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
     """Every upstream record gives the built row, and the row converts back to the record."""
-    if absent := ["/".join(name) for name in built.declared if name not in plans]:
+    if absent := ["/".join(name) for name in built.declared_splits if name not in plans]:
         which = f"of {', '.join(absent)} " if plans else ""
         yield NotChecked(f"the upstream files {which}are not available")
-    for name in (name for name in built.declared if name in plans):
+    for name in (name for name in built.declared_splits if name in plans):
         made = remeasured.from_source[name]
         if isinstance(made.split, Exception):
             raise made.split
@@ -117,7 +117,7 @@ def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator
 
 def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:
     """Joined rows give each record of their files back, in order, but for those `left_out`."""
-    for name in built.declared:
+    for name in built.declared_splits:
         config = built.dataset.configs[name[0]]
         if name in plans and isinstance(config, Config) and config.unjoin:
             yield from _unjoined(built, config, config.unjoin, plans[name])
@@ -287,7 +287,7 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
     """
     first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
     of_ids: dict[str, tuple[str, tuple[str, ...]]] = {}  # id -> its first row, and what it shows
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
             continue
         declared, too_few = built.dataset.configs[config], ""

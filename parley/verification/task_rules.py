@@ -292,7 +292,7 @@ def _of_gold(questions: Questions) -> Iterator[str]:
         for (*way, last), value in cells.items():
             reduce(getitem, way, rows)[last] = value
         with suppress(Exception):  # the rows may contradict each other
-            other = built.holding({place: rows})
+            other = built.copy_with_rows({place: rows})
             answers = right_answers(task, task.gold(other, **options))
             changed = {key for key in right if answers.get(key, right[key]) != right[key]}
             changed |= {held[way] for way in cells.keys() & held.keys()}
@@ -302,7 +302,7 @@ def _of_gold(questions: Questions) -> Iterator[str]:
             return [key for key in changed if after.get(key, before[key]) != before[key]]
         return []
 
-    for place in built.declared:
+    for place in built.declared_splits:
         paths = dict[str, dict[Way, Any]]()
         for way, value in _leaves(built.rows(*place)):
             if way[1] not in keys:

@@ -101,7 +101,7 @@ def verify(
 ) -> Verification:
     """Verify a build, also against its upstream files, if available, or against the sample."""
     dataset = built.dataset
-    built = BuiltFolder(built.path, dataset, built.provenance, built.shown)  # reads files anew
+    built = BuiltFolder(built.path, dataset, built.provenance, built.shown_path)  # reads files anew
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}

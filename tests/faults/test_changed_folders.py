@@ -75,7 +75,7 @@ def changed(draw, sample_build, tmp_path):
     name = draw.choice(list(discover()))
     folder = Path(shutil.copytree(sample_build / name, tmp_path / "build" / name))
     built = open_folder(folder)
-    config, split = draw.choice(built.declared)
+    config, split = draw.choice(built.declared_splits)
     (file,) = built.files(config, split)
     before = read(file)
     while True:
@@ -118,7 +118,7 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run)
 def test_a_planted_name_is_refused(sample_build, tmp_path):
     """Beside the recorded files; test_verify.py has other names among them."""
     built = open_folder(sample_build / "duo")
-    (rows,) = built.files(*built.declared[0])
+    (rows,) = built.files(*built.declared_splits[0])
     names = loader_files.contents("duo", rows.read_bytes())
     for number, (name, body) in enumerate(names.items()):
         folder = Path(shutil.copytree(built.path, tmp_path / str(number) / "duo"))

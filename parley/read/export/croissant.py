@@ -50,7 +50,7 @@ _ACTIVITIES = {
 
 def croissant(built: BuiltFolder, folder: Path) -> None:
     """Write the description and its files; OutputError if it is not valid Croissant."""
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         (folder / config).mkdir(exist_ok=True)
         for path in built.files(config, split):
             shutil.copyfile(path, folder / config / path.name)
@@ -129,7 +129,7 @@ def _files(built: BuiltFolder) -> Iterator[dict[str, Any]]:
             about = {"contentUrl": pin["url"], **size, "sha256": pin["sha256"]}
             named = {"@type": "cr:FileObject", "@id": f"upstream/{source}", "name": source}
             yield named | about | {"encodingFormat": "text/plain"}
-    for config in dict.fromkeys(config for config, _ in built.declared):
+    for config in dict.fromkeys(config for config, _ in built.declared_splits):
         files = [path for split in built.splits(config) for path in built.files(config, split)]
         named = {"@type": "cr:FileSet", "@id": f"parquet/{config}", "name": config}
         names = [f"{config}/{path.name}" for path in files]
@@ -140,7 +140,7 @@ def _record_sets(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     """Yield each config with a field `split`, then its splits and its labels, which fields name."""
     configs, builder = built.dataset.configs, built.dataset.builder
     licences = {name: builder.licence(name) for name in configs}
-    for config in dict.fromkeys(config for config, _ in built.declared):
+    for config in dict.fromkeys(config for config, _ in built.declared_splits):
         features = built.column_types(config)
         meanings = {column.path: meaning_of(column) for column in configs[config].fields}
         left_out = [name for name, feature in features.items() if not _readable(feature)]

@@ -110,7 +110,7 @@ def _misfits(built: BuiltFolder) -> Iterator[Problem]:
     """Yield where rows of a build differ from their features."""
     from parley.rows.arrow import explain  # not at the top: sound rows need none of it
 
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         schema = arrow_schema(built.column_types(config))
         for problem in explain(built.each_row(config, split), schema):
             yield problem.at(f"{config}/{split}")
@@ -203,7 +203,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
     """
     require_dialogues(built, ids or ())
     chosen, columns_of = set(ids or ()), _columns_of_ids(built)
-    for config, split in built.declared:
+    for config, split in built.declared_splits:
         rows, columns = built.each_row_with_names(config, split), columns_of[config]
         if built.dataset.splits_share_keys(config):
             rows = map({"split": split}.__or__, rows)
@@ -217,7 +217,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
 def _columns_of_ids(built: BuiltFolder) -> dict[str, list[str]]:
     """Return config -> its columns that name the dialogue of a row."""
     named = id_columns(built)
-    configs = dict.fromkeys(config for config, _ in built.declared)
+    configs = dict.fromkeys(config for config, _ in built.declared_splits)
     return {config: [c for c in built.column_types(config) if c in named] for config in configs}
 
 
