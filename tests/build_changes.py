@@ -12,7 +12,7 @@ from mutations import InMemory, changed
 
 from parley.base.errors import RowError
 from parley.builds.built_folder import open_folder
-from parley.builds.provenance import text_of
+from parley.builds.provenance import provenance_text
 from parley.rows.digest import Digest
 
 
@@ -72,7 +72,7 @@ def edit(path, old, new):
 def restate(folder, place, change):
     """Change what a folder's provenance says."""
     path = folder / "provenance.json"
-    path.write_text(text_of(changed(json.loads(path.read_text()), place, change)))
+    path.write_text(provenance_text(changed(json.loads(path.read_text()), place, change)))
 
 
 def reseal(folder, **more):
@@ -89,4 +89,4 @@ def reseal(folder, **more):
                 digest = Digest(table.schema)
                 digest.update(table)
                 split["digest"] = digest.hexdigest()
-    path.write_text(text_of(provenance))
+    path.write_text(provenance_text(provenance))

@@ -23,7 +23,7 @@ from parley.builds.card_parts import (
     splits_part,
 )
 from parley.declaration.figures import Differs, documented
-from parley.declaration.measured import FILE, Measured, measured, text_of
+from parley.declaration.measured import FILE, Measured, measured, measured_text
 from parley.verification.figures import figures
 
 TRAIN = {"rows": 1234, "digest": "0", "bytes": 10, "arrow_bytes": 20, "null": ["b", "c.d"]}
@@ -102,7 +102,7 @@ def test_the_determined_front_matter_keeps_what_is_written_by_hand(tea):
 
 
 def test_a_card_is_renewed_before_its_default_config_is_measured(tea):
-    known = json.loads(text_of(tea, {}, [], {}, {})) | {"splits": {"messages": {"train": {}}}}
+    known = json.loads(measured_text(tea, {}, [], {}, {})) | {"splits": {"messages": {"train": {}}}}
     (tea.folder / FILE).write_text(json.dumps(known))
     assert 'split="train"' in renewed_card(tea)
 
@@ -215,7 +215,9 @@ def test_figures_come_back_from_measured_json_whatever_they_hold(tmp_path):
     skipped = {"measured": None, "verdict": "not checked", "reason": "a package is missing"}
     found[1] = dataclasses.replace(found[1], **skipped)
     splits = {"a": {"train": TRAIN, "test": {"documented": 7}, "raw": {}}}
-    (tmp_path / FILE).write_text(text_of(dataset, splits, found, {"g": 1.5}, {}), encoding="utf-8")
+    (tmp_path / FILE).write_text(
+        measured_text(dataset, splits, found, {"g": 1.5}, {}), encoding="utf-8"
+    )
     known = measured(dataset)
     assert known.figures(dataset) == found
     assert (known.version, known.splits, known.counted) == ("1.0.0", splits, {"g": 1.5})

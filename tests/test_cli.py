@@ -20,7 +20,7 @@ from processes import python
 
 from parley.authoring.new import write_skeleton
 from parley.base import console, secret
-from parley.base.errors import Interrupted, cut
+from parley.base.errors import Interrupted, shorten
 from parley.cli import app
 from parley.cli.commands import NAMES, summaries
 from parley.declaration.measured import FILE
@@ -274,7 +274,7 @@ def test_control_characters_do_not_reach_the_terminal(run):
 @pytest.mark.parametrize("length", [499, 500, 501, 5000])
 def test_a_long_line_is_shortened_in_the_middle(length):
     line = "".join(chr(0x4E00 + number) for number in range(length))
-    assert cut(line) == (line if length <= 500 else f"{line[:300]}…{line[-199:]}")
+    assert shorten(line) == (line if length <= 500 else f"{line[:300]}…{line[-199:]}")
 
 
 FREE = [

@@ -159,23 +159,14 @@ def changes(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
         yield path, old, new
 
 
-_KINDS = (dict, list)
-
-
 def frozen(value: Any) -> Any:
     """Return a value whose dicts and lists, at every depth, raise TypeError on a change.
 
     They equal the given ones. `copy.deepcopy` and pickle make dicts and lists of them that change.
     """
     if type(value) is dict:
-        copy = _FrozenDict(value)
-        for key, each in value.items():
-            if type(each) in _KINDS:
-                dict.__setitem__(copy, key, frozen(each))
-        return copy
-    if type(value) is list:
-        return _FrozenList([frozen(each) if type(each) in _KINDS else each for each in value])
-    return value
+        return _FrozenDict({key: frozen(inner) for key, inner in value.items()})
+    return _FrozenList(map(frozen, value)) if type(value) is list else value
 
 
 def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:

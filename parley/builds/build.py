@@ -3,14 +3,24 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from parley.base.replace import replacing, write_whole
 from parley.base.values import tree
-from parley.builds import provenance
 from parley.builds.built_folder import BuiltFolder, files_of
 from parley.builds.card import built_card
+from parley.builds.provenance import (
+    CARD,
+    EVAL,
+    PROVENANCE,
+    new_provenance,
+    provenance_text,
+    read_provenance,
+    tools,
+)
 from parley.builds.sources import Sources, plan
 from parley.declaration.measured import FILE, Splits, measured, measured_in
+from parley.declaration.registry import Dataset
 from parley.rows.splits import BuiltSplit, paused_garbage_collection, write_split
 
 AddQuestions = Callable[[BuiltFolder], list[BuiltSplit]]
@@ -34,33 +44,32 @@ def build(
     """
     dataset = source.dataset
     plans = plan(source)
-    stated = provenance.new_provenance(source, provenance.tools())
+    stated = new_provenance(source, tools())
     measurements = measured(dataset)
     target, earlier = output / dataset.name, partial(files_of, dataset)
     with replacing(target, earlier) as folder, paused_garbage_collection():
-
-        def opened() -> BuiltFolder:
-            """Write the provenance, and open the build."""
-            text = provenance.provenance_text(stated)
-            (folder / provenance.PROVENANCE).write_text(text, encoding="utf-8")
-            return BuiltFolder(folder, dataset, provenance.read_provenance(folder), target)
-
         splits = [write_split(split_plan, folder, on_rows) for split_plan in plans]
         stated["configs"] = tree({(s.config, s.name): s.provenance_entry for s in splits})
-        built = opened()
+        built = _opened(folder, dataset, stated, target)
         if add_questions:
             questions = add_questions(built)
             stated["questions"] = tree({(s.config, s.name): s.provenance_entry for s in questions})
-            stated["eval"] = (folder / provenance.EVAL).exists()
-            built = opened()
+            stated["eval"] = (folder / EVAL).exists()
+            built = _opened(folder, dataset, stated, target)
             splits += questions
         entries = tree({(s.config, s.name): s.measured_entry for s in splits})
         if measure:
             text = measure(source, built, entries)
             measurements = measured_in(text.encode(), dataset.folder / FILE)
         card = built_card(built, entries, measurements)
-        (folder / provenance.CARD).write_text(card, encoding="utf-8")
+        (folder / CARD).write_text(card, encoding="utf-8")
         source.require_unchanged()
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
+
+
+def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], target: Path) -> BuiltFolder:
+    """Write the provenance into the folder of a build, and open it."""
+    (folder / PROVENANCE).write_text(provenance_text(stated), encoding="utf-8")
+    return BuiltFolder(folder, dataset, read_provenance(folder), target)

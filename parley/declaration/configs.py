@@ -172,11 +172,10 @@ class View(_Config):
         description: A short description of a row.
         columns: The shape of a row, as {"turn": Field(int, "its place"), "text": str}. A
             `ClassLabel`, whose values are names, or a feature of `datasets` may replace a type.
-        key: The column or columns that identify a row across all splits; () for none.
+        key: See `Config`, as for `splits_share_keys`, `licence` and `use`.
         of: The config whose dialogues it shows; without `splits`, also whose records it takes.
         splits: Split -> its files; by default those of the config that `of` names.
-        records: Takes the opened files of `splits` by path, and yields the records; by default
-            the files' records in order.
+        records: Takes the opened files of `splits`; see `Config`.
         rejoin: Takes a build and a split; gives the same records as `records` from the rows of
             configs, or none if these are not built. Without it, only the source gives them.
         shows: What of the dialogues the rows show -> the column that names it: `dialogues` by
@@ -185,9 +184,6 @@ class View(_Config):
             of the key; `source_turns` or `turn`; `speaker` if it is in the key.
         left_out: Split -> `dialogues`, `turns` or `participants` -> the number that its rows leave
             out on purpose.
-        splits_share_keys: Whether splits share keys, so that a key is unique only within a split.
-        licence: The Hub's name of its licence, if it differs from the dataset's.
-        use: Its use, in a few words, such as "train a chat model".
 
     Raises:
         ScriptError: the declaration has mistakes; names all of them.

@@ -126,7 +126,7 @@ def every_split(dataset: Dataset, made: Splits) -> dict[str, dict[str, Mapping[s
     return found
 
 
-def text_of(
+def measured_text(
     dataset: Dataset, splits: Splits, figures: Sequence[Figure], counted: Counted, scores: Scores
 ) -> str:
     """Return the text of `measured.json`, given what is known of every split."""

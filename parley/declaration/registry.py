@@ -16,7 +16,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import read_regular
-from parley.base.errors import Problem, ScriptError, UsageError, require_known, words_of
+from parley.base.errors import (
+    ParleyError,
+    Problem,
+    ScriptError,
+    UsageError,
+    require_known,
+    words_of,
+)
 from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
@@ -117,12 +124,8 @@ class Dataset:
 
     def read_card(self) -> str:
         """Return the text of the dataset card, or raise UsageError."""
-        try:
-            return read_regular(self.card).decode("utf-8")
-        except (OSError, UnicodeError) as error:
-            remedy = f"`parley check {self.name}` says what a dataset folder needs."
-            why = getattr(error, "strerror", None) or error
-            raise UsageError(f"{self.card}: no card to read: {why}", remedy=remedy) from error
+        remedy = f"`parley check {self.name}` says what a dataset folder needs."
+        return _read(self.card, "card", UsageError, remedy)
 
     @cached_property
     def builder(self) -> "type[Script]":
@@ -153,11 +156,7 @@ class Dataset:
     def _citation(self) -> str:
         """Return the BibTeX text beside the script, or raise ScriptError."""
         path, remedy = self.folder / CITATION, "Write the BibTeX entry of what to cite."
-        try:
-            text = read_regular(path).decode("utf-8").strip()
-        except (OSError, UnicodeError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise ScriptError(f"{path}: no citation to read: {why}", remedy=remedy) from error
+        text = _read(path, "citation", ScriptError, remedy).strip()
         if not text.startswith("@"):
             begins = Problem("", "text that begins with @", f"{text!r:.60}")
             raise ScriptError(str(path), begins, remedy=remedy)
@@ -304,6 +303,14 @@ class Dataset:
             what = f"{module.__file__}: defines no CONFIGS, the configs of the transcript"
             raise ScriptError(what, remedy='For example: CONFIGS = ("dialogues",).')
         return module
+
+
+def _read(path: Path, what: str, kind: type[ParleyError], remedy: str) -> str:
+    try:
+        return read_regular(path).decode("utf-8")
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise kind(f"{path}: no {what} to read: {why}", remedy=remedy) from error
 
 
 def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:

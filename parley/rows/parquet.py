@@ -4,7 +4,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -48,17 +48,17 @@ def write_parquet(
         split: The prefix of the names.
         digest: Updated with the rows.
     """
-    made: list[tuple[Path, tuple[int, str, int, pq.FileMetaData]]] = []
+    made = []
     for number, of_shard in groupby(_by_shard(row_groups(batches)), itemgetter(0)):
         # a temporary name, as the final one says how many there are
         path = folder / f".{split}-{number:05d}" if folder else Path(os.devnull)
-        made.append((path, _write((group for _, group in of_shard), schema, path, digest)))
+        made.append(_write((group for _, group in of_shard), schema, path, digest))
     shards = []
-    for number, (path, found) in enumerate(made):
+    for number, shard in enumerate(made):
         name = f"{split}-{number:05d}-of-{len(made):05d}.parquet"
         if folder:
-            path.rename(folder / name)
-        shards.append(Shard(name, *found))
+            (folder / shard.name).rename(folder / name)
+        shards.append(replace(shard, name=name))
     return shards
 
 
@@ -92,10 +92,8 @@ def _by_shard(groups: Iterable[pa.Table]) -> Iterator[tuple[int, pa.Table]]:
         yield number, group
 
 
-def _write(
-    groups: Iterable[pa.Table], schema: pa.Schema, path: Path, digest: Digest
-) -> tuple[int, str, int, pq.FileMetaData]:
-    """Write a file; return what a `Shard` says of it.
+def _write(groups: Iterable[pa.Table], schema: pa.Schema, path: Path, digest: Digest) -> Shard:
+    """Write a file and return its shard.
 
     pyarrow writes into memory, since it ends the process if a disk is full.
     """
@@ -127,7 +125,7 @@ def _write(
                 arrow_size += group.nbytes
                 digest.update(group)
         empty_memory()
-        return size, sha256.hexdigest(), arrow_size, footers[0]
+        return Shard(path.name, size, sha256.hexdigest(), arrow_size, footers[0])
 
 
 def row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -82,7 +82,8 @@ class SplitPlan:
 
         The reader names this record in an error that it finds meanwhile.
         """
-        for self.reader.joined, record in enumerate(records):
+        for number, record in enumerate(records):
+            self.reader.joined = number
             yield record
 
 

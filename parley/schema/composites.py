@@ -209,15 +209,14 @@ class Alternatives(Node):
             return
         # An object is compared with the alternative that it says it is, by the field that tells
         # them apart; else, as a list is, with the nearest one, to name the field inside it.
-        if isinstance(value, dict) and (told := _told_apart(alike)) and told[0] in value:
-            key, choices = told
-            given = value[key]
-            named = [o for o, c in zip(alike, choices, strict=True) if c.fits(given)]
-            if not named:
+        key, choices = _telling_choices(alike)
+        if isinstance(value, dict) and key in value and choices:
+            pairs = zip(alike, choices, strict=True)
+            alike = [option for option, choice in pairs if choice.fits(value[key])]
+            if not alike:
                 allowed = Choice(frozenset().union(*(choice.values for choice in choices)))
-                yield from allowed.problems(given, f"{path}.{key}")
+                yield from allowed.problems(value[key], f"{path}.{key}")
                 return
-            alike = named
         tried = [list(islice(option.problems(value, path), MOST_PROBLEMS)) for option in alike]
         yield from min(tried, key=len)
 
@@ -265,18 +264,18 @@ def _merged(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys((*one, *other))) if one and other else ()
 
 
-def _told_apart(options: list[Node]) -> tuple[str, list[Choice]] | None:
-    """Return the key whose values tell objects apart, with its choice in each; or None."""
+def _telling_choices(options: list[Node]) -> tuple[str, list[Choice]]:
+    """Return the key whose values tell objects apart, with its choice in each; none if none is."""
     objects = [node for option in options if isinstance(node := option.upstream, Object)]
     if len(objects) < len(options):
-        return None
+        return "", []
     for key in objects[0].fields:
         nodes = [object_.fields.get(key) for object_ in objects]
         choices = [n for node in nodes if node and isinstance(n := node.upstream, Choice)]
         values = [choice.values for choice in choices]
         if len(choices) == len(nodes) and len(set().union(*values)) == sum(map(len, values)):
             return key, choices
-    return None
+    return "", []
 
 
 def _of_several(options: list[Node], path: str) -> Conversion:

@@ -17,7 +17,7 @@ from typing import Any
 from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, Problem, ScriptError
 from parley.schema.composites import Alternatives, List, Mapping, Object
 from parley.schema.convert import Conversion, chain
-from parley.schema.features import DTYPES, ClassLabel, Value, labels_of, type_of
+from parley.schema.features import ClassLabel, Value, labels_of, type_of
 from parley.schema.nodes import (
     SCALARS,
     Choice,
@@ -134,16 +134,18 @@ class Wrapper(Node):
         yield self.inner, values, path
 
 
+_KINDS = {"string": str, "bool": bool, "int": int, "uint": int, "float": float}  # without bits
+
+
 class Feature(Wrapper):
     """A feature of `parley` or `datasets` as a column; of a label, values are names."""
 
     def __init__(self, feature: Any) -> None:
         self.feature, self.labels = feature, labels_of(feature) or []
-        kind = feature.dtype.removeprefix("u").rstrip("0123456789")
-        of = {dtype.rstrip("64"): each for each, dtype in DTYPES.items()}
-        if not self.labels and kind not in of:
+        kind = _KINDS.get(feature.dtype.rstrip("0123456789"))
+        if not self.labels and kind is None:
             raise ScriptError(f"{feature!r:.60} is no type of a column")
-        super().__init__(set(self.labels) or of[kind])
+        super().__init__(set(self.labels) or kind)
         self._take("")
 
     def conversion(self, path: str = "") -> Conversion:

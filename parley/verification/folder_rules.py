@@ -9,7 +9,7 @@ from parley.base.values import FigureValue
 from parley.builds.sources import split_plan
 from parley.declaration.configs import Config, View
 from parley.declaration.figures import UNEXPLAINED, marked
-from parley.declaration.measured import FILE, Measured, every_split, measured, text_of
+from parley.declaration.measured import FILE, Measured, every_split, measured, measured_text
 from parley.declaration.registry import Dataset
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
@@ -58,7 +58,9 @@ def measured_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
         for name, task in dataset.tasks.items()
         if (baselines := task.measured())
     }
-    text = text_of(dataset, splits, known.figures(dataset), dict(_numbers(dataset, known)), scores)
+    text = measured_text(
+        dataset, splits, known.figures(dataset), dict(_numbers(dataset, known)), scores
+    )
     if known.version and text != (dataset.folder / FILE).read_text(encoding="utf-8"):
         problem = "version, features, licences, splits or figures are not those of the folder"
         yield f"{FILE}: {problem}; renew it: `parley build {dataset.name} --source DIR --measure`"

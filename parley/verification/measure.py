@@ -5,7 +5,7 @@ from parley.base.values import FigureValue, strings
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.sources import Sources, open_source, plan
 from parley.declaration.configs import Config
-from parley.declaration.measured import Splits, every_split, text_of
+from parley.declaration.measured import Splits, every_split, measured_text
 from parley.rows.splits import generate
 from parley.tasks.evaluate import measured_scores
 from parley.verification.figures import every_count, figures
@@ -30,7 +30,9 @@ def measure(source: Sources, built: BuiltFolder, splits: Splits) -> str:
         if not count.numbers:
             counted[count.name] = None
         counted |= count.numbers
-    return text_of(dataset, every_split(dataset, splits), found, counted, measured_scores(built))
+    return measured_text(
+        dataset, every_split(dataset, splits), found, counted, measured_scores(built)
+    )
 
 
 def _require_invented(built: BuiltFolder) -> None:
