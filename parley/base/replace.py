@@ -192,13 +192,7 @@ def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[P
     What stood in the target, moved to `_EARLIER` within, goes back if nothing stands there then.
     """
     require_utf8(parent / prefix)
-    for folder in _folders(parent, prefix):
-        with suppress(OSError):  # it is in use, or gone
-            lock = _lock(folder)
-            try:
-                _remove(folder, target)
-            finally:
-                os.close(lock)
+    _remove_remains(parent, prefix, target)
     folder, lock = _make(parent, prefix)
     try:
         yield folder / _CONTENT
@@ -212,19 +206,19 @@ def _marked(parent: Path, prefix: str, target: Path | None = None) -> Iterator[P
             os.close(lock)
 
 
-def _folders(parent: Path, prefix: str) -> list[Path]:
-    """Return the folders of commands, killed or not: those with a mark, and empty ones."""
+def _remove_remains(parent: Path, prefix: str, target: Path | None) -> None:
+    """Remove the folders of killed commands: those with a mark, and empty ones."""
     form = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # as mkdtemp names it
-    folders = (parent / name for name in os.listdir(parent) if form.fullmatch(name))
-    return [folder for folder in folders if not folder.is_symlink() and _is_ours(folder)]
-
-
-def _is_ours(folder: Path) -> bool:
-    try:
-        inside = os.listdir(folder)
-    except OSError:  # a file, or another user's
-        return False
-    return MARK in inside or not inside
+    for name in filter(form.fullmatch, os.listdir(parent)):
+        folder = parent / name
+        with suppress(OSError):  # it is in use, gone, no folder, or another user's
+            lock = _lock(folder)
+            try:
+                inside = os.listdir(folder)
+                if MARK in inside or not inside:
+                    _remove(folder, target)
+            finally:
+                os.close(lock)
 
 
 def _make(parent: Path, prefix: str) -> tuple[Path, int]:

@@ -237,8 +237,8 @@ class Alternatives(Node):
         null = null or self.nullable
         options = [option for option in self.options if not isinstance(option, Null)]
         found: dict[str, Column] = {}
-        columns_of = [option.columns(path, null) for option in options]
-        for column in (column for columns in columns_of for column in columns):
+        by_option = [option.columns(path, null) for option in options]
+        for column in (column for columns in by_option for column in columns):
             first = found.setdefault(column.path, column)
             found[column.path] = replace(
                 first,
@@ -247,8 +247,7 @@ class Alternatives(Node):
                 unit=first.unit or column.unit,
                 values=_merged(first.values, column.values),
             )
-        paths = ({column.path for column in columns} for columns in columns_of)
-        everywhere = set.intersection(*paths)
+        everywhere = set.intersection(*({c.path for c in columns} for columns in by_option))
         first, *within = found.values()
         if not within and len(options) > 1:
             first = replace(first, type=type_of(self.conversion(path).feature))
@@ -334,13 +333,18 @@ def _require_told_apart(options: list[Node], path: str) -> None:
 
 
 def _apart(one: Object, other: Object) -> bool:
-    """Tell whether the second object lacks a never-null key of the first, or fills it otherwise."""
+    """Tell whether rows of one object differ from those of the other in some key.
+
+    The key is never null in the first, and in the second absent or of other values.
+    """
     for key, node in one.fields.items():
         if key in one.optional or node.nullable:
             continue
         if key not in other.fields:
             return True
         mine, theirs = node.column, other.fields[key].column
-        if isinstance(mine, Choice) and isinstance(theirs, Choice):
-            return not mine.values & theirs.values
+        if not isinstance(mine, Choice) or not isinstance(theirs, Choice):
+            continue
+        if mine.values.isdisjoint(theirs.values):
+            return True
     return False

@@ -194,17 +194,14 @@ class Function(Node):
         self.check = check
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        return f"not {new_name(names, self._objection)}({value})"
+        return f"not {new_name(names, self.expected)}({value})"
 
-    def _objection(self, value: Any) -> str:
+    def expected(self, value: Any) -> str:
         try:
             self.check(value)
         except ValueError as error:
             return str(error) or "another value"
         return ""
-
-    def expected(self, value: Any) -> str:
-        return self._objection(value)
 
     def conversion(self, path: str = "") -> Conversion:
         raise refusal(path, f"{self.check!r:.60} has no feature")
