@@ -4,15 +4,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import cache_folder
 from parley.base.errors import Problem, SourceError, UsageError
 from parley.declaration.registry import Dataset
-from parley.rows.splits import SplitPlan
 from parley.source import hashes
 from parley.source.files import Source
 from parley.source.reader import Reader
+
+if TYPE_CHECKING:
+    from parley.rows.splits import SplitPlan
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,10 @@ def at_hand(dataset: Dataset, folder: Path | None) -> Sources | None:
     return None
 
 
-def plan(source: Sources) -> list[SplitPlan]:
+def plan(source: Sources) -> "list[SplitPlan]":
     """Return the plan of each split whose files exist, in the order of the script."""
+    from parley.rows.splits import SplitPlan  # not at the top: pyarrow, and help must be quick
+
     dataset, reader, plans = source.dataset, Reader(source.folder), list[SplitPlan]()
     for name, config in dataset.configs.items():
         base = dataset.builder.base(name)
@@ -163,6 +167,6 @@ def plan(source: Sources) -> list[SplitPlan]:
     return plans
 
 
-def split_plan(source: Sources, config: str, split: str) -> SplitPlan:
+def split_plan(source: Sources, config: str, split: str) -> "SplitPlan":
     """Return the plan of one split, whose files exist."""
     return next(each for each in plan(source) if each.name == (config, split))
