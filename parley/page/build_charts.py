@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -15,7 +15,6 @@ from parley.base.errors import MissingSplitError, ScriptError, words_of
 from parley.base.replace import replacing
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
-from parley.declaration.figures import Data
 from parley.declaration.measured import measured
 from parley.page.svg import shown, svg
 from parley.read.charts import Bar, Bars, Chart, Where
@@ -26,7 +25,7 @@ from parley.read.transcript import Facets
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
 
-_NO_ORDER: Mapping[str, Sequence[str]] = {}
+Order = Mapping[str, Sequence[str]]
 _MOST_BARS = 30  # in a chart of labels
 _LARGEST = 1e100  # a number of a chart: sums and shares of larger ones may be no numbers
 
@@ -37,8 +36,8 @@ class Counts:
     `order` has the values of more facets in their order, as `transcript.py` has it.
     """
 
-    def __init__(self, built: BuiltFolder, order: Mapping[str, Sequence[str]] = _NO_ORDER) -> None:
-        self.built, self._order = built, order
+    def __init__(self, built: BuiltFolder, order: Order | None = None) -> None:
+        self.built, self._order = built, order or {}
         self._facets: list[Facets] = []
         self._kinds: list[str] = []  # "dialogues", or the config of a row that is no dialogue
         self._numbers: Counter[str] = Counter()  # of each kind, of sides, utterances and actions
@@ -61,10 +60,9 @@ class Counts:
             for note in turn.notes:
                 turns = self._labels.setdefault(note.kind, {}).setdefault(note.text, set())
                 turns.add((len(self._facets), number))
-        kind = dialogue.config if is_beside else "dialogues"
         self._facets.append(facets)
-        self._kinds.append(kind)
-        self._numbers.update({kind: 1, "sides": sides})
+        self._kinds.append(dialogue.config if is_beside else "dialogues")
+        self._numbers.update({self._kinds[-1]: 1, "sides": sides})
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -77,8 +75,8 @@ class Counts:
     def filters(self) -> dict[str, dict[str, Any]]:
         """The filters of the dialogues by their names."""
         tool = self.built.dataset.transcript
-        order, phrases = (getattr(tool, name, {}) for name in ("ORDER", "PHRASES"))
-        order, phrases = {**self._order, **order}, {DIFFERS: "{}"} | phrases
+        order = {**self._order, **getattr(tool, "ORDER", {})}
+        phrases = {DIFFERS: "{}", **getattr(tool, "PHRASES", {})}
         found = {filter["name"]: filter for filter in filters(self._facets, order, phrases)}
         return dict(sorted(found.items(), key=lambda item: item[0] not in self._order))
 
@@ -86,7 +84,7 @@ class Counts:
         """Return the charts by the names of their files; ScriptError if charts.py fails."""
         charts: dict[str, Chart] = {}
         for name, chart in (
-            *dataset_charts(self.built.dataset.name, self.built.dataset.charts, self.built),
+            *dataset_charts(self.built),
             *self._of_labels(),
             *(chart for filter in self.filters.values() for chart in self._of_filter(filter)),
             *_scores(self.built),
@@ -101,16 +99,16 @@ class Counts:
         """Return the address of the dialogues of a mark, or "" if no filter finds them."""
         if "id" in where:
             return f"dialogues.html#id={_quoted(where['id'])}"
-        terms = []
+        terms: list[tuple[str, Any]] = []
         for name, value in where.items():
             filter = self.filters.get(name, {"labels": ()})
-            if "labels" in filter:
-                if shown(value) not in map(shown, filter["labels"]):
-                    return ""
-                terms.append((f"is.{name}", value))
-            else:
+            if "scale" in filter:
                 least, most = value if isinstance(value, tuple) else (value, value)
                 terms += [(f"min.{name}", least), (f"max.{name}", most)]
+            elif shown(value) in map(shown, filter["labels"]):
+                terms.append((f"is.{name}", value))
+            else:
+                return ""
         query = "&".join(f"{_quoted(key)}={_quoted(value)}" for key, value in terms)
         return f"dialogues.html#{query}" if query else ""
 
@@ -148,36 +146,34 @@ class Counts:
                 place = bisect_right(scale["edges"], value) if scale else value
                 numbers[place].add(value)
                 parts[kind].add((row, sides[row][n] if sides else 0, place))
-        counts = {kind: Counter(place for *_, place in part) for kind, part in parts.items()}
-        every = sum(counts.values(), Counter[int]())
+        every = Counter(place for part in parts.values() for *_, place in part)
         marks = [(n, label, label) for n, label in enumerate(filter.get("labels", ()))]
         marks = [*_ranges(scale, numbers)] if scale else marks
-        for kind, by_place in counts.items():
-            wheres = {n: {name: where} for n, _, where in marks if by_place[n] == every[n]}
-            bars = [
-                Bar(label, (by_place[place],), wheres.get(place, {}) if by_place[place] else {})
-                for place, label, _ in marks
-                if scale or by_place[place]
-            ]
+        for kind, part in parts.items():
+            counts, bars = Counter(place for *_, place in part), []
+            for place, label, value in marks:
+                count = counts[place]
+                is_whole = 0 < count == every[place]  # no row of another kind is in the bar
+                if scale or count:
+                    bars.append(Bar(label, (count,), {name: value} if is_whole else {}))
             counted = "sides" if sides else kind
-            other = f", of {kind}" if len(counts) > 1 and kind != "dialogues" else ""
+            other = f", of {kind}" if len(parts) > 1 and kind != "dialogues" else ""
             title = f"{name[:1].upper()}{name[1:]}{other}"
-            having = len({(row, side) for row, side, _ in parts[kind]})
+            having = len({(row, side) for row, side, _ in part})
             chart = _counted(title, name, counted, having, self._numbers[counted], bars)
             widen = " The ranges widen." if scale and scale["widens"] else ""
             yield title, replace(chart, about=chart.about + widen)
 
 
-def dataset_charts(
-    dataset: str, functions: Mapping[str, Callable[[Data], Chart]], data: Data
-) -> Iterator[tuple[str, Chart]]:
+def dataset_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     """Yield the name and the chart of each function of `charts.py`, unless its rows are missing.
 
     ScriptError if charts.py fails on the rows.
     """
-    for name, function in functions.items():
+    dataset = built.dataset.name
+    for name, function in built.dataset.charts.items():
         try:
-            chart = function(data)
+            chart = function(built)
             if not isinstance(chart, Chart):
                 raise TypeError(f"expected a chart, found {chart!r:.60}")
             if isinstance(chart, Bars):

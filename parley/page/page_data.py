@@ -6,7 +6,7 @@ hold the text of the dialogues. The tables are configs as CSV, loaded only when 
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -23,9 +23,11 @@ from parley.read.transcript import Transcript
 if TYPE_CHECKING:
     from parley.page.user_labels import UserLabels
 
+OnDialogues = Callable[[str, int], None]
+"""Takes the name of a dataset and the number of its dialogues that are written."""
 _FIRST, _PART = 100_000, 1_000_000  # bytes of a part; a smaller first one loads soon
 _OPENING = 140  # characters of the first utterance in the list, at most
-# Of all dialogues, in their order
+# What the page knows of each dialogue before it loads its text, in their order
 _LISTS = ("ids", "titles", "entries", "openings", "place", "language", "utterances")
 
 
@@ -49,37 +51,40 @@ def write_data(
     built: BuiltFolder,
     folder: Path,
     load: Mapping[str, Any],
-    on_dialogues: Callable[[str, int], None] = lambda where, done: None,
+    on_dialogues: OnDialogues = lambda where, done: None,
     selection: Selection = ALL,
 ) -> Counts:
     """Write the dialogues of a build into the new folder `folder`: index.js, parts and tables.
 
-    `load` has the path and revision for `load_dataset`, and the command of export. `on_dialogues`
-    takes the dataset's name and the number of dialogues written.
+    `load` has the path and revision for `load_dataset`, and the command of export.
     """
     folder.mkdir()
     dataset, files = built.dataset, selection.files
     citation = dataset.builder.CITATION.strip()
-    counts, index = Counts(built, files.order if files else {}), _Index(built)
+    counts, listed, judged = Counts(built, files.order if files else {}), [], set[str]()
     parts = _PartScripts(folder, lambda written: on_dialogues(dataset.name, written))
     for dialogue in _selected(built, selection.ids):
         id = dialogue.id
         beside = files.beside(dialogue) if files else {}
         counts.add(dialogue, files.facets(id) if files else {})
-        index.add(dialogue, files.differing(id) if files else 0)
+        listed.append(_listed(dialogue, files.differing(id) if files else 0))
+        judged.update(_judged(dialogue.transcript))
         parts.add(_laid_out(dialogue.transcript) | ({"own": beside} if beside else {}))
     parts.write()
+    lists = {name: [values[place] for values in listed] for place, name in enumerate(_LISTS)}
+    places, lists["place"] = _numbered(lists["place"])
+    languages, lists["language"] = _numbered(lists["language"])
     documents, titles = {}, getattr(dataset.transcript, "titles", None)
     if titles and selection.catalogue:
-        documents = dict(titles(selection.catalogue, index.documents))
+        documents = dict(titles(selection.catalogue, judged))
     content = {
-        "places": list(index.places.values()),
+        "places": [_place(built, *place) for place in places],
         "default": dataset.default,
         "dataset": {"name": dataset.name, "version": built.version, "citation": citation},
-        "languages": list(index.languages),
+        "languages": languages,
         "parts": parts.first,
         "tables": _write_tables(built, folder),
-        **index.lists,
+        **lists,
         "filters": [*map(_flattened, counts.filters.values())],
         "documents": documents,
         "where": selection.query,
@@ -88,6 +93,12 @@ def write_data(
     }
     write_script(folder / "index.js", "parley.index(", orjson.dumps(content))
     return counts
+
+
+def _numbered(values: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Return the different values in their order, and the number of each value among them."""
+    different = [*dict.fromkeys(values)]
+    return different, [different.index(value) for value in values]
 
 
 def _flattened(filter: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,40 +118,6 @@ def _selected(built: BuiltFolder, ids: list[str] | None) -> Iterable[Dialogue]:
     chosen = set(ids)
     by_id = {dialogue.id: dialogue for dialogue in dialogues(built) if dialogue.id in chosen}
     return [by_id[id] for id in ids]
-
-
-class _Index:
-    """What the page knows of all dialogues before it loads their text.
-
-    `lists` has a value for each dialogue. A place is a config and split, by which it is listed.
-    """
-
-    def __init__(self, built: BuiltFolder) -> None:
-        self.places: dict[tuple[str, str], dict[str, Any]] = {}
-        self.languages: dict[str, int] = {}
-        self.lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
-        self.documents: set[str] = set()  # ids of judged ones
-        self._built = built
-
-    def add(self, dialogue: Dialogue, differing: int) -> None:
-        """Add a dialogue, with the number of its differences from files of the user."""
-        transcript, place = dialogue.transcript, (dialogue.config, dialogue.split)
-        if place not in self.places:
-            self.places[place] = _place(dialogue, self._built)
-        values = (
-            dialogue.id,
-            transcript.title,
-            _entry(transcript, differing),
-            _opening(transcript),
-            [*self.places].index(place),
-            self.languages.setdefault(transcript.language, len(self.languages)),
-            sum(not turn.action for turn in transcript.turns),
-        )
-        for name, value in zip(_LISTS, values, strict=True):
-            self.lists[name].append(value)
-        for judged in transcript.judged:
-            for pool in judged.pools:
-                self.documents.update(id for _, ids in pool.grades for id in ids)
 
 
 class _PartScripts:
@@ -173,35 +150,48 @@ class _PartScripts:
         self._on_dialogues(self._written)
 
 
-def _place(dialogue: Dialogue, built: BuiltFolder) -> dict[str, Any]:
+def _listed(dialogue: Dialogue, differing: int) -> tuple[Any, ...]:
+    """Return the values of `_LISTS`, with the number of differences from files of the user."""
+    transcript = dialogue.transcript
+    head, *rest = (transcript.entry or transcript.title).split(" · ")
+    differ = " · ".join([head, f"{differing:,} differ", *rest])
+    texts = [turn.text for turn in transcript.turns if not turn.action]
+    opening = texts[0] if texts else ""
+    return (
+        dialogue.id,
+        transcript.title,
+        differ if differing else transcript.entry,
+        opening[: _OPENING - 2] + " …" if opening[_OPENING:] else opening,
+        (dialogue.config, dialogue.split),
+        transcript.language,
+        len(texts),
+    )
+
+
+def _judged(transcript: Transcript) -> Iterator[str]:
+    """Yield the ids of the judged documents."""
+    for judged in transcript.judged:
+        for pool in judged.pools:
+            for _, ids in pool.grades:
+                yield from ids
+
+
+def _place(built: BuiltFolder, config: str, split: str) -> dict[str, Any]:
     """Return what the page knows of a config and split: its rows, and the column of their ids."""
-    config, split, tool = dialogue.config, dialogue.split, built.dataset.transcript
-    column, id = next(iter(dialogue.row.items()))
+    tool, ids = built.dataset.transcript, [*built.ids(config, split)]
+    column = next(iter(built.columns(config)))
     is_beside = config in getattr(tool, "BESIDE", {})
     of_turns = next(iter(getattr(tool, "TABLES", {}).values()), column)
     return {
         "config": config,
         "split": split,
-        "rows": sum(1 for _ in built.ids(config, split)),
-        "prefix": dialogue.id.removesuffix(str(id)),  # SPLIT/ where splits share ids
+        "rows": len(ids),
+        "prefix": built.dataset.dialogue_id(split, ""),  # SPLIT/ where splits share ids
         "column": column,
-        "isNumber": isinstance(id, int),
+        "isNumber": isinstance(ids[0], int),
         "beside": is_beside,
         "key": column if is_beside else of_turns,  # of the turns, in other configs
     }
-
-
-def _entry(transcript: Transcript, differing: int) -> str:
-    """Return the line of a dialogue in the list, with the number of differences."""
-    if not differing:
-        return transcript.entry
-    head, *rest = (transcript.entry or transcript.title).split(" · ")
-    return " · ".join([head, f"{differing:,} differ", *rest])
-
-
-def _opening(transcript: Transcript) -> str:
-    text = next((turn.text for turn in transcript.turns if not turn.action), "")
-    return text[: _OPENING - 2] + " …" if text[_OPENING:] else text
 
 
 def _write_tables(built: BuiltFolder, folder: Path) -> list[str]:

@@ -130,13 +130,6 @@ class _Handler(SimpleHTTPRequestHandler):
         self._root, self._parts = root, parts
         super().__init__(*arguments, **options)
 
-    def parse_request(self) -> bool:
-        if not super().parse_request():
-            return False
-        if status := self._refusal():
-            self.send_error(status)
-        return not status
-
     def _refusal(self) -> HTTPStatus | None:
         """Return the status that refuses a request, or None."""
         if self.headers.get("Host", "").rpartition(":")[0] not in ("127.0.0.1", "localhost"):
@@ -153,17 +146,18 @@ class _Handler(SimpleHTTPRequestHandler):
         return super().translate_path(path.removeprefix(self._root[:-1]))
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        try:
-            place = Path(self.translate_path(self.path)).relative_to(self.directory)
-            part = place.parts[0] if place.parts else ""
-            if part in self._parts.unmade:
-                return self._reading(part)
-            if error := self._parts.errors.get(part):
-                self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(error))
-                return None
-            return super().send_head()
-        except ValueError:  # invalid file name
-            self.send_error(HTTPStatus.NOT_FOUND)
+        part = self.path.removeprefix(self._root).partition("/")[0]
+        if status := self._refusal():
+            self.send_error(status)
+        elif part in self._parts.unmade:
+            return self._reading(part)
+        elif error := self._parts.errors.get(part):
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(error))
+        else:
+            try:
+                return super().send_head()
+            except ValueError:  # invalid file name
+                self.send_error(HTTPStatus.NOT_FOUND)
         return None
 
     def _reading(self, part: str) -> BytesIO:

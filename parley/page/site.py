@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from parley.base.console import plain
 from parley.base.disk import read_regular
 from parley.base.replace import files_in, replacing, write_whole
 from parley.base.strict_json import loads
@@ -22,9 +21,8 @@ from parley.builds.card import is_licensed, licence_section, parse, prose
 from parley.builds.provenance import CARD
 from parley.builds.publication_note import PublicationNote, read_note
 from parley.page.markdown import first_paragraph, sections, to_html
-from parley.page.page_data import ALL, Selection, write_data
-from parley.page.svg import ABOUT, is_broad, svg, table
-from parley.page.svg import shown as shorten
+from parley.page.page_data import ALL, OnDialogues, Selection, write_data
+from parley.page.svg import ABOUT, is_broad, shown, svg, table
 
 _HERE = Path(__file__).parent
 # a page may load only files of the site, and no inline code
@@ -44,7 +42,6 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     "tasks": ("Tasks",),
     "sources": (),
 }
-OnDialogues = Callable[[str, int], None]
 _SHOWN_PARTS = ("splits", "row", "fields", "figures", "tasks", "citation")
 
 
@@ -95,7 +92,7 @@ class Site:
     ) -> None:
         for built in folders:
             built.require_whole()
-        self.datasets = {built.dataset.name: described(built, is_kept) for built in folders}
+        self.datasets = {built.dataset.name: _described(built, is_kept) for built in folders}
         self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
         self._selection, self._pages = selection, _templates()
 
@@ -107,12 +104,12 @@ class Site:
 
     def write_dataset(self, site: Path, name: str, on_dialogues: OnDialogues) -> None:
         """Write the pages and the data of one dataset."""
-        described, data = self.datasets[name], site / name / "data"
+        dataset, data = self.datasets[name], site / name / "data"
         data.parent.mkdir()
-        counts = write_data(described.built, data, described.load, on_dialogues, self._selection)
+        counts = write_data(dataset.built, data, dataset.load, on_dialogues, self._selection)
         self._counts[name] = counts.numbers
-        about = {"dataset": described, "counts": counts, "root": "../"}
-        about |= {"files": self._selection.files}
+        files = self._selection.files
+        about = {"dataset": dataset, "counts": counts, "root": "../", "files": files}
         for page in ("index.html", "dialogues.html"):
             text = self._pages.get_template(f"dataset-{page}").render(about)
             (site / name / page).write_text(text, encoding="utf-8")
@@ -127,20 +124,19 @@ class Site:
 def _templates() -> Environment:
     """Return the templates, which escape text and make control characters visible."""
 
-    def shown(value: Any) -> Any:
-        if isinstance(value, Markup) or not isinstance(value, str):
-            return value
-        return plain(value).encode(errors="backslashreplace").decode()  # lone surrogates
+    def visible(value: Any) -> Any:
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return shown(value, len(value)) if is_text else value
 
     templates = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
-        finalize=shown,
+        finalize=visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters["shown"] = shorten
+    templates.filters["shown"] = shown
     templates.tests["web_address"] = lambda url: bool(re.match("https?://[^/]", str(url)))
     functions = {"ABOUT": ABOUT, "is_broad": is_broad, "svg": svg, "table": table}
     templates.globals |= {"policy": _POLICY, **functions}
@@ -234,7 +230,7 @@ class Description:
         return None if is_licensed(card, CARD) else to_html(licence_section(card, CARD))
 
 
-def described(built: BuiltFolder, is_kept: bool) -> Description:
+def _described(built: BuiltFolder, is_kept: bool) -> Description:
     """Return the description of a build, or of one that is gone soon: how to make it."""
     name = built.dataset.name
     if is_kept:

@@ -53,7 +53,7 @@ def svg(chart: Drawn, link: Link | None = None) -> str:
     elif isinstance(chart, Bars):
         height, parts = _bars(chart, address)
     else:
-        height, parts = _heatmap(chart, address)
+        height, parts = _heatmap(chart, address, width)
     head = f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     if link:
         return f'{head} aria-hidden="true">{"".join(parts)}</svg>'
@@ -143,10 +143,9 @@ def _order(value: Value | Range) -> tuple[bool, Value, Value]:
     return isinstance(least, str), least, most
 
 
-def _heatmap(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
+def _heatmap(chart: Heatmap, link: Link, width: int) -> tuple[int, list[str]]:
     """Return the height and the parts of a chart."""
     columns, rows = _axes(chart)
-    width = _BROAD if len(columns) > _MANY else _WIDTH
     start = _beside(rows)
     most = max(chart.cells.values(), default=1)
     step, high, top = (width - start) / max(1, len(columns)), 26, 18
@@ -176,29 +175,22 @@ def _heatmap(chart: Heatmap, link: Link) -> tuple[int, list[str]]:
 def _calibration(chart: Calibration) -> tuple[int, list[str]]:
     """Return the height and the parts of a chart."""
     left, top, size = 34, 24, 300
+    foot, right = top + size, left + size
     most = max((each.count for each in chart.bins), default=1)
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        return left + size * x, top + size * (1 - y)
-
-    def line(end: tuple[float, float]) -> str:
-        (x1, y1), (x2, y2) = at(0, 0), at(*end)
-        return f'<line class="line" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
-
     parts = [_label(0, 12, "share of right answers", "soft", longest=_WHOLE)]
-    parts += map(line, ((1, 1), (1, 0), (0, 1)))
+    for x2, y2 in ((right, top), (right, foot), (left, top)):  # the diagonal and the axes
+        parts.append(f'<line class="line" x1="{left}" y1="{foot}" x2="{x2}" y2="{y2}"/>')
     for number in (0, 0.5, 1):
-        (x, foot), (_, y) = at(number, 0), at(0, number)
-        parts.append(_label(x, foot + 16, number, "soft", "middle"))
-        parts.append(_label(left - 8, y + 4, number, "soft", "end"))
+        parts.append(_label(left + size * number, foot + 16, number, "soft", "middle"))
+        parts.append(_label(left - 8, foot - size * number + 4, number, "soft", "end"))
     for bin in chart.bins:
-        x, y = at(bin.probability, bin.right)
+        x, y = left + size * bin.probability, foot - size * bin.right
         radius = 3 + 9 * (bin.count / most) ** 0.5
         circle = f'<circle class="s0" cx="{x:.5g}" cy="{y:.5g}" r="{radius:.3g}"/>'
         cells = zip(CALIBRATION, _cells(bin), strict=True)
         parts.append(_mark("", ", ".join(f"{name} {cell}" for name, cell in cells), circle))
-    parts.append(_label(left + size, top + size + 34, "probability", "soft", "end"))
-    return top + size + 40, parts
+    parts.append(_label(right, foot + 34, "probability", "soft", "end"))
+    return foot + 40, parts
 
 
 CALIBRATION = ("probability", "answers", "mean probability", "right")
@@ -219,10 +211,10 @@ def table(chart: Drawn) -> tuple[list[str], list[list[Cell]]]:
             for bar in chart.bars
         ]
     columns, rows = _axes(chart)
-
-    def cell(x: Value | Range, y: Value | Range) -> Cell:
-        count = chart.cells.get((x, y), 0)
-        return (shown(count), {chart.x: x, chart.y: y}) if count else ("", {})
-
-    heads = [f"{chart.y}, by {chart.x}", *map(shown, columns)]
-    return heads, [[(shown(y), {}), *(cell(x, y) for x in columns)] for y in rows]
+    lines: list[list[Cell]] = []
+    for y in rows:
+        lines.append([(shown(y), {})])
+        for x in columns:
+            count = chart.cells.get((x, y), 0)
+            lines[-1].append((shown(count), {chart.x: x, chart.y: y}) if count else ("", {}))
+    return [f"{chart.y}, by {chart.x}", *map(shown, columns)], lines
