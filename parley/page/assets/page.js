@@ -416,7 +416,8 @@ class Page {
       this.blocks.push(block);
     }
     byId("window").replaceChildren(...this.blocks);
-    if (this.count) this.fill(this.blocks[0]);
+    const tells = "ContentVisibilityAutoStateChangeEvent" in window; // else write all at once
+    for (const block of this.blocks.slice(0, tells ? 1 : undefined)) this.fill(block);
   }
 
   /** Write the entries of a block. */
