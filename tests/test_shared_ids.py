@@ -63,7 +63,8 @@ def test_the_page_lists_filters_and_selects_each_dialogue(place, run, monkeypatc
     given = []
     monkeypatch.setattr("parley.page.serve.browse", lambda *of, **_: given.extend(of))
     query = "select split || '/' || id as id from numbered.acts where act = 'ask'"
-    assert run("browse", "numbered", "--where", query).returncode == 0
+    done = run("browse", "numbered", "--where", f"{query}; ")
+    assert (done.returncode, done.stderr.split()[0], given[1].query) == (0, "3", query)
     assert given[1].ids == ["train/0", "test/0", "test/1"]
     assert run("browse", "numbered", "--where", "select id from numbered.acts").returncode == 2
     counts = page_data.write_data(given[0][0], place / "data", {})

@@ -23,14 +23,13 @@ import pytest
 from build_changes import restate
 from local_hub import contents
 
-from parley.base.errors import Interrupted
 from parley.builds.built_folder import open_folder
 from parley.builds.card import is_licensed, parse
 from parley.builds.publication_note import PublicationNote, read_note, write_note
 from parley.declaration.registry import discover
 from parley.page.markdown import to_html
 from parley.page.page_data import write_data
-from parley.page.serve import Parts, serving
+from parley.page.serve import serving
 from parley.page.site import Description, write_site
 from parley.read.dialogues import dialogues
 from parley.read.filters import filters
@@ -59,7 +58,7 @@ class Links(HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.links, self.ids, self.tags = [], [], []
-        self.feed(page.read_text(encoding="utf-8"))
+        self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
@@ -69,8 +68,9 @@ class Links(HTMLParser):
 
 def test_pages_link_to_site_files_or_the_web_and_may_load_only_site_files(site):
     for page in site.rglob("*.html"):
-        assert '<p class="notice">' in page.read_text(encoding="utf-8")
-        found = Links(page)
+        text = page.read_text(encoding="utf-8")
+        assert '<p class="notice">' in text
+        found = Links(text)
         assert len(found.ids) == len(set(found.ids))
         for link in found.links:
             url = urlsplit(link)
@@ -81,7 +81,8 @@ def test_pages_link_to_site_files_or_the_web_and_may_load_only_site_files(site):
             assert target.is_file(), f"{page}: {link}"
             assert site.resolve() in target.resolve().parents
             if url.fragment and "=" not in url.fragment:  # else a state of the list
-                assert unquote(url.fragment) in Links(target).ids, f"{page}: {link}"
+                ids = Links(target.read_text(encoding="utf-8")).ids
+                assert unquote(url.fragment) in ids, f"{page}: {link}"
         tags = found.tags
         (policy,) = (a["content"] for _, a in tags if a.get("http-equiv"))
         rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
@@ -161,24 +162,15 @@ def test_values_keep_the_declared_order_their_phrase_and_one_split_of_the_same_d
 # Hostile text -----------------------------------------------------------------------
 
 
-CARDS = (hostile_dataset.MARKDOWN, "[here](//example.org/x)", "[here](other.html)")
-
-
-@pytest.mark.parametrize("text", CARDS)
-def test_a_card_becomes_text_and_plain_links(text, tmp_path):
-    page = tmp_path / "page.html"
-    page.write_text(to_html(text), encoding="utf-8")
-    found = Links(page)
+def test_a_card_becomes_text_and_links_to_the_web_or_its_headings():
+    more = "[a](//example.org/x)", "[b](other.html)", "[c](#a-1)", "## A", "## A"
+    found = Links(to_html("\n\n".join((hostile_dataset.MARKDOWN, *more))))
     assert not {tag for tag, _ in found.tags} & {"script", "img", "iframe", "style", "object"}
-    assert all(urlsplit(link).scheme in ("http", "https") for link in found.links)
+    within = [link for link in found.links if urlsplit(link).scheme not in ("http", "https")]
+    assert within == ["#card-a-1"]
+    assert ("h3", {"id": "card-a-1"}) in found.tags
     held = {name for _, attrs in found.tags for name in attrs}
     assert held <= {"href", "rel", "id", "class", "tabindex", "role", "aria-label", "title"}
-
-
-def test_links_within_a_card_lead_to_its_headings():
-    shown = to_html("See [the last](#a-1).\n\n## A\n\n## A\n\nText.")
-    assert 'href="#card-a-1"' in shown
-    assert '<h3 id="card-a-1">' in shown
 
 
 # Pages ------------------------------------------------------------------------
@@ -218,17 +210,13 @@ def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
         assert "<b>gone</b>.json" in text_of(page)
 
 
-def note_published(folder):
-    sha256 = hashlib.sha256((folder / "provenance.json").read_bytes()).hexdigest()
-    write_note({"provenance.json": sha256}, PublicationNote("org/casino", "a" * 40))
-
-
-def test_the_snippet_loads_the_published_commit(sample_build, tmp_path, monkeypatch):
+def test_the_snippet_loads_the_commit_of_a_valid_note(sample_build, tmp_path, monkeypatch):
     monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
     shutil.copytree(sample_build / "casino", tmp_path / "casino")
     built = open_folder(tmp_path / "casino")
     assert Description(built, "build/casino").load["path"] == "build/casino"
-    note_published(tmp_path / "casino")
+    sha256 = hashlib.sha256((tmp_path / "casino" / "provenance.json").read_bytes()).hexdigest()
+    write_note({"provenance.json": sha256}, PublicationNote("org/casino", "a" * 40))
     found = Description(built, "build/casino")
     assert (found.load["path"], found.load["revision"]) == ("org/casino", "a" * 40)
     assert f'load_dataset("org/casino", split="train", revision="{"a" * 40}")' in found.snippet
@@ -238,13 +226,8 @@ def test_the_snippet_loads_the_published_commit(sample_build, tmp_path, monkeypa
     (tmp_path / "casino" / ".published.json").write_text(json.dumps(said))
     assert read_note(open_folder(tmp_path / "casino")) is None
     assert "evil" not in Description(open_folder(tmp_path / "casino"), "casino").snippet
-
-
-def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch):
-    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
-    built = open_folder(sample_build / "casino")
-    note_published(sample_build / "casino")
     (noted,) = (tmp_path / "cache").rglob("*.json")
+    built = open_folder(sample_build / "casino")
     assert read_note(built)
     good = {"repo": "org/casino", "commit": "a" * 40}
     bad = ({"commit": "main"}, {"repo": "../../x"}, {"repo": 1, "commit": 2}, {"more": 1})
@@ -259,23 +242,9 @@ def test_an_invalid_note_is_ignored(sample_build, tmp_path, monkeypatch):
 def read_page(url):
     """Return the answer of a page as soon as its part is made."""
     while "assets/reading.js" in (answer := httpx2.get(url, timeout=60)).text:
-        pass
+        policy = answer.headers["Content-Security-Policy"]
+        assert (answer.status_code, policy) == (503, "default-src 'none'; script-src 'self'")
     return answer
-
-
-def test_a_page_that_is_not_made_says_what_is_read(tmp_path):
-    parts = Parts(["duo"])
-    with serving(tmp_path, parts=parts) as url:
-        for page in ("duo/", "duo/index.html", "duo/data/index.js"):
-            waiting = httpx2.get(url + page, timeout=60)
-            assert (waiting.status_code, "duo" in waiting.text) == (503, True)
-        assert waiting.headers["Content-Security-Policy"] == "default-src 'none'; script-src 'self'"
-
-    def stop(name):
-        raise Interrupted(signal.SIGINT)
-
-    with pytest.raises(Interrupted):  # for it is asked for
-        parts.make_asked(stop)
 
 
 @pytest.mark.slow
@@ -304,7 +273,7 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
             url = process.stdout.readline().split()[0]
             assert re.fullmatch(rf"http://127\.0\.0\.1:{command[-1]}/[\w-]{{20,}}/", url)
             try:
-                yield process, lambda path: read_page(url + path)
+                yield process, lambda path, read=read_page: read(url + path)
             finally:
                 process.kill()
 
@@ -326,6 +295,8 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
         process.kill()
         assert process.communicate(timeout=60)[1].count("unreadable Parquet file") == 1
     with browsing("--sample") as (process, page):
+        waiting = page("duo/", httpx2.get)
+        assert (waiting.status_code, "duo" in waiting.text) == (503, True)
         asked = page("duo/index.html")
         assert asked.headers["Cross-Origin-Resource-Policy"] == "same-origin"
         assert "# first: parley build duo --sample\n" in html.unescape(asked.text)
