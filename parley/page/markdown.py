@@ -25,6 +25,11 @@ _CHANGES = {
 }
 
 
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+_LINK = re.compile(r"https?://[^/]|#", re.IGNORECASE)
+_MARKDOWN.validateLink = lambda url: bool(_LINK.match(url))  # type: ignore[method-assign]
+
+
 def to_html(text: str) -> Markup:
     """Return Markdown as HTML; lower headings by one level."""
     return Markup().join(html for _, html in sections(text))
@@ -35,15 +40,12 @@ def sections(text: str, fold: Collection[str] = ()) -> Iterator[tuple[str, Marku
 
     The parts of the sections named by `fold` are folded below their `###` headings.
     """
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    link = re.compile(r"https?://[^/]|#", re.IGNORECASE)
-    markdown.validateLink = lambda url: bool(link.match(url))  # type: ignore[method-assign]
-    tokens = markdown.parse(plain(text))
+    tokens = _MARKDOWN.parse(plain(text))
     starts = [n for n, t in enumerate(tokens) if t.type == "heading_open" and t.tag == "h2"]
     _lower_headings(tokens)
     for start, end in pairwise(dict.fromkeys([0, *starts, len(tokens)])):
         heading = tokens[start + 1].content if start in starts else ""
-        html = str(markdown.renderer.render(tokens[start:end], markdown.options, {}))
+        html = str(_MARKDOWN.renderer.render(tokens[start:end], _MARKDOWN.options, {}))
         for pattern, replacement in _CHANGES.items():
             html = re.sub(pattern, replacement, html)
         if heading in fold:
@@ -54,7 +56,7 @@ def sections(text: str, fold: Collection[str] = ()) -> Iterator[tuple[str, Marku
 
 def first_paragraph(text: str) -> str:
     """Return the first paragraph of Markdown as plain text."""
-    tokens = MarkdownIt("commonmark", {"html": False}).parse(plain(text))
+    tokens = _MARKDOWN.parse(plain(text))
     for before, token in pairwise(tokens):
         if before.type == "paragraph_open" and token.children:
             return "".join(" " if t.type == "softbreak" else t.content for t in token.children)
