@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from build_changes import in_memory
-from mutations import changed, found_by, general, inner, nodes, ways
+from mutations import changed, found_by, general, inner, nodes, swap
 
 from parley.base.errors import RecordError
 from parley.builds.built_folder import open_folder
@@ -40,6 +40,25 @@ def problems_of(built, check):
 
 
 # Rows -------------------------------------------------------------------------------------
+
+
+def another(value, names=()):
+    """Return another value of the same type; of a label, another that it can be."""
+    if names:
+        return (value + 1) % len(names)
+    if isinstance(value, bool):
+        return not value
+    return f"{value}." if isinstance(value, str) else value + 1
+
+
+def ways(value, names=()):
+    """Yield every way in which a value can be wrong, by its name, and what the value becomes."""
+    if isinstance(value, list):
+        yield from (("fewer", value[:-1]), ("twice", [*value, *value[-1:]]), ("none", []))
+        yield "swapped", swap(0, 1)([*value]) if value[1:] else value
+    elif not isinstance(value, dict):
+        yield "another", another(value, names)
+    yield "null", None
 
 
 def test_the_rows_of_the_sample_stay(dataset, declared, sample_build):
@@ -93,8 +112,8 @@ def notices(built, check):
 RECORDS = [(name, *record) for name in DATASETS for record in DECLARED[name].RECORDS]
 
 
-@pytest.mark.parametrize(("name", "file", "place", "change", "message"), RECORDS)
-def test_a_broken_record_is_refused(tmp_path, name, file, place, change, message):
+@pytest.mark.parametrize(("name", "file", "place", "change", "named"), RECORDS)
+def test_a_broken_record_is_refused(tmp_path, name, file, place, change, named):
     dataset = DATASETS[name]
     folder = Path(shutil.copytree(dataset.sample, tmp_path / "source"))
     rewrite(folder / file, place, change)
@@ -109,7 +128,7 @@ def test_a_broken_record_is_refused(tmp_path, name, file, place, change, message
         list(generate(split_plan(source, config, split)))
     problem = str(refused.value.problems[0])
     assert re.match(rf"(records\[\d+\]: )?{re.escape(file)}", problem)
-    assert re.search(message, problem), problem
+    assert named in problem
 
 
 def rewrite(path, place, change):

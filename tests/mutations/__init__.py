@@ -5,14 +5,14 @@ A module a dataset, of its name, declares
     GUARDS     check -> a pattern of "place change": this check must notice each
     ROWS       check -> place -> change of built rows that it must notice besides
     UNGUARDED  place -> changes that only the digests and the source can tell
-    RECORDS    (file, place, change, message): what a build refuses of an upstream file, and how
+    RECORDS    (file, place, change, named): what a build refuses of an upstream file; what it names
     OPTIONAL   what a record may lack, or have null for, and
     LOOSE      what may have other keys, or be of another type: patterns of places
     SAMPLE     each config of the sample, and the first eight digits of each split's digest
 
 A place is a path, like "messages/train[6].source_turns[0]" in rows or "[0].chat_logs" in a file; in
-a pattern it lacks split and numbers. A change is one of `ways`, the new value, `DROP`, or a
-function of the old value that returns the new one.
+a pattern it lacks split and numbers. A change is the name of one of test_mutations' `ways`, the new
+value, `DROP`, or a function of the old value that returns the new one.
 """
 
 import inspect
@@ -68,15 +68,6 @@ def inner(value, way):
     return value
 
 
-def another(value, names=()):
-    """Return another value of the same type; of a label, another that it can be."""
-    if names:
-        return (value + 1) % len(names)
-    if isinstance(value, bool):
-        return not value
-    return f"{value}." if isinstance(value, str) else value + 1
-
-
 def swap(first, second):
     """Return the change of a list in which two places are exchanged."""
 
@@ -85,16 +76,6 @@ def swap(first, second):
         return items
 
     return change
-
-
-def ways(value, names=()):
-    """Yield every way in which a value can be wrong, by its name, and what the value becomes."""
-    if isinstance(value, list):
-        yield from (("fewer", value[:-1]), ("twice", [*value, *value[-1:]]), ("none", []))
-        yield "swapped", swap(0, 1)([*value]) if value[1:] else value
-    elif not isinstance(value, dict):
-        yield "another", another(value, names)
-    yield "null", None
 
 
 class InMemory(BuiltFolder):

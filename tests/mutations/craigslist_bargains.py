@@ -26,17 +26,15 @@ UNGUARDED = {
     "dialogue_acts[].tags": "fewer twice none swapped", "dialogue_acts[].tags[]": "another",
 }  # fmt: skip
 
-_NUMBER = "Target: expected a number"
-_SECONDS = r"events\[0\].time: expected seconds as a string that is the repr of a float"
 RECORDS = [
-    ("test.json", "[0].scenario.attributes[3].entity", 0, "attributes: expected the eight attrib"),
-    ("test.json", "[1].scenario.kbs", swap(0, 1), r"C_\w+: scenario.kbs: expected the roles"),
+    ("test.json", "[0].scenario.attributes[3].entity", 0, "[0].scenario.attributes: "),
+    ("test.json", "[1].scenario.kbs", swap(0, 1), ": scenario.kbs: "),
     *(
-        ("test.json", "[0].scenario.kbs[0].personal.Target", value, _NUMBER)
+        ("test.json", "[0].scenario.kbs[0].personal.Target", value, "Target: ")
         for value in (True, 2**53 + 1, 1e300, -1e39, 1e-60)
     ),
     *(
-        ("test.json", "[0].events[0].time", value, _SECONDS)
+        ("test.json", "[0].events[0].time", value, "[0].events[0].time: ")
         for value in ("1499000123", "1.50", " 1.5", "soon", "", "nan", "-inf", "1e+300")
     )
 ]  # fmt: skip

@@ -12,39 +12,35 @@ GUARDS = {
 ROWS = {"a_system_is_a_model_with_a_prompt": {"dialogues/en[1].dialogue[1].system_id": "0911"}}
 UNGUARDED = {}
 
-_SUBJECTIVE = r"subjective_evaluation.engagingness: expected 1.0 or 2.0 or"
-_THREE = r"objective_evaluation.empathy_scores: expected (three scores|a list)"
-_SCORE = r"empathy_scores\[1\]: expected 1.0 or 2.0 or"
-
 RECORDS = [
     # another place than the record names
-    ("ed/en/0901.json", "dialogue_id", "901", "this place, found those of ed/en/901.json$"),
-    ("wow/en/1901.json", "dialogue_id", "1902", "found those of wow/en/1902.json$"),
+    ("ed/en/0901.json", "dialogue_id", "901", "found those of ed/en/901.json"),
+    ("wow/en/1901.json", "dialogue_id", "1902", "found those of wow/en/1902.json"),
     # what the other language, or setting, has
-    ("ed/en/0901.json", "prompt", "ent", "0901.json.prompt: expected"),
-    ("ed/ja/2901.json", "prompt", "aligned", "prompt: expected"),
-    ("wow/ja/3901.json", "setting", "ed", 'setting: expected "wow"'),
-    ("ed/en/0901.json", "topic", "Harmonica", "topic: unknown field"),
-    ("wow/en/1901.json", "episode", "I baked.", "episode: unknown field"),
-    ("ed/en/0902.json", "dialogue[0].speaker", "Bot", r"dialogue\[0\]"),
-    ("ed/en/0902.json", "dialogue[1].speaker", "Human", r"dialogue\[1\]"),
+    ("ed/en/0901.json", "prompt", "ent", "0901.json.prompt: "),
+    ("ed/ja/2901.json", "prompt", "aligned", "2901.json.prompt: "),
+    ("wow/ja/3901.json", "setting", "ed", "3901.json.setting: "),
+    ("ed/en/0901.json", "topic", "Harmonica", "0901.json.topic: "),
+    ("wow/en/1901.json", "episode", "I baked.", "1901.json.episode: "),
+    ("ed/en/0902.json", "dialogue[0].speaker", "Bot", ".dialogue[0]"),
+    ("ed/en/0902.json", "dialogue[1].speaker", "Human", ".dialogue[1]"),
     # scores
     *(
-        ("wow/en/1901.json", "subjective_evaluation.engagingness", score, _SUBJECTIVE)
+        ("wow/en/1901.json", "subjective_evaluation.engagingness", score, ".engagingness: ")
         for score in (0.0, 3.5, 6.0)
     ),
     *(
-        ("ed/ja/2901.json", "objective_evaluation.empathy_scores", scores, _THREE)
+        ("ed/ja/2901.json", "objective_evaluation.empathy_scores", scores, ".empathy_scores: ")
         for scores in ([4.0] * 2, [4.0] * 4, [])
     ),
-    ("ed/ja/2901.json", "objective_evaluation.empathy_scores", [4.0, 3.5, 4.0], _SCORE),
+    ("ed/ja/2901.json", "objective_evaluation.empathy_scores", [4.0, 3.5, 4.0], "scores[1]: "),
     # what contradicts itself
-    ("ed/en/0901.json", "dialogue", [], r"dialogue\[0\].speaker: expected .*, found \[\]$"),
-    ("wow/ja/3901.json", "dialogue[0]", DROP, r"dialogue\[0\].speaker: expected \['Bot'\]"),
-    ("ed/en/0901.json", "dialogue[1]", DROP, r"dialogue\[1\].message_id: expected 1, found 2"),
-    ("ed/en/0901.json", "dialogue[2].user_id", "1", r"dialogue\[2\].user_id: expected '0901'"),
-    ("ed/en/0901.json", "dialogue[3].system_id", "1", r"\[3\].system_id: expected '0911'"),
-    ("ed/en/0901.json", "objective_evaluation.empathy", 1.5, "empathy: expected .*, found 1.5"),
+    ("ed/en/0901.json", "dialogue", [], "dialogue[0].speaker: "),
+    ("wow/ja/3901.json", "dialogue[0]", DROP, "dialogue[0].speaker: "),
+    ("ed/en/0901.json", "dialogue[1]", DROP, "dialogue[1].message_id: "),
+    ("ed/en/0901.json", "dialogue[2].user_id", "1", "dialogue[2].user_id: expected '0901'"),
+    ("ed/en/0901.json", "dialogue[3].system_id", "1", "dialogue[3].system_id: expected '0911'"),
+    ("ed/en/0901.json", "objective_evaluation.empathy", 1.5, "objective_evaluation.empathy: "),
 ]
 
 OPTIONAL = "objective_evaluation"
