@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import json
-import re
 from contextlib import suppress
 
 import pyarrow as pa
@@ -21,12 +20,6 @@ def in_memory(folder, rows=()):
     built = open_folder(folder)
     found = {f"{c}/{s}": built.rows(c, s) for c, s in built.declared_splits}
     return InMemory(built, copy.deepcopy(found) | dict(rows))
-
-
-def parts_of(card):
-    """Return name -> text of the parts of a card that commands write."""
-    form = re.compile(r"<!-- parley: (\w+) from here -->\n(.*?)<!-- parley: \1 to here -->", re.S)
-    return {name: text.strip("\n") for name, text in form.findall(card)}
 
 
 def everything(folder):
@@ -53,13 +46,6 @@ def retable(file, change, compression="snappy"):
 def of_rows(change):
     """Return a change of a table: what a function makes of its rows."""
     return lambda table: pa.Table.from_pylist(change(table.to_pylist()), table.schema)
-
-
-def rewrite(folder, place, change):
-    """Change rows on disk, as someone would who keeps the file readable."""
-    config, _, split = (name := place.partition("[")[0]).partition("/")
-    damage = of_rows(lambda rows: changed({name: rows}, place, change)[name])
-    retable(parquet(folder, config, split), damage)
 
 
 def edit(path, old, new):

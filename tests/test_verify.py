@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from build_changes import edit, in_memory, parquet, reseal, restate, retable, rewrite
+from build_changes import edit, in_memory, of_rows, parquet, reseal, restate, retable
 from mutations import DROP, changed, found_by, swap
 
 from parley.base.errors import MissingSplitError, OutputError, UsageError
@@ -63,6 +63,13 @@ def test_the_real_build_holds(dataset, verifications):
 
 
 # Damage to a folder -----------------------------------------------------------------------
+
+
+def rewrite(folder, place, change):
+    """Change rows on disk, as someone would who keeps the file readable."""
+    config, _, split = (name := place.partition("[")[0]).partition("/")
+    damage = of_rows(lambda rows: changed({name: rows}, place, change)[name])
+    retable(parquet(folder, config, split), damage)
 
 
 def flip(folder):
@@ -314,8 +321,8 @@ def test_a_key_in_two_splits_is_noticed_unless_splits_share_keys(sample_build, m
     row = built.rows("official_split", "train")[0]
     monkeypatch.setitem(vars(built.dataset.configs["official_split"]), "splits_share_keys", shared)
     found = list(row_checks.keys(in_memory(built.path, {"official_split/test": [row]})))
-    named = [f"official_split/test: {row['dialogue_id']} is also in train"]
-    assert found == ([] if shared else named)
+    named = f"official_split/test: {row['dialogue_id']} "
+    assert [each.startswith(named) for each in found] == ([] if shared else [True])
 
 
 def test_one_broken_folder_does_not_hide_the_others(build, run):
@@ -509,7 +516,7 @@ def more_labels(table):
 
 
 LABELS = "footer, features.svo.names["
-ORDER = "columns in another order: annotations, partic"
+ORDER = "columns in another order: "
 
 
 @pytest.mark.parametrize(("place", "change", "due", "fields"), [
