@@ -47,6 +47,20 @@ RECORDS = [
         f"9001[1].intents[0].id: expected {_INTENT}, found CoSRec-Curated_9_1_0"
     ),
     ("dataset/raw/conversations.jsonl", "", _and({"a": "U: Hi", "b": "U: Hi"}), "line 4: "),
+    *(  # could not be given back
+        ("dataset/raw/conversations.jsonl", "", _and({"CoSRec-Raw_9999": text}), ", line 4: ")
+        for text in (
+            "", "Sure!\nU: Hi", " U: Hi", "u: Hi", "U:Hi", "U: Hi\nS:Hello", "U: Hi\nS: ", "U: \n-"
+        )
+    ),
+    *(
+        (f"{_CURATED}qrels.qrels", "", _and(judgment), ", line 37: ")
+        for judgment in (
+            "", "q 0 d 1", "q\t0\td", "q\t0\td\t", "\t0\td\t1", "q\t0\t\t1", "q\t1\td\t1",
+            "q\t0\td\t3", "q\t0\td\t01", "q\t0\td\t1\r", "q#\t0\td\t1", "q\t0\td\t1\t",
+            "q#a\t0\td\t1", "q\t0\td\t\u0661",
+        )
+    ),
     (f"{_CURATED}quality.jsonl", "", _and({}), "line 3: "),
     (f"{_CROWD}quality.jsonl", "", lambda lines: [*lines, lines[0]], "found CoSRec-Crowd_9001"),
     (f"{_CROWD}quality.jsonl", "", _and({"CoSRec-Crowd_9999": []}), "CoSRec-Crowd_9999: "),
