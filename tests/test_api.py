@@ -19,14 +19,8 @@ from parley.builds.built_folder import open_folder
 from parley.builds.provenance import read_provenance
 from parley.builds.sources import Sources, open_source
 from parley.declaration.measured import FILE
-from parley.declaration.registry import discover, get
+from parley.declaration.registry import get
 from parley.source.hashes import hash_file
-
-
-def test_parley_has_its_public_names_alone():
-    assert not any(hasattr(parley, name) for name in ("nothing", "Task"))
-    exec("assert not hasattr(parley, 'Task')", {"parley": parley})  # a namespace without a name
-    assert parley.list() == list(discover())
 
 
 @pytest.fixture

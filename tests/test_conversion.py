@@ -1,6 +1,5 @@
 """A shape determines features and conversion both ways; ambiguous shapes are refused."""
 
-import datasets
 import pytest
 
 from parley.base.errors import ScriptError
@@ -90,11 +89,6 @@ def test_an_integer_that_no_float_equals_is_refused_by_its_path(shape):
     for odd in (2**53 + 1, 2**63 - 1, 10**400):
         with pytest.raises(ValueError, match=r"in\.field.*float64"):
             made.to_row(record(odd))
-
-
-def test_a_label_stays_a_label():
-    label = datasets.ClassLabel(names=["a", "b"])
-    assert parse({"label": label, "all": [label]}).row().feature == {"label": label, "all": [label]}
 
 
 REFUSED = {

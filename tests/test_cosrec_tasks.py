@@ -20,7 +20,7 @@ retrieval, intents = (
     for name in ("retrieval", "intents")
 )
 TYPES = ("search", "recommendation", "product_details")
-SEARCH, RECOMMENDATION = "CoSRec-Curated_9001_1_0", "CoSRec-Curated_9001_0_0#0"
+SEARCH = "CoSRec-Curated_9001_1_0"
 
 
 @pytest.fixture

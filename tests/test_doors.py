@@ -51,6 +51,7 @@ def test_every_public_name_exists_and_help_is_short():
     assert set(USER) < set(parley.__all__)
     for door in DOORS.values():
         assert all(getattr(door, name) is not None for name in door.__all__)
+    exec("assert not hasattr(parley, 'Task')", {"parley": parley})  # a namespace without a name
     assert all(callable(getattr(parley, name)) for name in USER)  # no module of this name
     text = python("-m", "pydoc", "parley").stdout  # a process without `datasets`
     # Python 3.13 and later break a long signature into a line for each parameter
