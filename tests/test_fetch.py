@@ -158,6 +158,16 @@ def test_what_a_fetch_left_is_taken_where_it_belongs(
     assert server.ranges("/a") == asked
 
 
+@pytest.mark.parametrize("lacks", ["a size", "a length"])
+def test_a_body_that_is_cut_goes_on_as_its_pin_or_its_length_says(server, pin, run, lacks):
+    if lacks == "a size":
+        del pin["size"]
+    headers = NO_LENGTH if lacks == "a length" else {}
+    server.pages["/a"] = Page(BODY, drop=[100_000], headers=headers)
+    assert (run({"a": pin}) / "a").read_bytes() == BODY
+    assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(("page", "differs", "most"), [
     (Page(WRONG), "sha256 ", len(BODY)),
     (Page(BODY + b"!"), "size ", 0),  # is seen at once

@@ -53,25 +53,6 @@ def survives(cache, server, sources, right):
 # The server -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [True, False])
-@pytest.mark.parametrize("length", [True, False])
-@pytest.mark.parametrize("ranges", [True, False])
-def test_a_drop_at_any_fifth(server, tmp_path, pin, size, length, ranges):
-    if not size:
-        del pin["size"]
-    for fifth in range(6):
-        server.requests.clear()
-        headers = {} if length else {"Content-Length": None}
-        drop = [len(BODY) * fifth // 5]
-        server.pages["/a"] = Page(BODY, drop=drop, headers=headers, ranges=ranges)
-        error = survives(tmp_path / str(fifth), server, {"a": pin}, {"a": BODY})
-        if size or length or fifth == 5:
-            assert error is None  # it went on, or began again
-        else:
-            assert "sha256" in str(error)  # nothing tells such an end from a whole body
-        assert len(server.requests) == (1 if fifth == 5 else 2)
-
-
 STATUSES = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), 3)  # requests
 STATUSES |= dict.fromkeys((400, 401, 403, 404, 410, 418, 451, 501, 505), 1)
 
