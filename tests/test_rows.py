@@ -37,7 +37,8 @@ TURN = ROW["turns"][0]
 @pytest.mark.parametrize(("change", "path"), [
     ({"extra": 1}, ".extra"), ({"id": 1}, ".id"), ({"count": "3"}, ".count"),
     ({"count": True}, ".count"), ({"count": 3.0}, ".count"), ({"count": 2**31}, ".count"),
-    ({"count": 10**5000}, ".count"), ({"id": np.str_("1")}, ".id"), ({"price": 0.1}, ".price"),
+    ({"count": -(2**31) - 1}, ".count"), ({"count": 10**5000}, ".count"),
+    ({"id": np.str_("1")}, ".id"), ({"price": 0.1}, ".price"), ({"price": math.inf}, ".price"),
     ({"score": 1}, ".score"), ({"score": math.nan}, ".score"), ({"score": -math.inf}, ".score"),
     ({"flag": 1}, ".flag"), ({"turns": {}}, ".turns"), ({"turns": (TURN,)}, ".turns"),
     ({"pairs": [["a", 1]]}, ".pairs[0][1]"), ({"id": "\ud83d"}, ".id"),
@@ -112,6 +113,7 @@ def test_a_digest_follows_its_documentation():
         parts = whole.slice(0, cut), whole.slice(cut)
         assert digest(*parts) == digest(pa.Table.from_batches(parts)) == due
     assert plain_digest(rows[2:9], SCHEMA) == digest(whole.slice(2, 4), whole.slice(6, 3))
+    assert plain_digest(rows[2:4], SCHEMA) == digest(whole.slice(2, 2))  # no text is null
     numbers = pa.table({"x": LIKE})
     due = plain_digest(numbers.to_pylist(), numbers.schema)
     assert digest(numbers, schema=numbers.schema) == due
