@@ -319,11 +319,9 @@ def strategies(records: Iterable[Record]) -> Rows:
 def messages(records: Iterable[Record]) -> Rows:
     """Yield each side's view of a dialogue as a chat in which that side is the assistant."""
     for record, speaker_ids in numbered(records):
+        spoken = [(entry["id"], entry_in_words(entry)) for entry in record["chat_logs"]]
         for side, speaker_id in speaker_ids.items():
-            turns = (
-                ("assistant" if entry["id"] == side else "user", entry_in_words(entry))
-                for entry in record["chat_logs"]
-            )
+            turns = (("assistant" if who == side else "user", text) for who, text in spoken)
             yield {
                 "dialogue_id": record["dialogue_id"],
                 "speaker": side,

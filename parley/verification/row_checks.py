@@ -6,7 +6,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain, product, starmap
+from itertools import chain, starmap
 from typing import Any
 
 import pyarrow as pa
@@ -37,12 +37,11 @@ def keys(built: BuiltFolder) -> Iterator[str]:
         rows = _only(built, config, split, declared.keys)
         found = Counter(tuple(row[name] for name in declared.keys) for row in rows)
         for key, count in found.items():
-            named = ", ".join(map(str, key))
             if count > 1:
-                yield f"{config}/{split}: {named} occurs {count} times"
+                yield f"{config}/{split}: {', '.join(map(str, key))} occurs {count} times"
             other = first.setdefault((config, *key), split)
             if other != split and not shared:
-                yield f"{config}/{split}: {named} is also in {other}"
+                yield f"{config}/{split}: {', '.join(map(str, key))} is also in {other}"
 
 
 def _only(built: BuiltFolder, config: str, split: str, names: Iterable[str]) -> Iterator[Any]:
@@ -206,42 +205,47 @@ def shown(built: BuiltFolder) -> Iterator[str]:
     In a sample, any number may be left out of what the real rows leave out.
     """
     for name, view in _views(built):
-        numbers: dict[str, list[int]] = {}  # kind -> shown, and in all
+        counts: dict[str, tuple[int, int]] = {}  # kind -> shown, and in all
         for split in built.splits(name):
-            due = _held(built, view, split)
-            for kind, found in _shown(built, view, split).items() if due else ():
-                place, strangers = f"{name}/{split}", found - due[kind]
-                if strangers:
+            present = _present(built, view, split)
+            for kind, found in _shown(built, view, split).items() if present else ():
+                place, due = f"{name}/{split}", present[kind]
+                if strangers := found - due:
                     some = few(sorted(map(repr, strangers)))
                     yield f"{place}: shows {kind} that {view.of} has not: {some}"
-                missing = len(due[kind]) - len(found - strangers)
+                missing = len(due - found)
                 declared = view.left_out.get(split, {}).get(kind, 0)
                 if missing != declared and not (declared and built.is_sample):
-                    left = f"leaves out {missing:,} of {len(due[kind]):,} {kind}"
+                    left = f"leaves out {missing:,} of {len(due):,} {kind}"
                     remedy = "show them, or declare left_out"
                     yield f"{place}: {left}, declared {declared:,}: {remedy}"
-                of_kind = numbers.setdefault(kind, [0, 0])
-                of_kind[0] += len(found)
-                of_kind[1] += len(due[kind])
-        counts = [f"{some:,} of {all:,} {kind}" for kind, (some, all) in numbers.items()]
-        yield Remark(f"{name}: {', '.join(counts) or 'names no dialogue, turn or participant'}")
+                some_before, all_before = counts.get(kind, (0, 0))
+                counts[kind] = some_before + len(found), all_before + len(due)
+        texts = [f"{some:,} of {every:,} {kind}" for kind, (some, every) in counts.items()]
+        yield Remark(f"{name}: {', '.join(texts) or 'names no dialogue, turn or participant'}")
 
 
-def _held(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
-    """Return what the dialogues of a view hold, by kind; nothing if its config has none."""
+def _present(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
+    """Return what the dialogues of a view hold, by kind; nothing if its config has none.
+
+    A participant is (dialogue, side), a turn (dialogue, side, place): the side of the chat that
+    shows it, None if all sides share one.
+    """
     config = built.dataset.configs.get(view.of)
     if not isinstance(config, Config) or not config.holds or split not in built.splits(view.of):
         return {}
-    dialogues, turns, participants = set[Any](), set[Any](), set[Any]()
+    found: dict[str, set[Any]] = {"dialogues": set(), "turns": set(), "participants": set()}
     column = config.keys[0] if view.shown.get("dialogues") else ""
     has_chats = _has_chats(view)
     for number, row in enumerate(built.rows(view.of, split)):
-        id = row[column] if column else number
-        count, present = config.holds(row)
-        dialogues.add(id)
-        participants.update(product([id], present))
-        turns.update(product([id], present if has_chats else [None], range(count)))
-    return {"dialogues": dialogues, "turns": turns, "participants": participants}
+        dialogue = row[column] if column else number
+        count, sides = config.holds(row)
+        found["dialogues"].add(dialogue)
+        for side in sides:
+            found["participants"].add((dialogue, side))
+        for side in sides if has_chats else [None]:
+            found["turns"].update((dialogue, side, place) for place in range(count))
+    return found
 
 
 def _has_chats(view: View) -> bool:
@@ -250,31 +254,34 @@ def _has_chats(view: View) -> bool:
 
 
 def _shown(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
-    """Return what the rows of a view show, by kind; nothing if no column names dialogues."""
-    if "dialogues" not in (shown := view.shown):
-        return {}
-    found, has_chats = {kind: set[Any]() for kind in shown}, _has_chats(view)
-    columns = [column for column in shown.values() if column]
-    for number, row in enumerate(_only(built, view.name, split, columns)):
-        value = {kind: row[column] if column else number for kind, column in shown.items()}
-        ids, sides = _several(value["dialogues"]), _several(value.get("participants"))
-        found["dialogues"].update(ids)
-        if "participants" in shown:
-            found["participants"].update(product(ids, sides))
-        if "turns" in shown:
-            of_whom = sides if has_chats else [None]
-            found["turns"].update(product(ids, of_whom, _turns(value["turns"])))
+    """Return what the rows of a view show, as `_present`; nothing if no column names dialogues."""
+    columns, has_chats = view.shown, _has_chats(view)
+    found: dict[str, set[Any]] = {kind: set() for kind in columns if "dialogues" in columns}
+    rows = _only(built, view.name, split, filter(None, columns.values())) if found else ()
+    for number, row in enumerate(rows):
+        value = {kind: row[column] if column else number for kind, column in columns.items()}
+        sides = _as_list(value.get("participants"))
+        for dialogue in _as_list(value["dialogues"]):
+            found["dialogues"].add(dialogue)
+            if "participants" in found:
+                found["participants"].update((dialogue, side) for side in sides)
+            for side in sides if has_chats else [None]:
+                if "turns" in found:
+                    places = _places(value["turns"])
+                    found["turns"].update((dialogue, side, place) for place in places)
     return found
 
 
-def _several(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _turns(value: Any) -> Iterable[Any]:
-    """Return the places of the turns that a value names."""
-    texts = [each for each in _several(value) if isinstance(each, str)]
-    return range(len(texts)) if texts else chain.from_iterable(map(_several, _several(value)))
+def _places(turns: Any) -> Iterable[int]:
+    """Return the places of the turns that a row shows: a place, lists of them, or their texts."""
+    turns = _as_list(turns)
+    if texts := [turn for turn in turns if isinstance(turn, str)]:
+        return range(len(texts))
+    return [place for turn in turns for place in _as_list(turn)]
 
 
 def transcripts(built: BuiltFolder) -> Iterator[str]:
