@@ -30,6 +30,7 @@ from parley.verification.folder_checks import NotChecked
 from parley.verification.verify import lines_of
 
 Way = tuple[Any, ...]  # the number of a row, then keys and numbers of places
+Cells = dict[Way, Any]  # the way to each cell -> its value
 
 _SOME = 10  # rows or cells that are tried, of many
 
@@ -280,71 +281,105 @@ def _of_turns(questions: Questions) -> Iterator[str]:
 
 def _of_gold(questions: Questions) -> Iterator[str]:
     """Yield a column that makes or holds a right answer, and changes the question about it."""
-    built, task, options = questions.built, questions.task, questions.options
-    keys = {*task.key}.union(*(config.keys for config in built.dataset.configs.values()))
-    right = right_answers(task, questions.gold)
-
-    def leaks(place: Name, cells: Mapping[Way, Any], held: Mapping[Way, Key]) -> list[Key]:
-        """Return the keys whose question changes with other values, as the answer or one held."""
-        rows: Any = [*built.rows(*place)]
-        for number in {way[0] for way in cells}:
-            rows[number] = deepcopy(rows[number])
-        for (*way, last), value in cells.items():
-            reduce(getitem, way, rows)[last] = value
-        with suppress(Exception):  # the rows may contradict each other
-            other = built.copy_with_rows({place: rows})
-            answers = right_answers(task, task.gold(other, **options))
-            changed = {key for key in right if answers.get(key, right[key]) != right[key]}
-            changed |= {held[way] for way in cells.keys() & held.keys()}
-            asked = questions.asking.questions(other, **options)
-            after = {each.key: each.messages(form_of(task.asked)) for each in asked}
-            before = {key: questions.by_key[key] for key in changed}
-            return [key for key in changed if after.get(key, before[key]) != before[key]]
-        return []
-
-    for place in built.declared_splits:
-        paths = dict[str, dict[Way, Any]]()
-        for way, value in _leaves(built.rows(*place)):
-            if way[1] not in keys:
-                path = "".join("[]" if type(step) is int else f".{step}" for step in way[1:])
-                paths.setdefault(f"{place[0]}{path}", {})[way] = value
-        for path, cells in paths.items():
-            held = _held(questions, place, [*cells], right)
-            if place[0] not in task.configs and not held:
+    right = right_answers(questions.task, questions.gold)
+    for place in questions.built.declared_splits:
+        for path, cells in _columns(questions, place).items():
+            answered = _answered(questions, right, place, cells)
+            if place[0] not in questions.task.configs and not answered:
                 continue
-            first, *others = sorted({*cells.values()}, key=repr)
-            after = dict(zip([first, *others], [*others, first], strict=True))
-            other = {way: after[value] for way, value in cells.items()}
-            one_by_one = (leaks(place, {w: other[w]}, held) for w in islice(other, 10 * _SOME))
-            if leaks(place, other, held) and (key := next(chain.from_iterable(one_by_one), None)):
-                remedy = "leave it out, or add a record in which they differ"
-                yield f"the question of {key} shows {path}, which is or makes its answer; {remedy}"
-                return
+            others = _exchanged(cells)
+            if not _leaking(questions, right, place, others, answered):
+                continue
+            for way in islice(others, 10 * _SOME):
+                if keys := _leaking(questions, right, place, {way: others[way]}, answered):
+                    problem = (
+                        f"the question of {keys[0]} shows {path}, which is or makes its answer"
+                    )
+                    yield f"{problem}; leave it out, or add a record in which they differ"
+                    return
 
 
-def _held(
-    questions: Questions, place: Name, ways: list[Way], right: Mapping[Key, Prediction]
+def _columns(questions: Questions, place: Name) -> dict[str, Cells]:
+    """Return the cells of each column of a split by its path, without those of keys."""
+    configs = questions.built.dataset.configs.values()
+    keys = {*questions.task.key}.union(*(config.keys for config in configs))
+    found: dict[str, Cells] = {}
+    for way, value in _leaves(questions.built.rows(*place)):
+        if way[1] not in keys:
+            path = "".join("[]" if type(step) is int else f".{step}" for step in way[1:])
+            found.setdefault(f"{place[0]}{path}", {})[way] = value
+    return found
+
+
+def _exchanged(cells: Cells) -> Cells:
+    """Return each cell with the value that follows its own, of all in their order."""
+    values = sorted({*cells.values()}, key=repr)
+    following = dict(zip(values, [*values[1:], values[0]], strict=True))
+    return {way: following[value] for way, value in cells.items()}
+
+
+def _leaking(
+    questions: Questions,
+    right: Mapping[Key, Prediction],
+    place: Name,
+    cells: Cells,
+    answered: Mapping[Way, Key],
+) -> list[Key]:
+    """Return the keys whose question changes with these cells, as their right answers do."""
+    built, task, options = questions.built, questions.task, questions.options
+    rows: Any = [*built.rows(*place)]
+    for number in {way[0] for way in cells}:
+        rows[number] = deepcopy(rows[number])
+    for (*steps, last), value in cells.items():
+        reduce(getitem, steps, rows)[last] = value
+    other = built.copy_with_rows({place: rows})
+    try:
+        answers = right_answers(task, task.gold(other, **options))
+        asked = questions.asking.questions(other, **options)
+        after = {each.key: each.messages(form_of(task.asked)) for each in asked}
+    except Exception:  # the rows may contradict each other
+        return []
+    of_cells = {answered[way] for way in cells if way in answered}
+    changed = [
+        key for key in right if key in of_cells or answers.get(key, right[key]) != right[key]
+    ]
+    return [key for key in changed if key in after and after[key] != questions.by_key[key]]
+
+
+def _answered(
+    questions: Questions, right: Mapping[Key, Prediction], place: Name, cells: Cells
 ) -> dict[Way, Key]:
-    """Return the key of each cell of a column that holds a field of all right answers, else {}.
-
-    The cells of a key are those of its row, or of its dialogue and the turn or side in their way.
-    """
-    task, cells = questions.task, dict[Key, list[Way]]()
+    """Return the key of each cell of a column that holds a field of all right answers, else {}."""
     rows: Any = questions.built.rows_with_names(*place)
-    names = questions.built.dataset.configs[place[0]].keys
-    for number, *way in ways if names else ():
-        row, turn = rows[number], next((step for step in way if type(step) is int), None)
-        own = tuple(row[f] for f in task.gold_key if isinstance(row.get(f), str | int))
-        steps = (step for step in way if step == turn or type(step) is str)
-        keys = (own, (row[names[0]],), *((row[names[0]], step) for step in steps))
-        if key := next((key for key in keys if key in right), None):
-            cells.setdefault(key, []).append((number, *way))
-    values = {key: [reduce(getitem, way, rows) for way in of] for key, of in cells.items()}
-    for field in task.without_key(next(iter(right.values()))):
-        due = {key: [value for _, value in _leaves([right[key].get(field)])] for key in cells}
+    ways: dict[Key, list[Way]] = {}
+    for way in cells:
+        if (key := _key_of(questions, right, place[0], rows[way[0]], way)) is not None:
+            ways.setdefault(key, []).append(way)
+    values = {key: [reduce(getitem, way, rows) for way in ways[key]] for key in ways}
+    for field in questions.task.without_key(next(iter(right.values()))):
+        due = {key: [value for _, value in _leaves([right[key].get(field)])] for key in ways}
         if values == due and len({*map(repr, due.values())}) > 1:
-            return {way: key for key, of in cells.items() for way in of}
+            return {way: key for key in ways for way in ways[key]}
     return {}
+
+
+def _key_of(
+    questions: Questions, right: Mapping[Key, Prediction], config: str, row: Any, way: Way
+) -> Key | None:
+    """Return the key of right answers that a cell of a row is of.
+
+    It is that of the row, or of the row's dialogue, alone or with the turn or side in the way.
+    """
+    names = questions.built.dataset.configs[config].keys
+    if not names:
+        return None
+    own = tuple(row[f] for f in questions.task.gold_key if isinstance(row.get(f), str | int))
+    keys: list[Key] = [own, (row[names[0]],)]
+    turn = next((step for step in way[1:] if type(step) is int), None)
+    for step in way[1:]:
+        if step == turn or type(step) is str:
+            keys.append((row[names[0]], step))
+    return next((key for key in keys if key in right), None)
 
 
 def _leaves(value: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
