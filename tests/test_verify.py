@@ -23,7 +23,7 @@ from parley.declaration.registry import discover, get
 from parley.read.export.export import export
 from parley.tasks.built_questions import write_questions
 from parley.verification import folder_checks, row_checks
-from parley.verification.diff import compare
+from parley.verification.diff import compare_builds
 from parley.verification.measure import measure
 from parley.verification.verify import Check, Verification, verify, verify_each
 
@@ -427,7 +427,7 @@ def difference(sample_build, build):
     def compared(name, damage):
         folder = build(name)
         damage(folder)
-        found = compare(open_folder(sample_build / name), open_folder(folder))
+        found = compare_builds(open_folder(sample_build / name), open_folder(folder))
         return found, {(s.config, s.split): s for s in found.splits if s.differs}
 
     return compared
@@ -544,7 +544,7 @@ def test_figures_that_moved_are_named(tea, tmp_path, monkeypatch):
     build_files(Sources(tea, tea.sample), tmp_path / "out")
     before = in_memory(tmp_path / "out/tea")
     fewer = {"dialogues/train": before.rows("dialogues", "train")[1:]}
-    assert ("size.dialogues", 2, 1) in compare(before, in_memory(before.path, fewer)).figures
+    assert ("size.dialogues", 2, 1) in compare_builds(before, in_memory(before.path, fewer)).figures
 
 
 @pytest.mark.parametrize(

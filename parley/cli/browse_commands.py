@@ -193,18 +193,20 @@ def _selection(
     if len(folders) != 1:
         raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
     (built,) = folders
-    beside = None
+    own_files = None
     if files:
         if kind:
             require_known("parley browse", "--as", kind, [LABELS, *built.dataset.tasks])
-        beside = UserLabels(built, [path for path in files if not is_log(str(path))], kind)
+        own_files = UserLabels(built, [path for path in files if not is_log(str(path))], kind)
         for path in files:
             if is_log(str(path)):
-                beside.add_answers(path, answers_of_log(built, path))
-        print_message("\n".join(beside.notes))
-    selection = Selection(files=beside)
+                own_files.add_answers(path, answers_of_log(built, path))
+        print_message("\n".join(own_files.notes))
+    selection = Selection(files=own_files)
     if query is not None:
-        with _connected(query, place, beside.paths if beside else None, folders) as connection:
+        with _connected(
+            query, place, own_files.paths if own_files else None, folders
+        ) as connection:
             dialogues = sql.ids(connection, query, built)
         require_dialogues(built, dialogues)
         print_message(f"{len(dialogues):,} dialogues")

@@ -61,8 +61,8 @@ def _licences(configs: Sequence[dict[str, Any]]) -> str:
     """Return the usual licence, and the configs that have one that it does not name."""
     licences = [config["license"] for config in configs]
     usual = max(licences, key=licences.count, default="unknown")
-    named = (usual, *usual.replace(",", "").split())
-    others = [f"{c['name']}: {c['license']}" for c in configs if c["license"] not in named]
+    known = (usual, *usual.replace(",", "").split())
+    others = [f"{c['name']}: {c['license']}" for c in configs if c["license"] not in known]
     return "; ".join([usual, *others])
 
 

@@ -157,10 +157,10 @@ def diff_command(
 
     As with diff(1), exit status 1 if they differ, 2 if they cannot be compared.
     """
-    from parley.verification.diff import compare
+    from parley.verification.diff import compare_builds
 
     try:
-        difference = compare(open_folder(old), open_folder(new))
+        difference = compare_builds(open_folder(old), open_folder(new))
     except Exception as error:
         failure = as_failure(error)
         failure.status = 2

@@ -67,7 +67,7 @@ class BuildDifference:
         return {"differs": self.differs, **asdict(self)}
 
 
-def compare(old: BuiltFolder, new: BuiltFolder) -> BuildDifference:
+def compare_builds(old: BuiltFolder, new: BuiltFolder) -> BuildDifference:
     """Compare two builds; UsageError if they are of two datasets."""
     both = (old, new)
     names = [folder.dataset.name for folder in both]
@@ -76,11 +76,12 @@ def compare(old: BuiltFolder, new: BuiltFolder) -> BuildDifference:
         raise UsageError(what)
     splits = [_compare_split(old, new, config, split) for config, split in _all_splits(both)]
     first, second = map(_measured, both)
-    either = first | second  # one of them may have a category that the other lacks
-    moved = [(n, first.get(n), second.get(n)) for n in either if first.get(n) != second.get(n)]
+    names_of_either = first | second  # one of them may have a category that the other lacks
+    pairs = ((name, first.get(name), second.get(name)) for name in names_of_either)
+    changed = [(name, before, after) for name, before, after in pairs if before != after]
     left_out = {"configs", "questions", "eval", "dataset", "format"}
     before, after = ({k: v for k, v in f.provenance.items() if k not in left_out} for f in both)
-    return BuildDifference(names[0], splits, list(changes(before, after, "")), moved)
+    return BuildDifference(names[0], splits, list(changes(before, after, "")), changed)
 
 
 def _measured(folder: BuiltFolder) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
         columns = columns if {*columns} <= {*shared} else ()
     left, right = _by_key(before, columns), _by_key(after, columns)
     if not columns:
-        right = _like(left, right)
+        right = _aligned(left, right)
     result.added = [_name(key) for key in right if key not in left]
     result.removed = [_name(key) for key in left if key not in right]
     result.changed = [
@@ -144,7 +145,7 @@ def _splits(built: BuiltFolder, config: str) -> list[str]:
 Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
 
 
-def _like(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
+def _aligned(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
     """Name rows without a key after the rows of `left` that they match.
 
     Rows are aligned by content, as diff(1) aligns lines; equally many replaced rows count as
@@ -192,8 +193,8 @@ def _schema_changes(old: pa.Schema, new: pa.Schema) -> Iterator[str]:
     shared = [[name for name in one if name in other] for one, other in (types, types[::-1])]
     if shared[0] != shared[1]:
         yield f"columns in another order: {', '.join(shared[1])}"
-    alike = {name for name in types[0] if types[0][name] == types[1].get(name)}
-    for path, one, other in changes(_footer(old, alike), _footer(new, alike), "features"):
+    unchanged = {name for name in types[0] if types[0][name] == types[1].get(name)}
+    for path, one, other in changes(_footer(old, unchanged), _footer(new, unchanged), "features"):
         yield shorten(f"footer, {path}: {one} -> {other}")
 
 

@@ -46,9 +46,9 @@ def every_count(module: ModuleType | None, data: Data) -> Iterator[Count]:
     """Compute and yield every count of a `figures.py`, in its order."""
     for function in marked(module, "counted"):
         numbers, verdict, reason = _compute(lambda data, of=function: _rounded(of, data), data, ())
-        named = {".".join(keys): value for keys, value in numbers.items()}
-        reason = "" if named else reason
-        yield Count(function.__name__, named, reason, bool(reason) and verdict != NOT_CHECKED)
+        by_name = {".".join(keys): value for keys, value in numbers.items()}
+        reason = "" if by_name else reason
+        yield Count(function.__name__, by_name, reason, bool(reason) and verdict != NOT_CHECKED)
 
 
 def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, FigureValue]:
@@ -136,8 +136,8 @@ def judge(documented: FigureValue, measured: FigureValue, known: Differs | None)
     if known is None:
         return (shown, MATCHES, "") if matches else (shown, UNEXPLAINED, "unexplained difference")
     if matches:
-        said = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
-        return shown, UNEXPLAINED, said
+        reason = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
+        return shown, UNEXPLAINED, reason
     if agrees(known.measured, measured):
         return written(measured, known.measured), DIFFERS, known.reason
     return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"

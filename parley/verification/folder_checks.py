@@ -58,15 +58,15 @@ class Remark(str):
 
 
 @dataclass(frozen=True)
-class FromSource:
+class RebuiltSplit:
     """What a build makes of the source of a split."""
 
     split: BuiltSplit | Exception  # or what it fails with
-    not_back: list[str]  # a problem for each row that does not convert back to its record
+    problems: list[str]  # one for each row that does not convert back to its record
 
 
-class Remeasured:
-    """What a build measures of its rows, computed when a check first asks for it.
+class Rebuilt:
+    """What a build writes again, of the source and of the rows, when a check first asks for it.
 
     No file is kept. Where the files that a build writes of the source are those of the folder, the
     rows of the folder are not written once more.
@@ -77,7 +77,7 @@ class Remeasured:
         self._plans = plans
 
     @cached_property
-    def from_source(self) -> dict[tuple[str, str], FromSource]:
+    def from_source(self) -> dict[tuple[str, str], RebuiltSplit]:
         """What a build writes of the source of each split, where it is at hand."""
         names = [name for name in self._built.declared_splits if name in self._plans]
         return {name: _from_source(self._plans[name]) for name in names}
@@ -115,7 +115,7 @@ class Remeasured:
         return tree(entries)
 
 
-def _from_source(plan: SplitPlan) -> FromSource:
+def _from_source(plan: SplitPlan) -> RebuiltSplit:
     """Generate and write the rows of a split; convert each row of a lossless config back."""
     config, place = plan.config, "/".join(plan.name)
     problems: list[str] = []
@@ -123,26 +123,26 @@ def _from_source(plan: SplitPlan) -> FromSource:
     def rows() -> Iterator[Any]:
         for number, (record, row) in enumerate(with_rows(plan)):
             if isinstance(config, Config):
-                problems.extend(_not_back(config, row, record, f"{place}[{number}]"))
+                problems.extend(_conversion_problems(config, row, record, f"{place}[{number}]"))
             yield row
 
     try:
         batches = to_batches(rows(), plan.schema, place)
-        return FromSource(write_batches(plan.name, batches, plan.schema, None), problems)
+        return RebuiltSplit(write_batches(plan.name, batches, plan.schema, None), problems)
     except Exception as error:  # which the check `source` reports
         require_memory(error)
-        return FromSource(error, problems)
+        return RebuiltSplit(error, problems)
 
 
-def _not_back(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
+def _conversion_problems(config: Config, row: Any, record: Any, where: str) -> Iterator[str]:
     try:
         back = config.to_record(row)
     except Exception as error:  # of a script
         yield f"{where}: does not convert back: {words_of(error)}"
         return
     if back != record or not config.node.fits(back):  # as true, which equals 1
-        said = next(differences(back, record), "it is of another type")
-        yield f"{where}: does not convert back to the upstream record: {said}"
+        difference = next(differences(back, record), "it is of another type")
+        yield f"{where}: does not convert back to the upstream record: {difference}"
 
 
 def files(built: BuiltFolder) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _fields(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
-def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+def shards(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[str]:
     """Each Parquet file has the bytes that a build writes of its rows.
 
     So nothing else in it, such as statistics, counts, indexes or a second chain of pages, misleads
@@ -200,12 +200,12 @@ def shards(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
         then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
         what = f"the footers were compared, but not the bytes: those are of {then}, this is {now}"
         yield NotChecked(f"{what}; {built.rebuild} makes files that can be compared")
-        for name, made in remeasured.splits.items():
+        for name, made in rebuilt.splits.items():
             found = [_stated(pq.read_metadata(path)) for path in built.files(*name)]
             due = [_stated(shard.footer) for shard in made.files]
             yield from (f"{'/'.join(name)}: {each}" for each in differences(found, due))
         return
-    for (config, split), made in remeasured.splits.items():
+    for (config, split), made in rebuilt.splits.items():
         stated, due = built.split_entries[config][split]["files"], made.provenance_entry["files"]
         wrong = [file["path"] for file in stated if file not in due]
         if wrong or len(stated) != len(due):
@@ -237,7 +237,7 @@ def _stated(footer: pq.FileMetaData) -> dict[str, Any]:
     return {"rows": footer.num_rows, "schema": schema, "groups": groups, "one chain": is_one_chain}
 
 
-def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
+def provenance(built: BuiltFolder, plans: Plans, rebuilt: Rebuilt) -> Iterator[str]:
     """The provenance is the text that a build of its sources writes for these rows."""
     stated, dataset = built.provenance, built.dataset
     there = {
@@ -252,13 +252,16 @@ def provenance(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iter
     for config, split in [*declared, *plans]:
         if split not in built.split_entries.get(config, {}):
             yield f"{config}/{split}: not built, though its sources are available"
-    tried = ((tool, stated["built_with"].get(tool, ""), here) for tool, here in tools().items())
-    built_with = {tool: said if _VERSION.fullmatch(said) else here for tool, said, here in tried}
+    built_with = tools()
+    for tool in built_with:
+        version = stated["built_with"].get(tool, "")
+        if _VERSION.fullmatch(version):
+            built_with[tool] = version
     due = new_provenance(made_of, built_with)
-    due["configs"] = _entries(built, declared, remeasured)
+    due["configs"] = _entries(built, declared, rebuilt)
     if built.has_questions:
         asked = [(config, built_questions.SPLIT) for config in built_questions.versions_of(built)]
-        due["questions"] = _entries(built, asked, remeasured)
+        due["questions"] = _entries(built, asked, rebuilt)
         due["eval"] = has_eval(stated)
     found = list(differences(stated, json.loads(provenance_text(due))))
     yield from found
@@ -270,34 +273,34 @@ _VERSION = re.compile(r"\d+(\.\w{1,12}){1,5}(\+[\w.]{1,40})?|[a-z]{3,12}-\w{2,12
 
 
 def _entries(
-    built: BuiltFolder, names: Iterable[tuple[str, str]], remeasured: Remeasured
+    built: BuiltFolder, names: Iterable[tuple[str, str]], rebuilt: Rebuilt
 ) -> dict[str, dict[str, Any]]:
     """Return what the provenance must say of these splits, but for the files, if anything."""
     due: dict[str, dict[str, Any]] = {}
     for config, split in names:
         if stated := built.split_entries.get(config, {}).get(split):
-            made = remeasured.splits.get((config, split))
+            made = rebuilt.splits.get((config, split))
             entry = made.provenance_entry | {"files": stated["files"]} if made else stated
             due.setdefault(config, {})[split] = entry
     return due
 
 
-def card(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+def card(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[str]:
     """The card is the one that a build of these rows writes, byte for byte."""
-    due = built_card(built, remeasured.measured, measured(built.dataset)).split("\n")
+    due = built_card(built, rebuilt.measured, measured(built.dataset)).split("\n")
     for number, (line, expected) in enumerate(zip_longest(built.card.split("\n"), due), 1):
         if line != expected:
-            said = f"expected {expected!r:.100}, found {line!r:.100}"
-            yield f"line {number}: {said}, by the script, the rows or {FILE}; build again"
+            problem = f"expected {expected!r:.100}, found {line!r:.100}"
+            yield f"line {number}: {problem}, by the script, the rows or {FILE}; build again"
             return
 
 
-def as_measured(built: BuiltFolder, remeasured: Remeasured, figures: list[Figure]) -> Iterator[str]:
+def as_measured(built: BuiltFolder, rebuilt: Rebuilt, figures: list[Figure]) -> Iterator[str]:
     """Rows and figures equal the dataset's `measured.json`, if it is of the same version."""
     known = measured(built.dataset)
     if built.is_sample or known.version != built.version:
         return
-    for (config, split), made in remeasured.splits.items():
+    for (config, split), made in rebuilt.splits.items():
         due = known.splits.get(config, {}).get(split, {}).get("digest")
         if due not in (None, made.digest):
             what = f"the rows differ from the measured ones (digest {due}, found {made.digest})"
@@ -330,19 +333,19 @@ def counted(built: BuiltFolder) -> Iterator[str]:
         elif count.reason:
             yield f"{count.name}: {count.reason}"
         for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
-            found, said = count.numbers.get(name, "nothing"), due.get(name, "nothing")
-            if found != said:
-                yield f"{name}: counted {found}, {FILE} says {said}"
+            found, recorded = count.numbers.get(name, "nothing"), due.get(name, "nothing")
+            if found != recorded:
+                yield f"{name}: counted {found}, {FILE} says {recorded}"
 
 
-def questions(built: BuiltFolder, remeasured: Remeasured) -> Iterator[str]:
+def questions(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[str]:
     """Questions and `eval.yaml`, if there are any, are those that the rows give."""
     if not built.has_questions:
         return
     questions = dict(built_questions.each_task(built))
     tasks, split = questions.items(), built_questions.SPLIT
     due = {(QUESTIONS + task, split): built_questions.digest_of(rows) for task, rows in tasks}
-    made = remeasured.splits.items()
+    made = rebuilt.splits.items()
     found = {name: split.digest for name, split in made if name not in built.declared_splits}
     wrong = ["/".join(name) for name in sorted({*due, *found}) if due.get(name) != found.get(name)]
     text = built_questions.eval_yaml(built, questions)

@@ -20,7 +20,7 @@ from parley.read.dialogues import dialogues_of
 from parley.rows.splits import SplitPlan, generate
 from parley.schema.composites import KEY
 from parley.schema.shapes import fitting
-from parley.verification.folder_checks import NotChecked, Plans, Remark, Remeasured
+from parley.verification.folder_checks import NotChecked, Plans, Rebuilt, Remark
 
 _CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 
@@ -99,19 +99,19 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
                 yield f"{where}: does not convert to a record: {words_of(error)}"
 
 
-def source(built: BuiltFolder, plans: Plans, remeasured: Remeasured) -> Iterator[str]:
+def source(built: BuiltFolder, plans: Plans, rebuilt: Rebuilt) -> Iterator[str]:
     """Every upstream record gives the built row, and the row converts back to the record."""
     if absent := ["/".join(name) for name in built.declared_splits if name not in plans]:
         which = f"of {', '.join(absent)} " if plans else ""
         yield NotChecked(f"the upstream files {which}are not available")
     for name in (name for name in built.declared_splits if name in plans):
-        made = remeasured.from_source[name]
+        made = rebuilt.from_source[name]
         if isinstance(made.split, Exception):
             raise made.split
-        if made.split.digest != remeasured.splits[name].digest:
+        if made.split.digest != rebuilt.splits[name].digest:
             expected = list(generate(plans[name]))
             yield from row_differences("/".join(name), built.rows(*name), expected)
-        yield from made.not_back
+        yield from made.problems
 
 
 def joins(built: BuiltFolder, plans: Plans) -> Iterator[str]:
@@ -150,8 +150,8 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
                     break
             else:
                 where = f"{split}[{number}]: unjoin gives what {path or 'any file'}"
-                said = "has not, not as often or not in this order; keep what `records` reads"
-                yield f"{where} {said}: {text:.200}"
+                problem = "has not, not as often or not in this order; keep what `records` reads"
+                yield f"{where} {problem}: {text:.200}"
     except Exception as error:  # of a script
         yield f"{split}[{number}]: unjoin fails: {words_of(error)}"
         return
@@ -160,8 +160,8 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
         declared = config.left_out.get(plan.split, {}).get(path, 0)
         if count != declared and not (declared and built.is_sample):
             first = next((text for text, places in left.items() if places), "none")
-            said = f"{count:,} records of {path} are not in the rows, declared {declared:,}"
-            yield f"{split}: {said}; keep them, or declare left_out: {first:.200}"
+            problem = f"{count:,} records of {path} are not in the rows, declared {declared:,}"
+            yield f"{split}: {problem}; keep them, or declare left_out: {first:.200}"
 
 
 def _as_text(record: Any) -> str:

@@ -105,7 +105,7 @@ def verify(
     if built.is_sample:
         source = open_source(dataset, None, sample=True)
     plans = {each.name: each for each in plan(source)} if source else {}
-    remeasured = folder_checks.Remeasured(built, plans)
+    rebuilt = folder_checks.Rebuilt(built, plans)
 
     def test(check: Callable[..., Iterator[str]], *arguments: Any) -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
@@ -121,18 +121,18 @@ def verify(
         on_step(dataset.name, figure.name.partition(".")[0].replace("_", " "))
         found.append(figure)
     checks += [
-        test(folder_checks.shards, remeasured),
-        test(folder_checks.provenance, plans, remeasured),
-        test(folder_checks.card, remeasured),
-        test(folder_checks.as_measured, remeasured, found),
+        test(folder_checks.shards, rebuilt),
+        test(folder_checks.provenance, plans, rebuilt),
+        test(folder_checks.card, rebuilt),
+        test(folder_checks.as_measured, rebuilt, found),
         test(row_checks.keys),
         test(row_checks.empty_texts),
         test(row_checks.records, plans),
-        test(folder_checks.questions, remeasured),
+        test(folder_checks.questions, rebuilt),
         test(row_checks.views, plans),
         test(row_checks.shown),
         *(test(check) for check in marked(dataset.checks, "is_check")),
-        test(row_checks.source, plans, remeasured),
+        test(row_checks.source, plans, rebuilt),
         test(row_checks.joins, plans),
         test(folder_checks.counted),
         test(row_checks.transcripts),

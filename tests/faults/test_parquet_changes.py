@@ -15,7 +15,7 @@ from build_changes import restate
 from parley.base.errors import OutputError
 from parley.builds.built_folder import open_folder
 from parley.verification import folder_checks
-from parley.verification.diff import compare
+from parley.verification.diff import compare_builds
 from parley.verification.folder_checks import NotChecked
 
 # Thrift's compact protocol, in which Parquet writes footers -----------------------------------
@@ -201,7 +201,7 @@ def folder(sample_build, tmp_path_factory):
 def refused(built):
     try:
         found = [*folder_checks.schema(built)]
-        found = found or folder_checks.shards(built, folder_checks.Remeasured(built, {}))
+        found = found or folder_checks.shards(built, folder_checks.Rebuilt(built, {}))
         return [each for each in found if not isinstance(each, NotChecked)]
     except OutputError:
         return True
@@ -231,6 +231,6 @@ def test_a_file_of_other_bytes_is_refused(sample_build, folder, place, change, m
 def test_a_difference_names_equal_rows_of_other_bytes(folder, sample_build):
     sound = (sample_build / "casino" / FILE).read_bytes()
     built = put_in(folder, changed(sound, "statistics", bounds(90, 99)))
-    found = compare(open_folder(sample_build / "casino"), built)
+    found = compare_builds(open_folder(sample_build / "casino"), built)
     (differing,) = (each for each in found.splits if each.differs)
     assert (differing.config, differing.changed, len(differing.schema)) == ("speakers", [], 1)

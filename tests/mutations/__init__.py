@@ -102,7 +102,7 @@ def found_by(check, built, figures=()):
     """Return the problems that a check finds in a build without its upstream files."""
     homes = (folder_checks, row_checks)
     function = next(vars(home)[check] for home in homes if check in vars(home))
-    remeasured = folder_checks.Remeasured(built, {})
-    given = {"built": built, "plans": {}, "remeasured": remeasured, "figures": figures}
+    rebuilt = folder_checks.Rebuilt(built, {})
+    given = {"built": built, "plans": {}, "rebuilt": rebuilt, "figures": figures}
     found = function(*(given[name] for name in inspect.signature(function).parameters))
     return [each for each in found if type(each) is str]
