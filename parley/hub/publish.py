@@ -5,7 +5,6 @@ changed since its files were compared. The tag comes last. A repository holds th
 new one, and publishing again completes the upload.
 """
 
-import glob
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import huggingface_hub
-from huggingface_hub import HfApi
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._validators import validate_repo_id
@@ -259,7 +258,7 @@ class Repository:
                 continue
             action, file = ADD, self._folder / path
             if path in remote:
-                action = KEEP if _same(file, local[path], remote[path]) else CHANGE
+                action = KEEP if _is_equal(file, local[path], remote[path]) else CHANGE
             changes.append(FileChange(path, action, file.stat().st_size))
         return changes
 
@@ -298,13 +297,15 @@ class Repository:
 
     def upload(self, changes: list[FileChange], parent: str | None, message: str) -> str:
         """Make the changes in one commit on top of `parent`, or fail with 412; return it."""
-        commit = self._api.upload_folder(
-            **self._of,
-            folder_path=self._folder,
-            allow_patterns=_patterns(changes, ADD, CHANGE),
-            delete_patterns=_patterns(changes, REMOVE),
-            commit_message=message,
-            parent_commit=parent,
+        operations: list[CommitOperationAdd | CommitOperationDelete] = []
+        for change in changes:
+            if change.action in (ADD, CHANGE):
+                file = self._folder / change.path
+                operations.append(CommitOperationAdd(change.path, file))
+            elif change.action == REMOVE:
+                operations.append(CommitOperationDelete(change.path))
+        commit = self._api.create_commit(
+            **self._of, operations=operations, commit_message=message, parent_commit=parent
         )
         return _commit_id(commit.oid)
 
@@ -366,11 +367,7 @@ def _look(
     return head, changes, bool(tagged)
 
 
-def _patterns(changes: list[FileChange], *actions: str) -> list[str]:
-    return [glob.escape(change.path) for change in changes if change.action in actions]
-
-
-def _same(file: Path, sha256: str, remote: RepoFile) -> bool:
+def _is_equal(file: Path, sha256: str, remote: RepoFile) -> bool:
     if remote.lfs:
         return bool(remote.lfs.sha256 == sha256)
     return hash_file(file, "git_blob") == remote.blob_id
