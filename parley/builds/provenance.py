@@ -7,15 +7,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import open_regular
 from parley.base.errors import OutputError, Problem
 from parley.base.strict_json import loads
 from parley.base.version import __version__
-from parley.builds.sources import Sources
 from parley.declaration.registry import discover
 from parley.schema.shapes import problems
+
+if TYPE_CHECKING:  # what opens a build needs none
+    from parley.builds.sources import Sources
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
 QUESTIONS = "questions-"  # and the id of a task: a config of its questions
@@ -44,7 +46,7 @@ def tools() -> dict[str, str]:
     return {"parley": __version__, **libraries, "machine": f"{sys.platform}-{platform.machine()}"}
 
 
-def new_provenance(source: Sources, built_with: Mapping[str, str]) -> dict[str, Any]:
+def new_provenance(source: "Sources", built_with: Mapping[str, str]) -> dict[str, Any]:
     """Return what the provenance states of the source and the tools."""
     dataset = source.dataset
     return {

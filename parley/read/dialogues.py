@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain, count, islice, repeat
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
 from parley.base.values import frozen, is_number, is_unicode, without_numpy
 from parley.builds.built_folder import BuiltFolder
-from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
 from parley.schema.features import arrow_schema, item_of, labels_of
+
+if TYPE_CHECKING:  # what reads a build needs none
+    from parley.builds.sources import Sources
 
 Row = dict[str, Any]
 Beside = dict[str, list[Row]]  # config -> its rows of a dialogue
@@ -196,7 +198,7 @@ def dialogues(folder: BuiltFolder) -> Iterator[Dialogue]:
                 yield replace(dialogue, places=tuple(places_of[dialogue.id]))
 
 
-def dialogues_of(folder: BuiltFolder | Sources, config: str, split: str) -> Iterator[Dialogue]:
+def dialogues_of(folder: "BuiltFolder | Sources", config: str, split: str) -> Iterator[Dialogue]:
     """Yield the dialogue of each row of a split, of a built folder or made from a source.
 
     A row without an id, also a related one, is an OutputError.
@@ -219,7 +221,7 @@ def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
         raise UsageError(f"{built.path} has no dialogue {few(unknown)}", remedy=remedy)
 
 
-def places(folder: BuiltFolder | Sources) -> list[tuple[str, str]]:
+def places(folder: "BuiltFolder | Sources") -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
     dataset = folder.dataset
     configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
@@ -249,7 +251,7 @@ def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str 
     raise OutputError("", problem, remedy=remedy)
 
 
-def _related(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
+def _related(folder: "BuiltFolder | Sources", split: str) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split."""
     columns: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
     rows_of: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in columns})
@@ -261,7 +263,7 @@ def _related(folder: BuiltFolder | Sources, split: str) -> dict[Id, Beside]:
     return rows_of
 
 
-def _rows(folder: BuiltFolder | Sources, config: str, split: str) -> Iterable[Row]:
+def _rows(folder: "BuiltFolder | Sources", config: str, split: str) -> Iterable[Row]:
     if isinstance(folder, BuiltFolder):
         return folder.each_row(config, split)
     # not at the top: a build needs less
