@@ -129,7 +129,7 @@ class World:
         true: dict[Names, list[list[float]]] = {}
         for _ in range(TRUE):
             rows, models = self.test_set(0, is_part=bool(count))
-            scores = [flat(rows.score(model).metrics) for model in models]
+            scores = [flat(Epoch(rows, model).score.metrics) for model in models]
             for names in scores[0].keys() & scores[1].keys():
                 pair = [of[names] for of in scores]
                 if all(map(is_number, pair)):

@@ -60,7 +60,7 @@ def interval_of(found):
 def test_intervals_of_means_are_those_of_scipy_over_dialogues(sample_build):
     rows, gold = outcomes(sample_build, 25)
     one, other = (evaluated(rows, guesses(gold, *each)) for each in ((0.8, 1), (0.6, 2)))
-    values = [1 - by_dialogue(each.epochs[0][1]) for each in (one, other)]  # steps away
+    values = [1 - by_dialogue(each.epochs[0].predictions) for each in (one, other)]  # steps away
     due = stats.ttest_1samp(values[0], 0).confidence_interval()
     assert interval_of(one.metrics[MAE].interval) == pytest.approx(interval_of(due), abs=1e-12)
     due = stats.ttest_rel(*values).confidence_interval()
@@ -227,7 +227,7 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     gold = {(str(n),): {"probability": draw.random() < 0.5} for n in range(60)}
     found = {key: {"probability": round(draw.random(), 1)} for key in gold}
     bargains = find_folder(sample_build, discover()["craigslist_bargains"])
-    metric = TaskRows(bargains, "deal", {}, gold).measure(found)[1]["auc",]
+    metric = Epoch(TaskRows(bargains, "deal", {}, gold), found).metrics["auc",]
     truth, chances = (
         np.array([each["probability"] for each in of.values()]) for of in (gold, found)
     )
@@ -236,8 +236,8 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     error = math.sqrt(59 / 60 * sum((np.array(due) - np.mean(due)) ** 2))
     assert metric.error == pytest.approx(error)
     few = dict([*gold.items()][:49])
-    of_few = TaskRows(bargains, "deal", {}, few).measure({key: found[key] for key in few})[1]
-    assert of_few["auc",].interval is None
+    of_few = Epoch(TaskRows(bargains, "deal", {}, few), {key: found[key] for key in few})
+    assert of_few.metrics["auc",].interval is None
     odds = metric.value / (1 - metric.value)
     half = stats.t.ppf(0.975, 59) * error / (metric.value * (1 - metric.value))
     ends = [odds * math.exp(each) for each in (-half, half)]

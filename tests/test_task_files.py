@@ -161,7 +161,7 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
         "metrics": {"right": 2 / 3, "by_side": {"left": 0.25, "none": None}},
         "undefined": {"by_side": {"none": "no side"}},
         "counts": {"turns": 3, "one0one1two0": 12, "words": 1}, "clusters": {"dialogues": 2},
-        "coverage": 1.0, "unreadable": {}, "moved": [], "run": {}, "sample": True,
+        "coverage": 1.0, "unreadable": {}, "wrong_references": [], "run": {}, "sample": True,
     }  # fmt: skip
     assert found[0] | due == found[0]
     text = "two Q0 d\u00a02 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1. x\n"

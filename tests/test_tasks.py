@@ -16,7 +16,7 @@ from parley.builds.card_parts import overview, with_parts
 from parley.declaration.measured import measured
 from parley.declaration.registry import discover
 from parley.tasks.evaluate import POLICIES, Result, score
-from parley.tasks.metrics import TaskRows
+from parley.tasks.metrics import Epoch, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE
 from parley.tasks.predictions import write
 from parley.tasks.task import MEASURED, Part, Undefined, load_gold
@@ -88,7 +88,8 @@ def test_gold_is_the_best_in_every_part(case, builds, request):
         assert [each for each in found if type(each) is str] == [], part
         best = 100 if task.unit == "percent" else 1
         for key, each in [*right_answers(task, gold).items()][:10]:
-            own = TaskRows(folder, name, options, {key: gold[key]}, is_part=True).score({key: each})
+            rows = TaskRows(folder, name, options, {key: gold[key]}, is_part=True)
+            own = Epoch(rows, {key: each}).score
             assert {own.metrics[metric] for metric in task.per_prediction} <= {best}
 
 
@@ -162,7 +163,7 @@ def test_a_measured_reference_is_measured_again(case, real_build):
     for reference in task.references:
         if reference.place == MEASURED:
             found = score(folder, name, reference.options, baseline=reference.name)
-            assert found.moved == [], reference.name
+            assert found.wrong_references == [], reference.name
 
 
 def test_a_baseline_that_misses_its_reference_is_told(built, case):
@@ -172,17 +173,17 @@ def test_a_baseline_that_misses_its_reference_is_told(built, case):
         pytest.skip("no baseline was measured")
     for options in task.ids(name).values():
         found = score(built, name, options, baseline=reference.name)
-        assert found.as_dict()["moved"] == []  # of a sample other numbers are due
-        moved = replace(found, is_sample=False).moved
-        assert all(reference.name in each.place for each in moved)
+        assert found.as_dict()["wrong_references"] == []  # of a sample other numbers are due
+        wrong = replace(found, is_sample=False).wrong_references
+        assert all(reference.name in each.place for each in wrong)
         if options == task.chosen(reference.options):
-            assert moved
+            assert wrong
         else:  # it may leave out groups of the reference
-            assert all(each.found != "None" for each in moved)
+            assert all(each.found != "None" for each in wrong)
 
 
 def test_score_fails_if_a_baseline_misses_its_reference(sample_build, monkeypatch, run):
-    monkeypatch.setattr(Result, "moved", [Problem("a length", "0.5", "0.4")])
+    monkeypatch.setattr(Result, "wrong_references", [Problem("a length", "0.5", "0.4")])
     score = ("score", "duo", "agreement", "--baseline", "length")
     status, out, _ = run(*score, "--build", sample_build)
     assert (status, "a length" in out) == (1, True)

@@ -260,11 +260,10 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     """Return the documented figures with what was measured, and the reasons for differences."""
     if not figures:
         return "None are documented."
-    notes, rows = dict[str, int](), []
+    notes, rows = Footnotes(), []
     for figure in figures:
-        why = f" [{notes.setdefault(figure.reason, len(notes) + 1)}]" if figure.reason else ""
         measured = "" if figure.measured is None else str(figure.measured)
-        name, verdict = f"`{figure.name}`", figure.verdict + why
+        name, verdict = f"`{figure.name}`", figure.verdict + notes.mark(figure.reason)
         rows.append((name, figure.stated, measured, verdict, figure.place))
     columns = ("figure", "documented", "measured", "verdict", "document")
     total = tally(figure.verdict for figure in figures)
@@ -273,19 +272,36 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     # folded: hundreds of lines that few read
     lines += ["<details>", "<summary>The documented figures</summary>", ""]
     lines += [*markdown_table(columns, rows, right=columns[1:3]), "</details>", ""]
-    return "\n".join([*lines, *(f"[{number}] {reason}.  " for reason, number in notes.items())])
+    return "\n".join([*lines, *(f"{note}.  " for note in notes)])
 
 
-Entry = tuple[str, str, Mapping[tuple[str, ...], str]]
-"""Name, document, and the metrics by path, as text."""
+class Footnotes:
+    """The notes below a table, numbered in the order of their first marks."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def mark(self, note: str) -> str:
+        """Return the mark of a note, " [1]"; "" for no note."""
+        return f" [{self._numbers.setdefault(note, len(self._numbers) + 1)}]" if note else ""
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"[{number}] {note}" for note, number in self._numbers.items())
+
+
+class Entry(NamedTuple):
+    """A system in a table of results, with its metrics by path, as text."""
+
+    name: str
+    metrics: Mapping[tuple[str, ...], str]
+    place: str = ""  # its document
 
 
 class Row(NamedTuple):
     """The metrics of one entry in one group: a cell per metric, "–" for none."""
 
     group: tuple[str, ...]
-    who: str
-    place: str
+    entry: Entry
     cells: tuple[str, ...]
 
 
@@ -303,17 +319,17 @@ class Board(NamedTuple):
 
 def leaderboard(entries: Sequence[Entry]) -> Iterator[Board]:
     """Yield tables of results; an entry without metrics of a group has no row there."""
-    named: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
-    for _, _, metrics in entries:
-        for path in metrics:
-            named.setdefault(path[:-1], {})[path[-1]] = None
+    metrics_of: dict[tuple[str, ...], dict[str, None]] = {}  # group -> its metrics, in their order
+    for entry in entries:
+        for path in entry.metrics:
+            metrics_of.setdefault(path[:-1], {})[path[-1]] = None
     boards: dict[tuple[int, tuple[str, ...]], Board] = {}
-    for group, names in named.items():
-        board = boards.setdefault((len(group), tuple(names)), Board(tuple(names), []))
-        for who, place, metrics in entries:
-            cells = tuple(metrics.get((*group, name), "–") for name in names)
+    for group, metrics in metrics_of.items():
+        board = boards.setdefault((len(group), (*metrics,)), Board((*metrics,), []))
+        for entry in entries:
+            cells = tuple(entry.metrics.get((*group, metric), "–") for metric in metrics)
             if set(cells) != {"–"}:
-                board.rows.append(Row(group, who, place, cells))
+                board.rows.append(Row(group, entry, cells))
     yield from boards.values()
 
 
@@ -358,28 +374,26 @@ def _of_task(dataset: str, name: str, task: Any) -> Iterator[str]:
     fields = [(f"`{name}`", *content) for name, *content in task.contents]
     yield from markdown_table(("field", "values", "meaning"), fields)
     yield from markdown_table((f"metric ({task.unit})", "meaning"), list(task.metrics.items()))
-    notes: dict[str, int] = {}
-    entries = []
+    notes, entries = Footnotes(), []
     for reference in task.references:
         who = reference.name
         if who in task.baselines:
             who = f"`--baseline {who}`"
         who += "".join(f" `--set {option}={value}`" for option, value in reference.options.items())
-        who += reference.beside()
-        if reference.note:
-            who += f" [{notes.setdefault(reference.note, len(notes) + 1)}]"
-        entries.append((who, reference.place, flat(reference.metrics)))
+        who += reference.conditions() + notes.mark(reference.note)
+        entries.append(Entry(who, flat(reference.metrics), reference.place))
     for board in leaderboard(entries):
         (*_, group) = board.groups
         if len(board.groups) == 1 and group:
             yield f"{' '.join(group)}:\n"
         depth = len(group) if len(board.groups) > 1 else 0
-        rows = [(*row.group[:depth], row.who, *row.cells, row.place) for row in board.rows]
+        rows = [
+            (*group[:depth], entry.name, *cells, entry.place) for group, entry, cells in board.rows
+        ]
         heads = (*[""] * depth, "", *board.metrics, "from")
         yield from markdown_table(heads, rows, right=board.metrics)
-    if notes:
-        yield from (f"[{number}] {note}  " for note, number in notes.items())
-        yield ""
+    if lines := [f"{note}  " for note in notes]:
+        yield from (*lines, "")
 
 
 def markdown_table(

@@ -11,23 +11,23 @@ from typer import Argument, Exit, Option
 from parley.base.console import print_message, progress, safe
 from parley.base.errors import UsageError, few
 from parley.base.replace import write_whole
-from parley.base.values import flat, tree
+from parley.base.values import flat
 from parley.builds.built_folder import find_folder
-from parley.builds.card_parts import Board, leaderboard
+from parley.builds.card_parts import Board, Entry, Footnotes, leaderboard
 from parley.cli.common import options_of, print_result, read_ids, require_file, require_outputs
 from parley.cli.dataset_commands import tasks_as_dicts
 from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
 from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
-from parley.models.compare import Compared, Comparison, compare
+from parley.models.compare import Comparison, compare_logs
 from parley.models.logs import score_file
 from parley.page.svg import svg
-from parley.page.svg import table as chart_table
 from parley.read.charts import Calibration
 from parley.tasks.asking import Asking
-from parley.tasks.evaluate import DROP, WRONG, Result, as_numbers, score
+from parley.tasks.evaluate import DROP, WRONG, Result, score
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
+from parley.tasks.probabilities import CALIBRATION
 from parley.tasks.task import ALL, Part, Task, Undefined
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
@@ -125,7 +125,7 @@ def score_command(
         drawn = svg(Calibration(title, result.score.calibration))
         write_whole(chart, drawn, overwrite=overwrite)
     print_result(as_json, result.as_dict(), _score_layout, result)
-    if result.moved:
+    if result.wrong_references:
         raise Exit(1)
 
 
@@ -173,29 +173,28 @@ def _score_layout(result: Result) -> RenderableType:
     parts.append(safe(f"{task.evaluated_on}: {numbers}; {coverage}\n"))
     intervals = flat(result.intervals).items()
     entries = [
-        ("this", "", {path: number(value, task.decimals) for path, value in metrics.items()}),
-        ("  95%", "", {path: ends(interval, task.decimals) for path, interval in intervals}),
+        Entry("this", {path: number(value, task.decimals) for path, value in metrics.items()}),
+        Entry("  95%", {path: ends(interval, task.decimals) for path, interval in intervals}),
     ]
-    places: dict[str, int] = {}  # place and note of references -> number
+    sources = Footnotes()
     for reference in result.references:
         stated = {path: text for path, text in flat(reference.metrics).items() if path in metrics}
         if stated:
-            source = "; ".join(part for part in (reference.place, reference.note) if part)
-            place = places.setdefault(source, len(places) + 1)
-            who = f"{reference.name}{reference.beside(result.rows)} [{place}]"
-            entries.append((who, "", stated))
+            mark = sources.mark("; ".join(filter(None, (reference.place, reference.note))))
+            who = f"{reference.name}{reference.conditions(result.subset)}{mark}"
+            entries.append(Entry(who, stated))
     boards = [part for board in leaderboard(entries) for part in (_board(board), safe())]
-    (head, *heads), rows = chart_table(Calibration("", result.score.calibration))
-    if cells := [[text for text, _ in row] for row in rows]:
-        boards += [table([head, *(f">{each}" for each in heads)], cells), safe()]
-    notes = [*_notes(result), *(f"[{place}] {source}" for source, place in places.items())]
-    return Group(*parts, *boards, *map(safe, [*notes, *_proof(result)]))
+    if bins := result.score.calibration:
+        head, *heads = CALIBRATION
+        columns = [head, *(f">{each}" for each in heads)]
+        boards += [table(columns, [each.cells for each in bins]), safe()]
+    return Group(*parts, *boards, *map(safe, [*_notes(result), *sources, *_proof(result)]))
 
 
 def _board(board: Board) -> RenderableType:
     """Return a table of results: with a line for each, or for each metric if they are many."""
     if len(board.metrics) > _WIDEST and len(board.groups) == 1:
-        columns = ["", *(f">{row.who}" for row in board.rows)]
+        columns = ["", *(f">{row.entry.name}" for row in board.rows)]
         cells = zip(board.metrics, *(row.cells for row in board.rows), strict=True)
         return table(columns, [*cells], " ".join(board.groups[0]))
     rows: list[tuple[str, ...]] = []
@@ -203,17 +202,17 @@ def _board(board: Board) -> RenderableType:
         if group:
             rows.append((" ".join(group), *[""] * len(board.metrics)))
         indent = "  " if group else ""
-        rows += [(indent + row.who, *row.cells) for row in board.rows if row.group == group]
+        rows += [(indent + row.entry.name, *row.cells) for row in board.rows if row.group == group]
     return table(["~", *(f">{name}" for name in board.metrics)], rows)
 
 
 def _notes(result: Result) -> Iterator[str]:
-    """Yield undefined metrics with their reasons, moved baselines, and what the intervals are."""
+    """Yield undefined metrics with their reasons, wrong references, and what the intervals are."""
     metrics, intervals = flat(result.score.metrics), flat(result.intervals)
     for path, value in metrics.items():
         if isinstance(value, Undefined):
             yield f"{' '.join(path)}: undefined, {value.reason}"
-    for problem in result.moved:
+    for problem in result.wrong_references:
         yield f"{problem}; the task states another result of this baseline; correct it"
     if better := _better(result.task, metrics):
         yield better
@@ -243,8 +242,8 @@ def _proof(result: Result) -> Iterator[str]:
         count = f"{sum(result.unreadable.values()):,} of {result.total:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[result.policy]} ({reasons})"
     if result.is_uniform:
-        share = result.answers[0] / sum(result.answers)
-        many = f"{len(result.answers):,} distinct answers"
+        share = result.answer_counts[0] / sum(result.answer_counts)
+        many = f"{len(result.answer_counts):,} distinct answers"
         yield f"{many}, and one of them for {share:.0%} of the questions: it tells little"
     if log := result.run:
         models = (f"{role}={model}" if role else model for role, model in log["models"].items())
@@ -285,15 +284,16 @@ def compare_command(
             require_file("FILE", path)
     with progress() as advance:
         part = _part(subset, limit, ids)
-        tables, left_out = compare(folder, logs, advance, metric or (), task, unreadable, part)
+        chosen = (metric or (), task, unreadable, part)
+        tables, left_out = compare_logs(folder, logs, advance, *chosen)
     for log in left_out:
         print_message(f"left out: {log}")
-    print_result(as_json, _as_dicts(tables), _compare_layout, tables)
+    print_result(as_json, [each.as_dict() for each in tables], _compare_layout, tables)
 
 
 def _compare_layout(tables: Sequence[Comparison]) -> RenderableType:
     """Return the scores of models by task and metric, their differences, and their logs."""
-    notes: list[str] = []
+    notes = Footnotes()
     scores = [row for compared in tables for row in _scores(compared, notes)]
     differences = [row for compared in tables for row in _differences(compared)]
     costs = [row for compared in tables for row in _costs(compared)]
@@ -312,7 +312,7 @@ def _task_of(scored: Comparison | Result) -> str:
     return f"{scored.dataset} {scored.name}{options}"
 
 
-def _scores(compared: Comparison, notes: list[str]) -> Iterator[list[str]]:
+def _scores(compared: Comparison, notes: Footnotes) -> Iterator[list[str]]:
     """Yield a row for each metric of each log, and note where logs differ or have no score."""
     labels: dict[str, str] = {}
     for log in compared.logs:
@@ -321,8 +321,7 @@ def _scores(compared: Comparison, notes: list[str]) -> Iterator[list[str]]:
         for kind, problems in kinds:
             if problems:
                 text = "; ".join(map(str, problems))
-                notes.append(f"[{len(notes) + 1}] {log.path}: {kind}: {text}")
-                labels[log.label] += f" [{len(notes)}]"
+                labels[log.label] += notes.mark(f"{log.path}: {kind}: {text}")
     task, decimals = _task_of(compared), compared.task.decimals
     for name in dict.fromkeys(name for log in compared.logs for name in log.metrics):
         for log in compared.logs:
@@ -363,44 +362,6 @@ def _costs(compared: Comparison) -> Iterator[list[str]]:
             numbers = (result.total, sum(result.unreadable.values()), *tokens)
             cells = [number(count, 0) for count in numbers]
             yield [log.label, _task_of(compared), *cells, number(result.run.get("cost"), 4)]
-
-
-def _as_dicts(tables: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return a comparison for JSON; a number that is undefined is null."""
-    return [
-        {
-            "dataset": compared.dataset,
-            "task": compared.name,
-            "options": dict(compared.options),
-            "unit": compared.task.unit,
-            "lower_is_better": [*compared.task.lower],
-            "policy": compared.policy,
-            "first": compared.first and str(compared.first.path),
-            "logs": [_as_dict(log) for log in compared.logs],
-        }
-        for compared in tables
-    ]
-
-
-def _as_dict(log: Compared) -> dict[str, Any]:
-    result = log.result
-    differences = {
-        names: vars(difference) | {"interval": difference.interval and vars(difference.interval)}
-        for names, difference in log.differences.items()
-    }
-    return {
-        "log": str(log.path),
-        "label": log.label,
-        "differs": list(map(str, log.differs)),
-        "settings": list(map(str, log.settings)),
-        "clusters": result.clusters if result else {},
-        **as_numbers(log.metrics),
-        "differences": tree(differences),
-        "asked": result.total if result else 0,
-        "unreadable": sum(result.unreadable.values()) if result else 0,
-        "coverage": result.coverage if result else 0,
-        "run": dict(result.run) if result else {},
-    }
 
 
 def _how(tables: Sequence[Comparison]) -> Iterator[str]:

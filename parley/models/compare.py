@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import Problem, RecordError, UsageError, require_known
+from parley.base.values import tree
 from parley.builds.built_folder import BuiltFolder, find_folder
 from parley.declaration.registry import get
 from parley.models.logs import read_log, score_file
-from parley.tasks.evaluate import POLICIES, WRONG, Result
+from parley.tasks.evaluate import POLICIES, WRONG, Result, as_numbers
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Interval, Metric
-from parley.tasks.metrics import BLOCKS, Evaluation, Names
+from parley.tasks.metrics import BLOCKS, Epoch, Evaluation, Names
 from parley.tasks.prediction_formats import UNREADABLE, Key
 from parley.tasks.predictions import is_log
 from parley.tasks.task import ALL, Part, Task, rows_digest
@@ -27,7 +28,6 @@ SWAPPED, ENUMERATED, SIGNS, SEED = 10, 20, 9_999, 0
 """A permutation test of few clusters tries all ways to swap them: of at most `SWAPPED` clusters if
 each way computes the metric anew, of at most `ENUMERATED` if it only changes signs. Of more it
 takes `SIGNS` random changes of signs, drawn with `SEED`."""
-Statements = dict[Path, Mapping[str, Any]]  # the statements of a log; empty for a file
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class MetricDifference:
 
 
 @dataclass
-class Compared:
+class ComparedLog:
     """A log or a file of predictions in a table, with the metrics that are shown.
 
     `differs` says why it has no differences: other questions were asked than in the first of the
@@ -62,6 +62,27 @@ class Compared:
     metrics: Mapping[Names, Metric] = field(default_factory=dict)
     differences: Mapping[Names, MetricDifference] = field(default_factory=dict)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON; a number that is undefined is null."""
+        result = self.result
+        differences = {
+            names: vars(by) | {"interval": by.interval and vars(by.interval)}
+            for names, by in self.differences.items()
+        }
+        return {
+            "log": str(self.path),
+            "label": self.label,
+            "differs": list(map(str, self.differs)),
+            "settings": list(map(str, self.settings)),
+            "clusters": result.clusters if result else {},
+            **as_numbers(self.metrics),
+            "differences": tree(differences),
+            "asked": result.total if result else 0,
+            "unreadable": sum(result.unreadable.values()) if result else 0,
+            "coverage": result.coverage if result else 0,
+            "run": dict(result.run) if result else {},
+        }
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -71,16 +92,29 @@ class Comparison:
     name: str
     task: Task
     options: Mapping[str, str]
-    logs: tuple[Compared, ...]
+    logs: tuple[ComparedLog, ...]
     policy: str = WRONG
 
     @property
-    def first(self) -> Compared | None:
+    def first(self) -> ComparedLog | None:
         """The one that the others are compared with: the first with metrics."""
         return next((log for log in self.logs if log.metrics), None)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "dataset": self.dataset,
+            "task": self.name,
+            "options": dict(self.options),
+            "unit": self.task.unit,
+            "lower_is_better": [*self.task.lower],
+            "policy": self.policy,
+            "first": self.first and str(self.first.path),
+            "logs": [log.as_dict() for log in self.logs],
+        }
 
-def compare(
+
+def compare_logs(
     folder: Path,
     paths: Sequence[Path],
     advance: Callable[[str, str], None],
@@ -109,9 +143,40 @@ def compare(
             files that of the first log.
     """
     require_known("parley compare", "--unreadable", policy, POLICIES)
-    statements: Statements = {}
+    statements, left_out = _statements(paths)
+    tables = []
+    for (dataset, name, *of_options), stated in _by_task(statements, task).items():
+        built, options = find_folder(folder, get(dataset)), dict(of_options)
+        logs = _scored(built, name, options, stated, paths, advance, policy, part)
+        _name(logs)
+        _against_first(logs, metrics)
+        declared = built.dataset.task(name)
+        tables.append(Comparison(dataset, name, declared, options, (*logs,), policy))
+    known = {
+        name
+        for table in tables
+        for log in table.logs
+        for metric in log.metrics
+        for name in _names_of(metric)
+    }
+    if unknown := [metric for metric in metrics if metric not in known]:
+        raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
+    return tables, left_out
+
+
+def _statements(paths: Sequence[Path]) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
+    """Return what each log states, nothing of a file; and why logs of folders are left out."""
+    files: dict[Path, None] = {}
+    for path in paths:
+        logs = [path]
+        if path.is_dir():
+            logs = [file for file in sorted(path.iterdir()) if is_log(str(file))]
+            if not logs:
+                raise UsageError(f"{path}: has no logs of inspect; they end in .eval or .json")
+        files |= dict.fromkeys(logs)
+    statements: dict[Path, Mapping[str, Any]] = {}
     left_out = []
-    for path in _files(paths):
+    for path in files:
         try:
             log = is_log(str(path))
             statements[path] = read_log(path, header_only=True).eval.metadata if log else {}
@@ -119,114 +184,103 @@ def compare(
             if path in paths:
                 raise
             left_out.append(error.message)
-    tables = []
-    for (dataset, name, *options), stated in _by_task(statements, task).items():
-        built = find_folder(folder, get(dataset))
-        rows = _rows(built, name, dict(options), stated, paths, advance, policy, part)
-        _against_first(rows, metrics)
-        labels = Counter(row.label for row in rows)
-        for row in rows:
-            if labels[row.label] > 1:
-                row.label += f" ({row.path})"
-        of = built.dataset.task(name)
-        tables.append(Comparison(dataset, name, of, dict(options), (*rows,), policy))
-    names = {name for table in tables for log in table.logs for name in log.metrics}
-    ways = {way for name in names for way in _ways(name)}
-    if unknown := [metric for metric in metrics if metric not in ways]:
-        raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
-    return tables, left_out
+    return statements, left_out
 
 
-def _rows(
-    built: BuiltFolder,
-    name: str,
-    options: Mapping[str, str],
-    statements: Statements,
-    paths: Collection[Path],
-    advance: Callable[[str, str], None],
-    policy: str,
-    asked: Part,
-) -> list[Compared]:
-    """Return the logs and files of a table with their results, or why they have none.
-
-    An error of one that is no path given, but found in a folder, is no reason to stop.
-    """
-    digest, part = rows_digest(built, built.dataset.task(name)), asked
-    rows = [Compared(path, path.stem) for path in statements]
-    for row in sorted(rows, key=lambda row: not statements[row.path]):  # logs, and then files
-        stated = statements[row.path]
-        if stated.get("rows", digest) != digest:
-            what = f"of other rows than {built.path}"
-            row.differs = (Problem("rows", digest, stated["rows"], what),)
-            continue
-        if stated.get("swap"):
-            what = "sides are swapped, so its own score compares its models: `parley score`"
-            row.differs = (Problem("swap", what=what),)
-            continue
-        advance("scoring", str(row.path))
-        try:
-            of_row = asked if stated else part
-            result = score_file(built, name, options, str(row.path), of_row, policy)
-        except (UsageError, RecordError) as error:
-            if row.path in paths:
-                raise
-            row.differs = error.problems or (Problem("", what=error.message),)
-        else:
-            if not any(each.result for each in rows):
-                part = result.part
-            row.result, row.label = result, _label(result) or row.label
-    return rows
-
-
-def _files(paths: Sequence[Path]) -> list[Path]:
-    """Return files, and the logs of folders by name, each once."""
-    files: dict[Path, None] = {}
-    for path in paths:
-        of_path = [path]
-        if path.is_dir():
-            of_path = [file for file in sorted(path.iterdir()) if is_log(str(file))]
-            if not of_path:
-                raise UsageError(f"{path}: has no logs of inspect; they end in .eval or .json")
-        files |= dict.fromkeys(of_path)
-    return [*files]
-
-
-def _by_task(statements: Statements, task: str) -> dict[tuple[Any, ...], Statements]:
+def _by_task(
+    statements: Mapping[Path, Mapping[str, Any]], task: str
+) -> dict[tuple[Any, ...], dict[Path, Mapping[str, Any]]]:
     """Return statements by dataset, task and options; `task` is that of files."""
     tasks = {
         path: (stated["dataset"], stated["task"], *sorted(stated["options"].items()))
         for path, stated in statements.items()
         if stated
     }
-    of_files = _named_task(task) if task else next(iter(tasks.values()), None)
+    of_files = _task_of_id(task) if task else next(iter(tasks.values()), ())
     files = [path for path in statements if path not in tasks]
-    if files and (of_files is None or (not task and len({*tasks.values()}) > 1)):
+    if files and (not of_files or (not task and len({*tasks.values()}) > 1)):
         what = f"{files[0]}: a file of predictions does not state its task"
         remedy = "Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option."
         raise UsageError(what, remedy=remedy)
-    by_task: dict[tuple[Any, ...], Statements] = {}
+    by_task: dict[tuple[Any, ...], dict[Path, Mapping[str, Any]]] = {}
     for path, stated in statements.items():
-        by_task.setdefault(tasks.get(path, of_files or ()), {})[path] = stated
+        by_task.setdefault(tasks.get(path, of_files), {})[path] = stated
     return by_task
 
 
-def _named_task(named: str) -> tuple[Any, ...]:
-    """Return dataset, task and options of a name as on the Hub, DATASET/TASK-VALUE."""
-    dataset, _, named_id = named.partition("/")
+def _task_of_id(id: str) -> tuple[Any, ...]:
+    """Return dataset, task and options of an id as on the Hub, DATASET/TASK-VALUE."""
+    dataset, _, id_of_task = id.partition("/")
     known = {
-        id: (name, *sorted(options.items()))
+        each: (name, *sorted(options.items()))
         for name, task in get(dataset).tasks.items()
-        for id, options in ({name: task.chosen({})} | task.ids(name)).items()
+        for each, options in ({name: task.chosen({})} | task.ids(name)).items()
     }
-    require_known(dataset, "task", named_id, known)
-    return (dataset, *known[named_id])
+    require_known(dataset, "task", id_of_task, known)
+    return (dataset, *known[id_of_task])
 
 
-def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
-    """Return the metrics that are shown."""
+def _scored(
+    built: BuiltFolder,
+    name: str,
+    options: Mapping[str, str],
+    statements: Mapping[Path, Mapping[str, Any]],
+    paths: Collection[Path],
+    advance: Callable[[str, str], None],
+    policy: str,
+    part: Part,
+) -> list[ComparedLog]:
+    """Return the logs and files of a table with their results, or why they have none.
+
+    An error of one that is no path given, but found in a folder, is no reason to stop.
+    """
+    digest, part_of_files = rows_digest(built, built.dataset.task(name)), None
+    logs = [ComparedLog(path, path.stem) for path in statements]
+    for log in sorted(logs, key=lambda log: not statements[log.path]):  # logs, and then files
+        stated = statements[log.path]
+        if stated.get("rows", digest) != digest:
+            what = f"of other rows than {built.path}"
+            log.differs = (Problem("rows", digest, stated["rows"], what),)
+            continue
+        if stated.get("swap"):
+            what = "sides are swapped, so its own score compares its models: `parley score`"
+            log.differs = (Problem("swap", what=what),)
+            continue
+        advance("scoring", str(log.path))
+        of_log = part if stated else part_of_files or part
+        try:
+            log.result = score_file(built, name, options, str(log.path), of_log, policy)
+        except (UsageError, RecordError) as error:
+            if log.path in paths:
+                raise
+            log.differs = error.problems or (Problem("", what=error.message),)
+        else:
+            part_of_files = part_of_files or log.result.part
+    return logs
+
+
+def _name(logs: Sequence[ComparedLog]) -> None:
+    """Label logs by their models, with their sides in a game, and what else was asked."""
+    for log in logs:
+        run = log.result.run if log.result else {}
+        models = run.get("models", {}).items()
+        parts = [", ".join(f"{role}={model}" if role else model for role, model in models)]
+        if run.get("shots"):
+            parts.append(f"{run['shots']} shots")
+        if "prompt" in run:
+            parts.append(f"prompt {run['prompt'][:8]}")
+        log.label = ", ".join(filter(None, parts)) or log.label
+    labels = Counter(log.label for log in logs)
+    for log in logs:
+        if labels[log.label] > 1:
+            log.label += f" ({log.path})"
+
+
+def _shown_metrics(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
+    """Return the metrics that are shown: those named, else the main ones."""
     of_result = result.evaluation.metrics
     if metrics:
-        return {n: metric for n, metric in of_result.items() if {*metrics} & {*_ways(n)}}
+        return {n: metric for n, metric in of_result.items() if {*metrics} & {*_names_of(n)}}
     is_game = isinstance(result.task.asking, Playing)
     groups = ("points",) if is_game else ()
     main = {n: metric for n, metric in of_result.items() if len(n) == 1 or n[0] in groups}
@@ -235,32 +289,37 @@ def _chosen(result: Result, metrics: Collection[str]) -> Mapping[Names, Metric]:
     return main or of_result
 
 
-def _against_first(rows: Sequence[Compared], metrics: Collection[str]) -> None:
-    """Compare the rows of a table with the first that has one of the metrics."""
+def _names_of(metric: Names) -> Iterator[str]:
+    """Yield how a metric may be named: by each of its groups, or whole."""
+    return (".".join(metric[: end + 1]) for end in range(len(metric)))
+
+
+def _against_first(logs: Sequence[ComparedLog], metrics: Collection[str]) -> None:
+    """Compare the logs of a table with the first that has one of the metrics."""
     base: Result | None = None
-    tested: dict[Any, list[tuple[Compared, Names, float]]] = {}  # multiples are one test
-    for row in rows:
-        result = row.result
-        row.metrics = _chosen(result, metrics) if result else {}
-        if result is None or not row.metrics:
+    tested: dict[Any, list[tuple[ComparedLog, Names, float]]] = {}  # multiples are one test
+    for log in logs:
+        result = log.result
+        log.metrics = _shown_metrics(result, metrics) if result else {}
+        if result is None or not log.metrics:
             continue
         if base is None:
-            base, first = result, row.path
+            base, first = result, log.path
             continue
-        # examples and another system text stand in the labels
-        of_row, of_base = _asked(result), _asked(base)
-        row.differs = _unlike({**of_base, **of_row}, {**of_row, **of_base}, first)
-        row.settings = _unlike(_calls(result.run), _calls(base.run), first)
-        if not row.differs:
-            row.differences = paired_differences(result.evaluation, base.evaluation, row.metrics)
-            for name, by in row.differences.items():
-                if by.p is not None:
-                    own = _first_multiple(name, result.evaluation, base.evaluation)
-                    tested.setdefault((row.path, own), []).append((row, name, by.p))
+        asked, asked_of_base = _asked(result), _asked(base)
+        log.differs = _unlike(asked_of_base | asked, asked | asked_of_base, first)
+        log.settings = _unlike(_calls(result.run), _calls(base.run), first)
+        if log.differs:
+            continue
+        log.differences = paired_differences(result.evaluation, base.evaluation, log.metrics)
+        for name, by in log.differences.items():
+            if by.p is not None:
+                own = _first_multiple(name, result.evaluation, base.evaluation)
+                tested.setdefault((log.path, own), []).append((log, name, by.p))
     adjusted = holm([metrics_of[0][2] for metrics_of in tested.values()])
     for metrics_of, p in zip(tested.values(), adjusted, strict=True):
-        for row, name, _ in metrics_of:
-            row.differences = {**row.differences, name: replace(row.differences[name], p_holm=p)}
+        for log, name, _ in metrics_of:
+            log.differences = {**log.differences, name: replace(log.differences[name], p_holm=p)}
 
 
 def _first_multiple(name: Names, one: Evaluation, other: Evaluation) -> Names:
@@ -277,7 +336,7 @@ def _first_multiple(name: Names, one: Evaluation, other: Evaluation) -> Names:
 
 
 def _asked(result: Result) -> dict[str, Any]:
-    """Return in what a log must agree with others; a file states no turns."""
+    """Return in what a log must agree with others; its label has examples and system text."""
     turns = {"turns": result.run["turns"]} if "turns" in result.run else {}
     return {"part": str(result.part), **turns}
 
@@ -294,23 +353,6 @@ def _unlike(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tup
     return tuple(Problem(n, what=f"{ours}, but {theirs} in {path}") for n, ours, theirs in unlike)
 
 
-def _ways(names: Names) -> Iterator[str]:
-    """Yield how a metric may be named: with each of its groups, or whole."""
-    return (".".join(names[: end + 1]) for end in range(len(names)))
-
-
-def _label(result: Result) -> str:
-    """Return the models of a log, with their sides if it is a game, and what else was asked."""
-    run = result.run
-    models = run.get("models", {}).items()
-    parts = [", ".join(f"{role}={model}" if role else model for role, model in models)]
-    if run.get("shots"):
-        parts.append(f"{run['shots']} shots")
-    if "prompt" in run:
-        parts.append(f"prompt {run['prompt'][:8]}")
-    return ", ".join(filter(None, parts))
-
-
 def paired_differences(
     one: Evaluation, other: Evaluation, names: Iterable[Names]
 ) -> dict[Names, MetricDifference]:
@@ -323,11 +365,11 @@ def paired_differences(
     if len({frozenset(epoch.rows.gold) for epoch in (*one.epochs, *other.epochs)}) > 1:
         apart = {*names}  # some are dropped
     else:
-        metrics = [of_epoch for _, of_epoch in (*one.scores, *other.scores)]
+        metrics = [epoch.metrics for epoch in (*one.epochs, *other.epochs)]
         owns = {n: [of[n].own for of in metrics if n in of] for n in names}
         apart = {n for n, of in owns.items() if len({o.tobytes() for o in of if o is not None}) > 1}
     differences = _differences(one, other, [name for name in names if name not in apart])
-    common = one.answered & other.answered
+    common = one.readable_keys & other.readable_keys
     if apart and common:
         of_both = _differences(one.within(common), other.within(common), apart)
         differences |= {name: replace(by, rows=len(common)) for name, by in of_both.items()}
@@ -401,19 +443,23 @@ def _p_of_swaps(
     epochs = [*islice(zip(cycle(one.epochs), cycle(other.epochs), strict=True), count)]
     differing = frozenset(
         key[:width]
-        for (_, ours), (_, theirs) in epochs
-        for key in {**ours, **theirs}
-        if ours.get(key) != theirs.get(key)
+        for ours, theirs in epochs
+        for key in ours.predictions.keys() | theirs.predictions.keys()
+        if ours.predictions.get(key) != theirs.predictions.get(key)
     )
 
     @cache
     def numbers(keys: frozenset[Key]) -> Array:
         """Compute the metrics with answers of the first model for these keys."""
         found = []
-        for (rows, ours), (_, theirs) in epochs:
-            of = {key: ours if key[:width] in keys else theirs for key in {**ours, **theirs}}
-            score = rows.score({key: answers[key] for key, answers in of.items() if key in answers})
-            found.append([score.numbers.get(name, math.nan) for name in names])
+        for ours, theirs in epochs:
+            mixed = {}
+            for key in {**ours.predictions, **theirs.predictions}:
+                epoch = ours if key[:width] in keys else theirs
+                if key in epoch.predictions:
+                    mixed[key] = epoch.predictions[key]
+            of_epoch = Epoch(ours.rows, mixed).score.numbers
+            found.append([of_epoch.get(name, math.nan) for name in names])
         mean: Array = np.array(found).mean(axis=0)
         return mean
 

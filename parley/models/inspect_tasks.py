@@ -126,8 +126,7 @@ def parley_answers(**which: Any) -> Any:
         key = _key(state)
         prediction = questions.read(key, answers_of(state.metadata, state.output))
         reason = prediction.get(UNREADABLE)
-        rows, answer = questions.answered({key: prediction})
-        alone = rows.score(answer).metrics
+        alone = questions.epoch({key: prediction}).score.metrics
         value = {name: alone[name] for name in questions.task.per_prediction}
         return Score(
             value={"readable": float(UNREADABLE not in prediction), **value},
@@ -166,7 +165,7 @@ def parley_score(**which: Any) -> Any:
             epochs[stated["epoch"]][tuple(stated["key"])] = stated["prediction"]
         if len({frozenset(predictions) for predictions in epochs.values()}) != 1:
             return {}  # inspect asks in the middle of a run, too
-        evaluation = Evaluation([questions.answered(answers) for answers in epochs.values()])
+        evaluation = Evaluation([questions.epoch(answers) for answers in epochs.values()])
         evaluation.name_models(models)
         numbers = {".".join(path): value for path, value in evaluation.score.numbers.items()}
         undefined = len(flat(evaluation.score.metrics)) - len(numbers)
@@ -230,7 +229,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     samples = [
         Sample(
             id="-".join(map(str, key)),
-            input=[*questions.begins(key)],
+            input=[*questions.first_messages(key)],
             target=_text(targets[key]) if key in targets else "",
             metadata={"key": list(key), "cluster": cluster_of[key[: len(task.key)]]},
         )

@@ -12,7 +12,7 @@ from parley.builds.built_folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
 from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
-from parley.tasks.metrics import Epoch, Predictions
+from parley.tasks.metrics import Epoch
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import is_log
 from parley.tasks.questions import Answer, Questions
@@ -46,30 +46,20 @@ def score_file(
     log = read_log(Path(file))
     questions, asked_part = _questions(built, file, log, name, options)
     epochs = _epochs(file, log, questions)
-    cut = questions.cut(epochs[0].keys())
-    if part not in (ALL, asked_part, cut):
-        raise UsageError(f"{file}: is a log of {cut}, not of {part}")
+    answered_part = questions.part_of(epochs[0].predictions.keys())
+    if part not in (ALL, asked_part, answered_part):
+        raise UsageError(f"{file}: is a log of {answered_part}, not of {part}")
     facts = _facts(log, questions, epochs)
-    answers = [questions.answered(predictions) for predictions in epochs]
-    result = result_of(answers, file, cut, policy, run=facts, texts=_texts(log))
+    result = result_of(epochs, file, answered_part, policy, run=facts)
     result.evaluation.name_models(facts["models"])
     return result
-
-
-def _texts(log: Any) -> list[dict[Key, str]]:
-    """Return what was answered, by epoch; of a game the turns as lines."""
-    texts = dict[int, dict[Key, str]]()
-    for sample in log.samples:
-        said = "\n".join(text for _, text in answers_of(sample.metadata, sample.output))
-        texts.setdefault(sample.epoch, {})[tuple(sample.metadata["key"])] = said
-    return [*texts.values()]
 
 
 def answers_of_log(built: BuiltFolder, file: Path) -> list[Epoch]:
     """Return the rows of a log's task and its predictions, by epoch; errors as `score_file`."""
     log = read_log(file)
     questions, _ = _questions(built, str(file), log, log.eval.metadata["task"], {})
-    return [questions.answered(predictions) for predictions in _epochs(str(file), log, questions)]
+    return _epochs(str(file), log, questions)
 
 
 def _questions(
@@ -118,8 +108,8 @@ def read_log(path: Path, header_only: bool = False) -> Any:
     return log
 
 
-def _epochs(file: str, log: Any, questions: Questions) -> list[dict[Key, Prediction]]:
-    """Return the predictions of each epoch of a log; RecordError if it cannot be scored."""
+def _epochs(file: str, log: Any, questions: Questions) -> list[Epoch]:
+    """Return the epochs of a log, of a game with its turns as texts; RecordError if it is wrong."""
     stated, today = log.eval.metadata, questions.facts
     unlike = [
         Problem(name, repr(today[name]), f"{stated[name]!r:.80}")
@@ -129,18 +119,20 @@ def _epochs(file: str, log: Any, questions: Questions) -> list[dict[Key, Predict
     wrong = unlike or [*_unfinished(log)]
     if log.invalidated:
         wrong.append(Problem("invalidated", what="the log is marked so"))
-    epochs = dict[int, dict[Key, Prediction]]()
+    epochs = dict[int, tuple[dict[Key, Prediction], dict[Key, str]]]()
     for sample in () if wrong else log.samples:
         try:
             key, prediction = _prediction(sample, questions)
         except ValueError as error:
             wrong.append(Problem(f"sample {sample.id}, epoch {sample.epoch}", what=str(error)))
         else:
-            epochs.setdefault(sample.epoch, {})[key] = prediction
+            predictions, texts = epochs.setdefault(sample.epoch, ({}, {}))
+            predictions[key] = prediction
+            texts[key] = "\n".join(text for _, text in answers_of(sample.metadata, sample.output))
     if wrong:
         remedy = _remedy(file, log, bool(unlike))
         raise RecordError(f"{file}: cannot be scored", *wrong, remedy=remedy)
-    return [*epochs.values()]
+    return [questions.epoch(*of_epoch) for of_epoch in epochs.values()]
 
 
 def _remedy(file: str, log: Any, unlike: bool) -> str:
@@ -198,7 +190,7 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
         raise ValueError(f"its answer is read as {read}, but the log says {stated}")
     inputs = sample.input if isinstance(sample.input, list) else []
     messages = [{"role": message.role, "content": message.text} for message in inputs]
-    if messages != [*questions.begins(key)]:
+    if messages != [*questions.first_messages(key)]:
         raise ValueError("its input is not its question")
     if sample.error and UNREADABLE not in read:
         raise ValueError("has an error and an answer")
@@ -221,7 +213,7 @@ def answers_of(metadata: Mapping[str, Any], output: Any) -> list[Answer]:
     return [answer_of(output)]
 
 
-def _facts(log: Any, questions: Questions, epochs: Sequence[Predictions]) -> dict[str, Any]:
+def _facts(log: Any, questions: Questions, epochs: Sequence[Epoch]) -> dict[str, Any]:
     """Return what a report states of a log."""
     stated, prompt, sides = log.eval.metadata, questions.prompt, log.eval.model_roles or {}
     samples = log.samples
@@ -240,7 +232,7 @@ def _facts(log: Any, questions: Questions, epochs: Sequence[Predictions]) -> dic
         **({"prompt": hashlib.sha256(prompt.encode()).hexdigest()} if prompt else {}),
         "settings": _settings(log),
         "epochs": len(epochs),
-        "asked": sum(map(len, epochs)),
+        "asked": sum(len(epoch.predictions) for epoch in epochs),
         "calls": calls,
         # None where no endpoint stated any
         "input_tokens": sum(of.total_tokens - of.output_tokens for of in usage) or None,

@@ -241,7 +241,7 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
                 value = flat(reference.metrics).get((metric,))
                 if value is not None:
                     label = " ".join((reference.name, *reference.options.values()))
-                    label += reference.beside() + ("" if reference.place == MEASURED else "*")
+                    label += reference.conditions() + ("" if reference.place == MEASURED else "*")
                     bars.append(Bar(label, (float(value),)))
             if len(bars) > 1:
                 about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."

@@ -7,7 +7,7 @@ from pathlib import Path
 from parley.base.console import plain
 from parley.read.charts import Bars, Calibration, Chart, Heatmap, Range, Where
 from parley.read.transcript import Value
-from parley.tasks.probabilities import Bin
+from parley.tasks.probabilities import CALIBRATION
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
 _LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most
@@ -187,24 +187,16 @@ def _calibration(chart: Calibration) -> tuple[int, list[str]]:
         x, y = left + size * bin.probability, foot - size * bin.right
         radius = 3 + 9 * (bin.count / most) ** 0.5
         circle = f'<circle class="s0" cx="{x:.5g}" cy="{y:.5g}" r="{radius:.3g}"/>'
-        cells = zip(CALIBRATION, _cells(bin), strict=True)
+        cells = zip(CALIBRATION, bin.cells, strict=True)
         parts.append(_mark("", ", ".join(f"{name} {cell}" for name, cell in cells), circle))
     parts.append(_label(right, foot + 34, "probability", "soft", "end"))
     return foot + 40, parts
 
 
-CALIBRATION = ("probability", "answers", "mean probability", "right")
-
-
-def _cells(bin: Bin) -> list[str]:
-    shares = (f"{share:.3f}" for share in (bin.probability, bin.right))
-    return [shown((bin.low, bin.high)), shown(bin.count), *shares]
-
-
 def table(chart: Drawn) -> tuple[list[str], list[list[Cell]]]:
     """Return the headings of the columns and the rows of the numbers of a chart."""
     if isinstance(chart, Calibration):
-        return [*CALIBRATION], [[(cell, {}) for cell in _cells(bin)] for bin in chart.bins]
+        return [*CALIBRATION], [[(cell, {}) for cell in bin.cells] for bin in chart.bins]
     if isinstance(chart, Bars):
         return [chart.of, *chart.series], [
             [(shown(bar.label), bar.where), *((shown(value), {}) for value in bar.values)]

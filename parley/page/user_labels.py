@@ -147,7 +147,8 @@ class UserLabels:
         """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold."""
         counts: dict[str, int] = defaultdict(int)
         stem, forecasts = file_stem(file), []
-        for rows, predictions in epochs:
+        for epoch in epochs:
+            rows, predictions = epoch.rows, epoch.predictions
             name, task, keys = rows.name, rows.task, tuple(rows.task.key)
             with running(rows.built):
                 score = task.score(rows.gold, predictions, **rows.options)

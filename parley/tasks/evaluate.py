@@ -16,7 +16,7 @@ from parley.builds.built_folder import BuiltFolder
 from parley.declaration.measured import measured
 from parley.tasks.intervals import Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
-from parley.tasks.prediction_formats import ANSWER, UNREADABLE, Key
+from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 from parley.tasks.predictions import EPOCH, read, validate_predictions, write
 from parley.tasks.task import (
     ALL,
@@ -51,12 +51,10 @@ class Result:
     evaluation: Evaluation
     part: Part
     provenance: Mapping[str, str]
-    total: int  # answers, also those that are unreadable
-    unreadable: Mapping[str, int]  # reason -> answers
+    epochs: Sequence[Epoch]  # also the predictions that the policy drops
+    unreadable: Mapping[str, int]  # reason -> predictions
+    answer_counts: tuple[int, ...]  # of each distinct readable answer, the commonest first
     policy: str
-    answers: tuple[int, ...]  # distinct readable answer -> how often, the commonest first
-    given: Sequence[Predictions]  # by epoch, also those that the policy drops
-    texts: Sequence[Mapping[Key, str]]  # by epoch, the raw answers; none if there are none
     baseline: str = ""
     run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
 
@@ -101,8 +99,13 @@ class Result:
         return tuple(r for r in references if r.options.items() <= self.options.items())
 
     @property
-    def rows(self) -> str | None:
-        """The rows as references name them: a subset, "" for all, None for another part."""
+    def total(self) -> int:
+        """The number of predictions, also of those that are unreadable."""
+        return sum(len(epoch.rows.gold) for epoch in self.epochs)
+
+    @property
+    def subset(self) -> str | None:
+        """The scored rows as references name them: a subset, "" for all, None for another part."""
         is_dropped = self.policy == DROP and self.unreadable
         return None if is_dropped or self.part != Part(self.part.subset) else self.part.subset
 
@@ -117,12 +120,12 @@ class Result:
         gold, right_of = self.evaluation.rows.gold.values(), self.task.right
         right = Counter(repr(of) for value in gold if (of := right_of(value)) is not None)
         most = max(right.values(), default=0) / len(gold)
-        count = sum(self.answers)
-        return count >= _MANY and self.answers[0] / count >= max(_NEARLY_ALL, most + 1 / _MANY)
+        count, least = sum(self.answer_counts), max(_NEARLY_ALL, most + 1 / _MANY)
+        return count >= _MANY and self.answer_counts[0] / count >= least
 
     @property
-    def moved(self) -> list[Problem]:
-        """Differences of a baseline's score from its own reference, on real data."""
+    def wrong_references(self) -> list[Problem]:
+        """Numbers of a baseline's reference that differ from its score, on real data."""
         problems, metrics = [], flat(self.score.metrics)
         is_whole = not self.is_sample and self.part == ALL
         for reference in self.references if is_whole else ():
@@ -143,12 +146,11 @@ class Result:
         A line of several epochs has its number. OutputError for a file there without `overwrite`.
         """
         lines = []
-        for number, predictions in enumerate(self.given):
-            texts = self.texts[number] if self.texts else {}
-            epoch = {EPOCH: number + 1} if len(self.given) > 1 else {}
-            for key, prediction in predictions.items():
-                text = {ANSWER: texts[key]} if key in texts else {}
-                lines.append({**prediction, **epoch, **text})
+        for number, epoch in enumerate(self.epochs, 1):
+            number_of_line = {EPOCH: number} if len(self.epochs) > 1 else {}
+            for key, prediction in epoch.predictions.items():
+                text = {ANSWER: epoch.texts[key]} if key in epoch.texts else {}
+                lines.append({**prediction, **number_of_line, **text})
         write(path, self.task, lines, overwrite)
 
     def as_dict(self) -> dict[str, Any]:
@@ -170,14 +172,14 @@ class Result:
             "undefined": tree(reasons),
             "without_interval": tree(self.without_interval),
             "clusters": self.clusters,
-            "epochs": len(self.evaluation.epochs),
+            "epochs": len(self.epochs),
             "counts": dict(self.score.counts),
             "calibration": [vars(each) for each in self.score.calibration],
             "unreadable": dict(self.unreadable),
             "coverage": self.coverage,
-            "distinct_answers": len(self.answers),
+            "distinct_answers": len(self.answer_counts),
             "policy": self.policy,
-            "moved": list(map(str, self.moved)),
+            "wrong_references": list(map(str, self.wrong_references)),
             "references": [
                 {
                     "name": reference.name,
@@ -222,22 +224,22 @@ def score(
     gold, others = load_gold(built, name, chosen, part)
     source = f"baseline {baseline}" if baseline else file or "predictions"
     source = "standard input" if source == "-" else source
-    texts: list[Mapping[Key, str]] = []
+    rows = TaskRows(built, name, chosen, gold, is_part=bool(others))
     if predictions is not None:  # whose errors are the caller's
-        epochs = [validate_predictions(predictions, task, gold, "the predictions", others)]
+        valid = validate_predictions(predictions, task, gold, "the predictions", others)
+        epochs = [Epoch(rows, valid)]
     else:
         with running(built):
             if file:
-                epochs, texts = read(file, task, gold, others, _remedy(built, task, chosen))
+                found = read(file, task, gold, others, _remedy(built, task, chosen))
+                epochs = [Epoch(rows, *of_epoch) for of_epoch in zip(*found, strict=True)]
             else:
                 arguments = task.subset(part.subset).arguments
                 answers = task.baselines[baseline](built, **chosen, **arguments)
                 place = f"the baseline {baseline} of {script_of(built)}"
-                epochs = [validate_predictions(answers, task, gold, place, others)]
-    rows = TaskRows(built, name, chosen, gold, is_part=bool(others))
+                epochs = [Epoch(rows, validate_predictions(answers, task, gold, place, others))]
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    answers = [Epoch(rows, each) for each in epochs]
-    return result_of(answers, source, part, policy, baseline=baseline, texts=texts)
+    return result_of(epochs, source, part, policy, baseline=baseline)
 
 
 def result_of(
@@ -247,19 +249,17 @@ def result_of(
     policy: str = WRONG,
     *,
     baseline: str = "",
-    texts: Sequence[Mapping[Key, str]] = (),
     run: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return the result of predictions, one or several for each row.
 
-    `predictions` names them: a baseline, a file, or a log, whose facts are `run`. `texts` are the
-    raw answers. UsageError if the policy drops all.
+    `predictions` names them: a baseline, a file, or a log, whose facts are `run`. UsageError if the
+    policy drops all.
     """
     evaluation = Evaluation([_kept(epoch, policy, predictions) for epoch in epochs])
-    rows, given = evaluation.rows, [epoch.predictions for epoch in epochs]
-    built = rows.built
-    digest = "".join(map(_digest, given))
-    every = [prediction for of_epoch in given for prediction in of_epoch.values()]
+    rows, built = evaluation.rows, evaluation.rows.built
+    digest = "".join(_digest(epoch.predictions) for epoch in epochs)
+    every = [prediction for epoch in epochs for prediction in epoch.predictions.values()]
     unreadable = Counter(each[UNREADABLE] for each in every if UNREADABLE in each)
     answers = Counter(repr(rows.task.without_key(each)) for each in every if UNREADABLE not in each)
     return Result(
@@ -277,12 +277,10 @@ def result_of(
             "rows": rows_digest(built, rows.task),
             "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
         },
-        sum(len(epoch.rows.gold) for epoch in epochs),
+        epochs,
         dict(sorted(unreadable.items())),
-        policy,
         tuple(count for _, count in answers.most_common()),
-        given,
-        texts,
+        policy,
         baseline,
         run or {},
     )

@@ -1,7 +1,7 @@
 """Metrics of predictions, and how far they move without each cluster.
 
-`TaskRows` has the right answers of a task or a part of it, and computes metrics; an `Epoch` has
-also the predictions of a model; an `Evaluation` has one epoch or more. A cluster is rows that
+`TaskRows` has the right answers of a task or a part of it. An `Epoch` has rows and the predictions
+of a model, and computes metrics. An `Evaluation` has one epoch or more. A cluster is rows that
 depend on each other, as `Task.clusters` has it: those of a dialogue, or of a person.
 """
 
@@ -9,10 +9,10 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ Predictions = Mapping[Key, Prediction]
 
 @dataclass(eq=False)
 class TaskRows:
-    """The rows of a task or of a part of it, and metrics of predictions for them.
+    """The rows of a task or of a part of it, their right answers, folds and clusters.
 
     Where a task has folds, a metric of all its rows is the mean over the folds that have it; that
     of a part is one of all rows together. `whole` has the clusters of the rows of a part.
@@ -51,10 +51,10 @@ class TaskRows:
         folds: dict[Any, dict[Key, Any]] = {}
         for key, answer in self.gold.items():
             folds.setdefault(answer.get("fold"), {})[key] = answer
-        self._has_folds = not self.is_part and None not in folds
-        self._folds: list[Gold] = [self.gold]
-        if self._has_folds:
-            self._folds = [folds[fold] for fold in sorted(folds)]
+        self.has_folds = not self.is_part and None not in folds
+        self.folds: list[Gold] = [self.gold]
+        if self.has_folds:
+            self.folds = [folds[fold] for fold in sorted(folds)]
 
     @cached_property
     def clusters(self) -> dict[str, list[list[Key]]]:
@@ -82,7 +82,7 @@ class TaskRows:
     def _cluster_ids(self, kind: str) -> dict[Key, Collection[Any]]:
         """Return the ids of the clusters of one kind that each row is in."""
         clusters = self.task.clusters[kind]
-        gold = {key: answer for fold in self._folds for key, answer in fold.items()}
+        gold = {key: answer for fold in self.folds for key, answer in fold.items()}
         if clusters is None:
             return {key: [tuple(self.task.dialogues(key, gold[key]))] for key in gold}
         of_gold = clusters(self.built)
@@ -94,36 +94,6 @@ class TaskRows:
                 raise ScriptError(f"{where}: expected a list of ids, found {value!r:.60}")
         return ids
 
-    def score(self, predictions: Predictions) -> Score:
-        """Return the numbers of predictions, one for each row; ScriptError if the task fails."""
-        return self._numbers([self._run(fold, predictions) for fold in self._folds])
-
-    def measure(self, predictions: Predictions) -> tuple[Score, dict[Names, Metric]]:
-        """Return the score of predictions, and its metrics with their spread.
-
-        They have the order of the score.
-        """
-        scores = [self._run(fold, predictions) for fold in self._folds]
-        score = self._numbers(scores)
-        metrics, others = dict[Names, Metric](), dict[Names, float]()
-        for names, number in flat(score.metrics).items():
-            values = [flat(of_fold.metrics)[names] for of_fold in scores]
-            if isinstance(number, Undefined):
-                metrics[names] = Metric(math.nan)
-            elif {*names} & {*scores[0].without_interval}:
-                metrics[names] = Metric(number)
-            elif is_values(values[0]):
-                is_share = all(np.asarray(of_rows).dtype == bool for of_rows in values)
-                mean = self.mean(np.concatenate([*map(self._row, values)]), is_share)
-                metrics[names] = replace(mean, value=number)
-                if {*names} & {*scores[0].fractions}:
-                    metrics[names] = replace(metrics[names], largest=1.0, least=0.0)
-            else:
-                others[names] = number
-        if others:
-            metrics |= self._left_out(scores, predictions, others)
-        return score, {names: metrics[names] for names in flat(score.metrics)}
-
     def mean(self, row: Array, is_share: bool = False) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
         has_value, spreads = ~np.isnan(row), []
@@ -134,124 +104,87 @@ class TaskRows:
         has_rows = of_folds > 0
         of_folds = of_folds[has_rows]
         means = np.bincount(self._fold_of, value)[has_rows] / of_folds
-        for count, clusters, rows in self._members:
-            places, size = clusters * len(self._folds) + self._fold_of[rows], len(self._folds)
+        for count, clusters, rows in self.members:
+            places, size = clusters * len(self.folds) + self._fold_of[rows], len(self.folds)
             sums = np.bincount(places, value[rows], count * size).reshape(count, -1)
             counts = np.bincount(places, has_value[rows], count * size).reshape(count, -1)
             sums, counts = sums[:, has_rows], counts[:, has_rows]
             with np.errstate(invalid="ignore", divide="ignore"):  # a fold may have no other rows
                 shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
             spreads.append(Spread(shifts, counts.sum(axis=1), (sums / of_folds).mean(axis=1)))
-        return Metric(float(means.mean()), (*spreads,), row, is_share, *self._bounds(is_share))
+        return Metric(float(means.mean()), (*spreads,), row, is_share, *self.bounds(is_share))
 
     @cached_property
     def _fold_of(self) -> Array:
         """The number of the fold of each row."""
-        return np.repeat(np.arange(len(self._folds)), [*map(len, self._folds)])
+        return np.repeat(np.arange(len(self.folds)), [*map(len, self.folds)])
 
     @cached_property
-    def _members(self) -> list[tuple[int, Array, Array]]:
+    def members(self) -> list[tuple[int, Array, Array]]:
         """The number of clusters of each kind; and for each row in one, the cluster and the row."""
-        rows = {key: number for number, key in enumerate(chain.from_iterable(self._folds))}
+        rows = {key: number for number, key in enumerate(chain.from_iterable(self.folds))}
         members = []
         for clusters in self.clusters.values():
             pairs = [(number, rows[key]) for number, keys in enumerate(clusters) for key in keys]
             members.append((len(clusters), *np.array(pairs).T))
         return members
 
-    def _left_out(
-        self, scores: Sequence[Score], predictions: Predictions, numbers: Mapping[Names, float]
-    ) -> dict[Names, Metric]:
-        """Return metrics that are no means over rows, computed anew without blocks of clusters."""
-        spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
-        of_folds = [*zip(scores, self._folds, strict=True)]
-        own = {n: np.concatenate([_own(n, *fold) for fold in of_folds]) for n in numbers}
-        for clusters, (_, cluster, row) in zip(self.clusters.values(), self._members, strict=True):
-            count = min(BLOCKS, len(clusters))
-            # clusters side by side may have a dialogue in common
-            blocks = [{*chain.from_iterable(clusters[first::count])} for first in range(count)]
-            shifts = {names: np.full(count, math.nan) for names in numbers}
-            for number, out in enumerate(blocks):
-                without = [*scores]
-                for place, fold in enumerate(self._folds):
-                    if not out.isdisjoint(fold):
-                        rest = {key: answer for key, answer in fold.items() if key not in out}
-                        without[place] = self._run(rest, predictions) if rest else Score({})
-                metrics = flat(self._numbers(without).metrics)
-                for names in numbers:
-                    value = metrics.get(names)
-                    if not isinstance(value, Undefined | None):
-                        shifts[names][number] = value - numbers[names]
-            for names, shift in shifts.items():
-                sizes = np.bincount(cluster % count, own[names][row], count)
-                spreads[names] += (Spread(shift, sizes * (shift != 0)),)
-        few = FEW_CORRELATED if self.task.unit == "correlation" else FEW
-        most, least = self._bounds()
-        return {
-            n: Metric(numbers[n], of, None, False, most, least, few, own[n])
-            for n, of in spreads.items()
-        }
-
-    def _run(self, gold: Gold, predictions: Predictions) -> Score:
-        """Return what the task gives for some rows."""
-        width = len(self.task.gold_key)
-        if len(gold) < len(self.gold):
-            predictions = {k: fields for k, fields in predictions.items() if k[:width] in gold}
-        with running(self.built):
-            score: Score = self.task.score(gold, predictions, **self.options)
-            wrong = [*_wrong_scores(score, self.task, len(gold))]
-        if wrong:
-            what = f"{script_of(self.built)}: {self.name} gives an invalid score"
-            raise ScriptError(what, *wrong)
-        return score
-
-    def _numbers(self, scores: Sequence[Score]) -> Score:
-        """Return the scores of the folds as numbers: the means over the folds."""
-        metrics_of = [flat(score.metrics) for score in scores]
-        of_folds = [{n: self._number(v) for n, v in of_fold.items()} for of_fold in metrics_of]
-        metrics = dict[Names, Any]()
-        for names in dict.fromkeys(chain.from_iterable(of_folds)):
-            values = [fold[names] for fold in of_folds if names in fold]
-            defined = [value for value in values if not isinstance(value, Undefined)]
-            # one alone as it is: the mean of an integer would be a float
-            first = (defined or values)[0]
-            metrics[names] = statistics.fmean(defined) if len(defined) > 1 else first
-        counts = Counter[str]()
-        for score in scores:
-            counts.update(score.counts)
-        if self._has_folds:
-            counts["folds"] += len(scores)
-        found = replace(scores[0], metrics=tree(metrics), counts=counts)
-        return replace(found, forecasts=_together(scores))
-
-    def _number(self, value: Any) -> Any:
-        """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
-        if not is_values(value):
-            return value
-        row = self._row(value)
-        values = row[~np.isnan(row)]
-        return float(values.mean()) if len(values) else Undefined("no row has a value")
-
-    def _row(self, values: Any) -> Array:
+    def values(self, of_rows: Any) -> Array:
         """Return the values of rows in the unit of the task."""
-        row = np.asarray(values)
-        return row * self._bounds(True)[0] if row.dtype == bool else row.astype(float)
+        values = np.asarray(of_rows)
+        is_share = values.dtype == bool
+        return values * self.bounds(is_share)[0] if is_share else values.astype(float)
 
-    def _bounds(self, is_share: bool = False) -> tuple[float, float]:
+    def bounds(self, is_share: bool = False) -> tuple[float, float]:
         """Return the largest and the least number of a metric."""
         if self.task.unit not in MOST:
             return 1.0 if is_share else math.inf, -math.inf
         return MOST[self.task.unit], -1.0 if self.task.unit == "correlation" else 0.0
 
 
-class Epoch(NamedTuple):
-    """Rows of a task, and a model's predictions for them: one or more for each key of gold."""
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """Rows of a task, and the predictions of a model for them, of a key in gold one or more.
+
+    `texts` are the raw answers that are known. ScriptError if the task fails.
+    """
 
     rows: TaskRows
     predictions: Predictions
+    texts: Mapping[Key, str] = field(default_factory=dict)
 
-    @property
-    def answered(self) -> set[Key]:
+    @cached_property
+    def score(self) -> Score:
+        """The numbers of the predictions."""
+        return self._mean_score(self._scores_of_folds)
+
+    @cached_property
+    def metrics(self) -> dict[Names, Metric]:
+        """The metrics with their spread, in the order of the score."""
+        scores = self._scores_of_folds
+        by_fold = [flat(score.metrics) for score in scores]
+        numbers = flat(self.score.metrics)
+        metrics, recomputed = dict[Names, Metric](), dict[Names, float]()
+        for names, number in numbers.items():
+            values = [of_fold[names] for of_fold in by_fold]
+            if isinstance(number, Undefined):
+                metrics[names] = Metric(math.nan)
+            elif {*names} & {*scores[0].without_interval}:
+                metrics[names] = Metric(number)
+            elif is_values(values[0]):
+                is_share = all(np.asarray(of_rows).dtype == bool for of_rows in values)
+                mean = self.rows.mean(np.concatenate([*map(self.rows.values, values)]), is_share)
+                metrics[names] = replace(mean, value=number)
+                if {*names} & {*scores[0].fractions}:
+                    metrics[names] = replace(metrics[names], largest=1.0, least=0.0)
+            else:
+                recomputed[names] = number
+        if recomputed:
+            metrics |= self._without_clusters(recomputed)
+        return {names: metrics[names] for names in numbers}
+
+    @cached_property
+    def readable_keys(self) -> set[Key]:
         """The keys of gold with a readable answer."""
         width = len(self.rows.task.gold_key)
         return {key[:width] for key, each in self.predictions.items() if UNREADABLE not in each}
@@ -264,54 +197,129 @@ class Epoch(NamedTuple):
         part = replace(rows, gold=gold, is_part=is_part, whole=rows)
         return Epoch(part, {key: self.predictions[key] for key in gold})
 
+    def _without_clusters(self, numbers: Mapping[Names, float]) -> dict[Names, Metric]:
+        """Return metrics that are no means over rows, computed anew without blocks of clusters."""
+        rows, scores = self.rows, self._scores_of_folds
+        spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
+        folds = [*zip(scores, rows.folds, strict=True)]
+        own = {n: np.concatenate([_own(n, *fold) for fold in folds]) for n in numbers}
+        for clusters, (_, cluster, row) in zip(rows.clusters.values(), rows.members, strict=True):
+            count = min(BLOCKS, len(clusters))
+            shifts = {names: np.full(count, math.nan) for names in numbers}
+            for number in range(count):
+                # clusters side by side may have a dialogue in common
+                left_out = {*chain.from_iterable(clusters[number::count])}
+                without = [*scores]
+                for place, fold in enumerate(rows.folds):
+                    if not left_out.isdisjoint(fold):
+                        rest = {key: of for key, of in fold.items() if key not in left_out}
+                        without[place] = self._run(rest) if rest else Score({})
+                metrics = self._mean_score(without).numbers
+                for names in numbers.keys() & metrics.keys():
+                    shifts[names][number] = metrics[names] - numbers[names]
+            for names, shift in shifts.items():
+                sizes = np.bincount(cluster % count, own[names][row], count)
+                spreads[names] += (Spread(shift, sizes * (shift != 0)),)
+        few = FEW_CORRELATED if rows.task.unit == "correlation" else FEW
+        most, least = rows.bounds()
+        return {
+            n: Metric(numbers[n], of, None, False, most, least, few, own[n])
+            for n, of in spreads.items()
+        }
+
+    @cached_property
+    def _scores_of_folds(self) -> list[Score]:
+        return [self._run(fold) for fold in self.rows.folds]
+
+    def _run(self, gold: Gold) -> Score:
+        """Return what the task gives for some rows."""
+        rows, task, predictions = self.rows, self.rows.task, self.predictions
+        width = len(task.gold_key)
+        if len(gold) < len(rows.gold):
+            predictions = {k: fields for k, fields in predictions.items() if k[:width] in gold}
+        with running(rows.built):
+            score: Score = task.score(gold, predictions, **rows.options)
+            wrong = [*_wrong_scores(score, task, len(gold))]
+        if wrong:
+            what = f"{script_of(rows.built)}: {rows.name} gives an invalid score"
+            raise ScriptError(what, *wrong)
+        return score
+
+    def _mean_score(self, scores: Sequence[Score]) -> Score:
+        """Return the scores of the folds as numbers: the means over the folds."""
+        by_name: dict[Names, list[Any]] = {}
+        for score in scores:
+            for names, value in flat(score.metrics).items():
+                by_name.setdefault(names, []).append(self._number(value))
+        metrics = dict[Names, Any]()
+        for names, values in by_name.items():
+            defined = [value for value in values if not isinstance(value, Undefined)]
+            # one alone as it is: the mean of an integer would be a float
+            first = (defined or values)[0]
+            metrics[names] = statistics.fmean(defined) if len(defined) > 1 else first
+        counts = Counter[str]()
+        for score in scores:
+            counts.update(score.counts)
+        if self.rows.has_folds:
+            counts["folds"] += len(scores)
+        forecasts = _joined_forecasts(scores)
+        return replace(scores[0], metrics=tree(metrics), counts=counts, forecasts=forecasts)
+
+    def _number(self, value: Any) -> Any:
+        """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
+        if not is_values(value):
+            return value
+        values = self.rows.values(value)
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if len(known) else Undefined("no row has a value")
+
 
 class Evaluation:
     """The predictions of a model for rows, of an epoch or more, and their metrics.
 
-    An epoch has the rows that a policy keeps of the same ones. `score` has the means over epochs,
-    `metrics` the same with their spread over clusters; one is undefined if it is in an epoch.
+    The epochs are of the same rows, less those that a policy drops. `score` has the means over
+    epochs, `metrics` also their spread over clusters. A metric that is undefined in one epoch is
+    undefined.
     """
 
     def __init__(self, epochs: Sequence[Epoch]) -> None:
-        self.epochs, self.rows = epochs, epochs[0][0]
-        self.scores = [rows.measure(predictions) for rows, predictions in epochs]  # of each epoch
-        self.score, self.metrics = self.scores[0]
+        self.epochs, self.rows = epochs, epochs[0].rows
+        self.score, self.metrics = epochs[0].score, epochs[0].metrics
         if len(epochs) > 1:
-            by_epoch = [metrics for _, metrics in self.scores]
-            names = dict.fromkeys(chain.from_iterable(by_epoch))
-            self.metrics = {n: mean_of([metrics.get(n) for metrics in by_epoch]) for n in names}
+            names = dict.fromkeys(chain.from_iterable(epoch.metrics for epoch in epochs))
+            self.metrics = {n: mean_of([epoch.metrics.get(n) for epoch in epochs]) for n in names}
             why = Undefined("it is undefined in an epoch")
             numbers = {n: why if math.isnan(m.value) else m.value for n, m in self.metrics.items()}
-            together = _together([score for score, _ in self.scores])
-            self.score = replace(self.score, metrics=tree(numbers), forecasts=together)
+            forecasts = _joined_forecasts(epoch.score for epoch in epochs)
+            self.score = replace(self.score, metrics=tree(numbers), forecasts=forecasts)
 
     def name_models(self, models: Mapping[str, str]) -> None:
         """Name the models of BY_MODEL, given by side, at the end; leave it out if they are one."""
 
-        def named(metrics: Mapping[Names, Any]) -> dict[Names, Any]:
-            renamed, by_model = dict[Names, Any](), dict[Names, Any]()
+        def renamed(metrics: Mapping[Names, Any]) -> dict[Names, Any]:
+            others, by_model = dict[Names, Any](), dict[Names, Any]()
             for names, value in metrics.items():
                 if names[0] != BY_MODEL:
-                    renamed[names] = value
+                    others[names] = value
                 elif len({*models.values()}) > 1:
                     group, name, side = names
                     by_model[group, name, models[side]] = value
-            return renamed | by_model
+            return others | by_model
 
-        self.metrics = named(self.metrics)
-        self.score = replace(self.score, metrics=tree(named(flat(self.score.metrics))))
+        self.metrics = renamed(self.metrics)
+        self.score = replace(self.score, metrics=tree(renamed(flat(self.score.metrics))))
 
     @cached_property
-    def answered(self) -> set[Key]:
+    def readable_keys(self) -> set[Key]:
         """The keys with a readable answer in each epoch."""
-        return set[Key].intersection(*(epoch.answered for epoch in self.epochs))
+        return set[Key].intersection(*(epoch.readable_keys for epoch in self.epochs))
 
     def within(self, keys: Container[Key]) -> "Evaluation":
         """Return it for the rows of these keys alone."""
         return Evaluation([epoch.within(keys) for epoch in self.epochs])
 
 
-def _together(scores: Iterable[Score]) -> tuple[Array, Array]:
+def _joined_forecasts(scores: Iterable[Score]) -> tuple[Array, Array]:
     """Return the forecasts of several parts."""
     probabilities, right = zip(*(score.forecasts for score in scores), strict=True)
     return np.concatenate(probabilities), np.concatenate(right)

@@ -66,8 +66,7 @@ def read(
             checker.broken = f"damaged gzip data: {error}; compress or copy it again"
     if not size and not checker.broken:
         checker.broken = "it is empty"
-    epochs = checker.finish("standard input" if file == "-" else file, remedy)
-    return epochs, [texts for _, texts in sorted(checker.texts.items())]
+    return checker.finish("standard input" if file == "-" else file, remedy)
 
 
 def is_log(file: str) -> bool:
@@ -86,14 +85,15 @@ def validate_predictions(
     """
     checker = _Checker(task, gold, "prediction", others)
     for number, prediction in enumerate(map(without_numpy, predictions), 1):
-        if checker.node(prediction).fits(prediction):
+        if checker.shape(prediction).fits(prediction):
             (line,) = task.format.lines([prediction])
             checker.take(number, line.encode())
         else:
             checker.add(number, prediction)
         if checker.is_over:
             break
-    return checker.finish(name)[0]
+    (valid,), _ = checker.finish(name)
+    return valid
 
 
 def write(
@@ -104,31 +104,33 @@ def write(
         file.writelines(f"{line}\n".encode() for line in task.format.lines(predictions))
 
 
+class _Wrong(Exception):
+    """What is wrong with a prediction."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+
 class _Checker:
     """Collect predictions one by one, with their problems; a unit is "line" or "prediction".
 
-    `broken` is what keeps the rest from being read, "" for nothing.
+    `broken` is what keeps the rest from being read, "" for nothing. An epoch is 0 where lines have
+    none.
     """
 
     def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        key = dict(task.key)
-        self._forms: dict[str, Node] = {}  # a field instead of the task's -> the shape with it
-        if task.format is not TREC_RUN:
-            self._forms[UNREADABLE] = parse({**key, UNREADABLE: str})
-        if isinstance(task.asking, Asking) and ANSWER not in task.fields:
-            self._forms[ANSWER] = parse({**key, ANSWER: str})
         self._width = len(task.gold_key)
-        self._epoch = 0  # that of the line, 0 for none
-        # epoch -> key -> the raw answer
-        self.texts: dict[int, dict[Key, str]] = defaultdict(dict)
-        # by epoch and key, with the number of the line
+        self._shapes = _other_shapes(task)
+        self._texts: dict[int, dict[Key, str]] = defaultdict(dict)  # epoch -> the raw answers
+        # epoch and key -> the number of the line and its prediction
         self._predictions: dict[tuple[int, Key], tuple[int, Prediction]] = {}
-        self._first: dict[tuple[int, Key], Key] = {}  # key of gold -> the first key with it
-        self._seen: set[tuple[int, Key]] = set()  # keys of gold, of what is wrong too
+        self._first: dict[tuple[int, Key], Key] = {}  # epoch and key of gold -> the first key
+        self._seen: set[tuple[int, Key]] = set()  # epochs and keys of gold, of wrong lines too
         self._causes = Causes()
         self._wrong = 0  # lines
-        self._advice = ""  # what a file holds, if the first line of this one cannot
+        self._advice = ""  # the form of a file, if the first line of this one cannot be of one
         self.broken = ""
 
     @property
@@ -136,12 +138,12 @@ class _Checker:
         """Whether to stop reading: an error shows only the problems found so far."""
         return bool(self.broken) or len(self._causes) >= MOST_PROBLEMS
 
-    def node(self, prediction: Any) -> Node:
+    def shape(self, prediction: Any) -> Node:
         """Return the shape of a prediction: that of the task, of a raw answer, or without one."""
         if isinstance(prediction, dict):
-            for name, form in self._forms.items():
+            for name, shape in self._shapes.items():
                 if name in prediction:
-                    return form
+                    return shape
         return self._task.node
 
     def take(self, number: int, line: bytes) -> None:
@@ -149,131 +151,158 @@ class _Checker:
         if len(line) >= _LONGEST:
             what = f"has {_LONGEST:,} bytes or more; nothing was read beyond it"
             self.broken = f"{self._unit} {number}: {what}"
-        elif not line.strip():
-            self._object(number, None, [Problem("", "a prediction", "an empty line")])
+            return
+        if not line.strip():
+            self._report(number, 0, None, [Problem("", "a prediction", "an empty line")])
+            return
+        try:
+            prediction = self._task.format.parse(line)
+        except ValueError as error:
+            known = None
+            with suppress(ValueError, RecursionError):  # less strict: its key
+                known = self._task.format.glimpse(line)
+            self._report(number, 0, known, [Problem("", what=_explain(error))])
         else:
-            try:
-                prediction = self._task.format.parse(line)
-            except ValueError as error:
-                glimpsed = None
-                with suppress(ValueError, RecursionError):  # less strict: its key
-                    glimpsed = self._task.format.glimpse(line)
-                self._object(number, glimpsed, [Problem("", what=_explain(error))])
-            else:
-                self.add(number, prediction)
+            self.add(number, prediction)
 
     def add(self, number: int, prediction: Any) -> None:
-        """Check a prediction and keep it."""
-        self._epoch = 0
-        is_line = self._unit == "line" and isinstance(prediction, dict)
-        if is_line and EPOCH in prediction and EPOCH not in self._task.fields:
-            epoch = prediction[EPOCH]
-            prediction = {k: v for k, v in prediction.items() if k != EPOCH}
-            if type(epoch) is not int or not 1 <= epoch <= _EPOCHS:
-                wrong = Problem(EPOCH, f"a whole number from 1 to {_EPOCHS:,}", show(epoch))
-                self._object(number, prediction, [wrong])
-                return
-            self._epoch = epoch
-        if self._predictions and bool(self._epoch) != bool(next(iter(self._predictions))[0]):
-            mixed = Problem(EPOCH, "in each line or in none", str(self._epoch or "none"))
-            self._object(number, prediction, [mixed])
-            return
-        text, prediction = _apart(prediction, self._task) if is_line else (None, prediction)
-        node, asking = self.node(prediction), self._task.asking
-        if not node.fits(prediction):
-            self._object(number, prediction, node.problems(prediction))
-            return
-        key = tuple([prediction[name] for name in self._task.key])
+        """Check a prediction, and keep it or what is wrong with it."""
+        epoch, text = 0, None
+        try:
+            if self._unit == "line" and isinstance(prediction, dict):
+                epoch, prediction = _without_epoch(prediction, self._task)
+                text, prediction = _without_text(prediction, self._task)
+            if self._predictions and bool(epoch) != bool(next(iter(self._predictions))[0]):
+                raise _Wrong(Problem(EPOCH, "in each line or in none", str(epoch or "none")))
+            self._keep(number, epoch, prediction, text)
+        except _Wrong as wrong:
+            self._report(number, epoch, prediction, wrong.problems)
+
+    def _keep(self, number: int, epoch: int, prediction: Any, text: str | None) -> None:
+        """Keep a prediction with its raw answer, None without one; `_Wrong` if it is wrong."""
+        task, shape = self._task, self.shape(prediction)
+        if not shape.fits(prediction):
+            raise _Wrong(*islice(shape.problems(prediction), MOST_PROBLEMS))
+        key = tuple([prediction[name] for name in task.key])
         gold_key = key[: self._width]
         if gold_key not in self._gold and gold_key in self._others:
             return
-        problems: list[Problem] = []
-        if clash := self._clash(key, gold_key):
-            problems = [Problem("", what=clash)]
-        elif isinstance(asking, Playing):
-            problems = [*wrong_end(prediction, asking.agreed)]
-        if problems:
-            self._object(number, prediction, problems)
-        else:
-            if isinstance(asking, Asking) and node is self._forms.get(ANSWER):
-                text = prediction.pop(ANSWER)
-                prediction |= self._task.read(text)
-            self.texts[self._epoch] |= {} if text is None else {key: text}
-            self._predictions[self._epoch, key] = number, prediction
-            self._seen.add((self._epoch, gold_key))
+        self._require_place(epoch, key)
+        game = task.asking
+        if isinstance(game, Playing) and (wrong := [*wrong_end(prediction, game.agreed)]):
+            raise _Wrong(*wrong)
+        if shape is self._shapes.get(ANSWER):
+            text = prediction.pop(ANSWER)
+            prediction |= task.read(text)
+        self._texts[epoch] |= {} if text is None else {key: text}
+        self._predictions[epoch, key] = number, prediction
+        self._seen.add((epoch, gold_key))
 
-    def _clash(self, key: Key, gold_key: Key) -> str:
-        """Return why there is no place for a prediction of this key, or ""."""
+    def _require_place(self, epoch: int, key: Key) -> None:
+        """Raise `_Wrong` if there is no place for a prediction of this key."""
+        gold_key = key[: self._width]
         if gold_key not in self._gold:
-            return f"no such {' and '.join(self._task.gold_key)} to predict"
-        if (self._epoch, key) in self._predictions:
-            number, _ = self._predictions[self._epoch, key]
-            return f"repeated, first in {self._unit} {number}"
-        first = self._first.setdefault((self._epoch, gold_key), key)
-        if first != key and NO_HIT in (first[-1], key[-1]) and self._task.format is TREC_RUN:
-            number, _ = self._predictions[self._epoch, first]
-            beside = f"stands beside {self._unit} {number}"
-            return f"{beside}, though {NO_HIT} says that nothing was found"
-        return ""
+            what = f"no such {' and '.join(self._task.gold_key)} to predict"
+            raise _Wrong(Problem("", what=what))
+        if (epoch, key) in self._predictions:
+            number, _ = self._predictions[epoch, key]
+            raise _Wrong(Problem("", what=f"repeated, first in {self._unit} {number}"))
+        first = self._first.setdefault((epoch, gold_key), key)
+        if self._task.format is TREC_RUN and first != key and NO_HIT in (first[-1], key[-1]):
+            number, _ = self._predictions[epoch, first]
+            what = f"though {NO_HIT} says that nothing was found"
+            raise _Wrong(Problem("", what=f"stands beside {self._unit} {number}, {what}"))
 
-    def _object(self, number: int, prediction: Any, problems: Iterable[Problem]) -> None:
+    def _report(
+        self, number: int, epoch: int, prediction: Any, problems: Iterable[Problem]
+    ) -> None:
         """Keep problems of a prediction, and do not report its key as missing."""
-        place = f"{self._unit} {number}"
-        names = self._task.key
+        place, names = f"{self._unit} {number}", self._task.key
         if number == 1 and not isinstance(prediction, dict):
             (example,) = self._task.format.lines([self._task.example])
             form = f"{self._task.format.name}, plain or compressed with gzip"
             self._advice = f"A file holds {form}; a line is such as {example}"
         if isinstance(prediction, dict) and prediction.keys() >= set(names):
             key = tuple(prediction[name] for name in names)
-            place += f" ({_named(names, key)})"
+            place += f" ({_key_text(names, key)})"
             if all(type(part) in (str, int) for part in key):  # true is no 1
-                self._seen.add((self._epoch, key[: self._width]))
-        for problem in islice(problems, MOST_PROBLEMS):
+                self._seen.add((epoch, key[: self._width]))
+        for problem in problems:
             self._causes.add(place, replace(problem, place=problem.place.replace("\n", "\\n")))
         self._wrong += 1
         if self._wrong >= _MOST_WRONG:
             self.broken = f"{self._wrong:,} {self._unit}s are wrong; nothing was read beyond"
 
-    def finish(self, name: str, remedy: str = "") -> list[Mapping[Key, Prediction]]:
-        """Return each epoch's predictions in the order of gold; RecordError with the problems.
+    def finish(
+        self, name: str, remedy: str = ""
+    ) -> tuple[list[Mapping[Key, Prediction]], list[Mapping[Key, str]]]:
+        """Return each epoch's predictions in the order of gold, and its raw answers.
 
-        Those with one key of gold are in the order of their keys.
+        Those with one key of gold are in the order of their keys. RecordError with the problems.
         """
-        message = f"{name}: cannot be scored as {self._task.format.name}"
         epochs = sorted({epoch for epoch, _ in self._predictions}) or [0]
-        # a wrong line may have no epoch: then its key is missing in none
-        without_epoch = {key for epoch, key in self._seen if not epoch and self._wrong}
-        due = product(epochs, (key for key in self._gold if key not in without_epoch))
-        missing = [] if self.is_over else [each for each in due if each not in self._seen]
-        if missing:
-            count = len(epochs) * len(self._gold)
-            message += f", {len(missing):,} of {count:,} predictions are missing"
-            for epoch, key in missing:
-                of = f"{EPOCH} {epoch}, " if epochs != [0] else ""
-                self._causes.add(of + _named(self._task.key, key), Problem("", what="missing"))
-            keys = {key for _, key in self._predictions}
-            is_part = 0 < len(keys) < len(self._gold)
-            if is_part and keys == {*in_order_of_pilots(self._gold)[: len(keys)]}:
-                pilot = f"It has those of a pilot: --limit {len(keys)} scores them."
-                remedy = f"{pilot} {remedy}".strip()
+        missing = [] if self.is_over else self._missing(epochs)
+        for epoch, key in missing:
+            of_epoch = f"{EPOCH} {epoch}, " if epochs != [0] else ""
+            place = of_epoch + _key_text(self._task.key, key)
+            self._causes.add(place, Problem("", what="missing"))
         problems = self._causes.problems()
         if self.broken:
             problems.append(Problem("", what=self.broken))
         if problems:
-            keys = {key for _, key in self._seen}
-            if not missing and not keys.difference(self._gold, self._others):
-                remedy = ""
-            raise RecordError(message, *problems, remedy=self._advice or remedy)
-        place = {key: number for number, key in enumerate(self._gold)}
-        in_order = sorted((place[key[: self._width]], key, n) for n, key in self._predictions)
+            message = f"{name}: cannot be scored as {self._task.format.name}"
+            if missing:
+                count = len(epochs) * len(self._gold)
+                message += f", {len(missing):,} of {count:,} predictions are missing"
+            remedy = self._advice or self._remedy(remedy, bool(missing))
+            raise RecordError(message, *problems, remedy=remedy)
+        place_of = {key: place for place, key in enumerate(self._gold)}
         found: dict[int, dict[Key, Prediction]] = {epoch: {} for epoch in epochs}
-        for _, key, epoch in in_order:
-            _, found[epoch][key] = self._predictions.pop((epoch, key))
-        return [*found.values()]
+        for epoch, key in sorted(
+            self._predictions, key=lambda each: (place_of[each[1][: self._width]], each[1])
+        ):
+            _, found[epoch][key] = self._predictions[epoch, key]
+        return [*found.values()], [self._texts[epoch] for epoch in epochs]
+
+    def _missing(self, epochs: Iterable[int]) -> list[tuple[int, Key]]:
+        """Return the epochs and keys of gold without a prediction."""
+        # a wrong line may have no epoch: then its key is missing in none
+        without_epoch = {key for epoch, key in self._seen if not epoch and self._wrong}
+        due = product(epochs, (key for key in self._gold if key not in without_epoch))
+        return [each for each in due if each not in self._seen]
+
+    def _remedy(self, remedy: str, is_missing: bool) -> str:
+        """Return the remedy for missing or unknown keys if there are some, also for a pilot."""
+        if not is_missing:
+            is_unknown = {key for _, key in self._seen}.difference(self._gold, self._others)
+            return remedy if is_unknown else ""
+        keys = {key for _, key in self._predictions}
+        is_part = 0 < len(keys) < len(self._gold)
+        if is_part and keys == {*in_order_of_pilots(self._gold)[: len(keys)]}:
+            pilot = f"It has those of a pilot: --limit {len(keys)} scores them."
+            return f"{pilot} {remedy}".strip()
+        return remedy
 
 
-def _apart(prediction: Prediction, task: Task) -> tuple[str | None, Prediction]:
+def _other_shapes(task: Task) -> dict[str, Node]:
+    """Return a field that stands instead of the task's -> the shape of a prediction with it."""
+    names = [] if task.format is TREC_RUN else [UNREADABLE]
+    if isinstance(task.asking, Asking) and ANSWER not in task.fields:
+        names.append(ANSWER)
+    return {name: parse({**task.key, name: str}) for name in names}
+
+
+def _without_epoch(prediction: Prediction, task: Task) -> tuple[int, Prediction]:
+    """Return the epoch of a line, 0 without one, and the rest; `_Wrong` for a wrong epoch."""
+    if EPOCH not in prediction or EPOCH in task.fields:
+        return 0, prediction
+    epoch = prediction[EPOCH]
+    if type(epoch) is not int or not 1 <= epoch <= _EPOCHS:
+        raise _Wrong(Problem(EPOCH, f"a whole number from 1 to {_EPOCHS:,}", show(epoch)))
+    return epoch, {name: value for name, value in prediction.items() if name != EPOCH}
+
+
+def _without_text(prediction: Prediction, task: Task) -> tuple[str | None, Prediction]:
     """Return the text of an answer that was read, and its reading, which alone counts."""
     text, reading = prediction.get(ANSWER), {*task.answer, UNREADABLE}
     if ANSWER in task.fields or not isinstance(text, str) or reading.isdisjoint(prediction):
@@ -281,7 +310,7 @@ def _apart(prediction: Prediction, task: Task) -> tuple[str | None, Prediction]:
     return text, {name: value for name, value in prediction.items() if name != ANSWER}
 
 
-def _named(names: Iterable[str], key: Key) -> str:
+def _key_text(names: Iterable[str], key: Key) -> str:
     """Return a key for people: "dialogue_id 4, turn 7"."""
     return ", ".join(f"{name} {show(value)}" for name, value in zip(names, key, strict=False))
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 BINS = 10  # of equal width, as those of scikit-learn's `calibration_curve`
+CALIBRATION = ("probability", "answers", "mean probability", "right")
+"""The headings of a table of bins."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,12 @@ class Bin:
     count: int
     probability: float
     right: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its texts in a table under `CALIBRATION`."""
+        shares = (f"{share:.3f}" for share in (self.probability, self.right))
+        return (f"{self.low:.4g}–{self.high:.4g}", f"{self.count:,}", *shares)
 
 
 def calibration(probabilities: Any, right: Any) -> list[Bin]:

@@ -175,7 +175,7 @@ class Questions:
             **settings,
         }
 
-    def cut(self, keys: Collection[Key]) -> Part:
+    def part_of(self, keys: Collection[Key]) -> Part:
         """Return the part that these keys are: the first N are a pilot of N, others chosen."""
         gold_keys = {key[: len(self.task.key)] for key in keys}
         if len(gold_keys) == len(self.gold):
@@ -204,7 +204,7 @@ class Questions:
         """Return the state of a game after a turn."""
         return self.asking.step(state, text, _reason(stop))
 
-    def begins(self, key: Key) -> tuple[Message, ...]:
+    def first_messages(self, key: Key) -> tuple[Message, ...]:
         """Return the messages of a question, or of a game's first turn."""
         first: Any = self.by_key[key]
         return tuple(self.asking.messages(first) if self.is_game else first)
@@ -213,8 +213,8 @@ class Questions:
     def _places(self) -> dict[Key, int]:
         return {key: place for place, key in enumerate(self.gold)}
 
-    def answered(self, predictions: Predictions) -> Epoch:
-        """Return the rows of predictions, and those in their order; some answers may be lacking."""
+    def epoch(self, predictions: Predictions, texts: Mapping[Key, str] | None = None) -> Epoch:
+        """Return predictions with the rows that they are for; some answers may be lacking."""
         gold, ordered = dict[Key, Any](), dict[Key, Prediction]()
         keys = {key[: len(self.task.key)] for key in predictions}.intersection(self._places)
         in_order = sorted(keys, key=self._places.__getitem__)
@@ -225,7 +225,8 @@ class Questions:
             gold |= {key + end: value for key, value in of_end.items()}
             ordered |= {key + end: prediction for key, prediction in valid.items()}
         is_part = self.is_part or len(keys) < len(self.gold)
-        return Epoch(TaskRows(self.built, self.name, self.options, gold, is_part), ordered)
+        rows = TaskRows(self.built, self.name, self.options, gold, is_part)
+        return Epoch(rows, ordered, texts or {})
 
 
 def _reason(stop: str) -> str:

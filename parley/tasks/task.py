@@ -128,14 +128,14 @@ class Reference:
     rows: str = ""
     rule: str = ""
 
-    def beside(self, rows: str | None = "") -> str:
-        """Return the text after its name: its rule, and its rows if the score has others.
+    def conditions(self, rows: str | None = "") -> str:
+        """Return its rule, and its rows if they are not `rows`, for a text behind its name.
 
         `rows` are the rows of the score: the name of a subset, "" for all rows, or None for a part
         that no reference has.
         """
-        other = "" if self.rows == rows else f" ({self.rows or 'all rows'})"
-        return (self.rule and f", {self.rule}") + other
+        rule = f", {self.rule}" if self.rule else ""
+        return rule if self.rows == rows else f"{rule} ({self.rows or 'all rows'})"
 
 
 @dataclass(frozen=True)

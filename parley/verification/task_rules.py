@@ -138,14 +138,13 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
 
     def numbers(changes: Predictions) -> dict[Names, float]:
         """Return the metrics of right answers with some changes."""
-        return rows.score({**right, **changes}).numbers
+        return Epoch(rows, {**right, **changes}).score.numbers
 
     changes: list[Predictions] = [{}, lost, {key: lost[key]}, wrong]
     best, unread, one_lost, all_wrong = map(numbers, changes)
     most = MOST.get(task.unit)
     if not best or not wrong:
-        each_alone = [Epoch(rows, right).within({key}) for key in right]
-        alone = [one.score(answer).numbers for one, answer in each_alone]
+        alone = [Epoch(rows, right).within({key}).score.numbers for key in right]
         are_best = all(math.isclose(value, most or value) for value in best.values())
         if not are_best or any(one != alone[0] for one in alone):
             yield "all are the same, but gold is not; give the fields of each in gold"
