@@ -13,7 +13,7 @@ from parley.tasks import (
     Whole,
     object_form,
     object_schema,
-    spoken,
+    text_of_turns,
     value_at,
 )
 
@@ -37,7 +37,7 @@ def is_utterance(row: dict[str, Any]) -> bool:
 
 def heard(rows: Iterable[dict[str, Any]], side: str) -> str:
     """Return entries as lines, as one side hears them; deal actions in words."""
-    return spoken(
+    return text_of_turns(
         ("You" if row["speaker"] == side else "Partner", row_in_words(row)) for row in rows
     )
 
@@ -50,7 +50,7 @@ def row_in_words(row: dict[str, Any]) -> str:
 
 def seen(rows: Iterable[dict[str, Any]]) -> str:
     """Return a dialogue as lines, from outside."""
-    return spoken((row["speaker"], row["text"]) for row in rows)
+    return text_of_turns((row["speaker"], row["text"]) for row in rows)
 
 
 def participants_by(config: str, *key: str) -> Callable[[Data], dict[Key, Collection[str]]]:

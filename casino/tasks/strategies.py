@@ -47,8 +47,10 @@ def strategies(data: Data) -> Iterator[tasks.Question]:
     """Ask for the strategies of each annotated utterance, with the three before it."""
     for row in data.rows("strategies", "train"):
         names = dict(zip((row["speaker"], PARTNER[row["speaker"]]), "AB", strict=True))
-        before = tasks.spoken((names[each["speaker"]], each["text"]) for each in row["context"])
-        last = tasks.spoken([("A", row["text"])])
+        before = tasks.text_of_turns(
+            (names[each["speaker"]], each["text"]) for each in row["context"]
+        )
+        last = tasks.text_of_turns([("A", row["text"])])
         user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
         key = (row["dialogue_id"], row["turn"])
         yield tasks.Question(key, _STRATEGIES, user)

@@ -43,8 +43,8 @@ def questions(data: Data) -> Iterator[tasks.Question]:
     """Ask for the types of each reviewed utterance, given the conversation up to it."""
     for key, turns, _ in listed(data, "curated"):
         *before, last = ((turn["role"], turn["text"]) for turn in turns)
-        talk = tasks.spoken(before) or "(nothing)"
-        user = f"Before it:\n{talk}\n\nThe utterance:\n{tasks.spoken([last])}"
+        talk = tasks.text_of_turns(before) or "(nothing)"
+        user = f"Before it:\n{talk}\n\nThe utterance:\n{tasks.text_of_turns([last])}"
         yield tasks.Question(key, _PROMPT, user)
 
 

@@ -35,7 +35,9 @@ def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
     """Ask for each dialogue, given the messages before any other action."""
     turns = before_actions(data.rows_with_names("utterances", split))
     for row in data.rows_with_names("outcomes", split):
-        talk = tasks.spoken((turn["speaker"], turn["text"]) for turn in turns[row["dialogue_id"]])
+        talk = tasks.text_of_turns(
+            (turn["speaker"], turn["text"]) for turn in turns[row["dialogue_id"]]
+        )
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
         yield tasks.Question((row["dialogue_id"],), _PROMPT, user)

@@ -52,7 +52,9 @@ def questions(data: Data, aspect: str) -> Iterator[tasks.Question]:
     for row in (r for r in data.rows("dialogues", "en", "ja") if (r["dialogue_id"],) in rated):
         language = row["language"]
         names = _NAMES[language]
-        talk = tasks.spoken((names[turn["speaker"]], turn["message"]) for turn in row["dialogue"])
+        talk = tasks.text_of_turns(
+            (names[turn["speaker"]], turn["message"]) for turn in row["dialogue"]
+        )
         system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
         user = f"{_TALK[language]}\n{talk}"
         yield tasks.Question((row["dialogue_id"],), system, user, language)

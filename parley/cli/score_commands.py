@@ -106,27 +106,34 @@ def score_command(
         raise UsageError(f"--chart: {name} {task} has no calibration_error to draw; leave it out")
     if chart and chart.suffix != ".svg":
         raise UsageError(f"--chart {chart}: expected a name that ends in .svg")
-    built = find_folder(folder, dataset)
-    part = _part(subset, limit, ids)
+    built, part = find_folder(folder, dataset), _part(subset, limit, ids)
     with progress() as advance:
         advance(f"{name} {task}", "scoring")
         if baseline:
             result = score(built, task, options, baseline=baseline, part=part, policy=unreadable)
         else:
             result = score_file(built, task, options, str(file), part, unreadable)
+    _write(result, keep, entry, chart, overwrite)
+    print_result(as_json, result.as_dict(), _score_layout, result)
+    if result.wrong_references:
+        raise Exit(1)
+
+
+def _write(
+    result: Result, keep: Path | None, entry: Path | None, chart: Path | None, overwrite: bool
+) -> None:
+    """Write the files of a score that are asked for."""
     if keep:
         result.save(keep, overwrite)
     if entry:
         from parley.hub.eval_results import eval_results
 
+        built = result.evaluation.rows.built
         write_whole(entry, eval_results(result, built), overwrite=overwrite)
     if chart:
         title = f"Calibration: {result.predictions}, {_task_of(result)}"
         drawn = svg(Calibration(title, result.score.calibration))
         write_whole(chart, drawn, overwrite=overwrite)
-    print_result(as_json, result.as_dict(), _score_layout, result)
-    if result.wrong_references:
-        raise Exit(1)
 
 
 def _part(subset: str, limit: int, ids: Path | None) -> Part:

@@ -130,7 +130,7 @@ def parley_answers(**which: Any) -> Any:
         value = {name: alone[name] for name in questions.task.per_prediction}
         return Score(
             value={"readable": float(UNREADABLE not in prediction), **value},
-            answer=None if reason else _text(questions.task.without_key(prediction)),
+            answer=None if reason else _json(questions.task.without_key(prediction)),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={
                 "epoch": state.epoch,
@@ -178,7 +178,7 @@ def parley_score(**which: Any) -> Any:
     return score
 
 
-def _text(fields: Mapping[str, Any]) -> str:
+def _json(fields: Mapping[str, Any]) -> str:
     return json.dumps(dict(fields), ensure_ascii=False)
 
 
@@ -204,9 +204,9 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
                 if not isinstance(one, str | int):
                     raise UsageError(f"-T {option}={one}: expected one value")
             which |= {"dataset": dataset, "name": name, "options": json.dumps(options)}
-            which |= {"build": str(build) or _builds(dataset)}
-            which |= {"swap": swap, "shots": shots, "prompt": _text_of(str(prompt))}
-            return _made(which, schema, _questions(**which))
+            which |= {"build": str(build) or _folder_of_builds(dataset)}
+            which |= {"swap": swap, "shots": shots, "prompt": _read_prompt(str(prompt))}
+            return _inspect_task(which, schema, _questions(**which))
         except ParleyError as error:
             raise PrerequisiteError(escape(str(error))) from error
 
@@ -216,7 +216,7 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
     return declared
 
 
-def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
+def _inspect_task(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     """Return the task of inspect that asks questions, made with the arguments `which`."""
     asking: Any = questions.asking
     is_single, task = not questions.is_game, questions.task
@@ -230,7 +230,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
         Sample(
             id="-".join(map(str, key)),
             input=[*questions.first_messages(key)],
-            target=_text(targets[key]) if key in targets else "",
+            target=_json(targets[key]) if key in targets else "",
             metadata={"key": list(key), "cluster": cluster_of[key[: len(task.key)]]},
         )
         for key in questions.by_key
@@ -247,7 +247,7 @@ def _made(which: dict[str, Any], schema: bool, questions: Questions) -> Any:
     )
 
 
-def _text_of(file: str) -> str:
+def _read_prompt(file: str) -> str:
     """Return the system text in a file, "" without one."""
     try:
         text = Path(file).read_text(encoding="utf-8") if file else ""
@@ -258,7 +258,7 @@ def _text_of(file: str) -> str:
     return text
 
 
-def _builds(dataset: str) -> str:
+def _folder_of_builds(dataset: str) -> str:
     """Return the folder of builds that holds a dataset: `build`, else that of `parley.load`."""
     cached = cache_folder() / "built" / get(dataset).version
     return str(cached if not Path("build", dataset).is_dir() and cached.is_dir() else "build")

@@ -11,7 +11,7 @@ from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.builds.built_folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
-from parley.tasks.evaluate import POLICIES, WRONG, Result, result_of, score
+from parley.tasks.evaluate import POLICIES, WRONG, Result, score
 from parley.tasks.metrics import Epoch
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.predictions import is_log
@@ -50,7 +50,7 @@ def score_file(
     if part not in (ALL, asked_part, answered_part):
         raise UsageError(f"{file}: is a log of {answered_part}, not of {part}")
     facts = _facts(log, questions, epochs)
-    result = result_of(epochs, file, answered_part, policy, run=facts)
+    result = Result(epochs, file, answered_part, policy, run=facts)
     result.evaluation.name_models(facts["models"])
     return result
 

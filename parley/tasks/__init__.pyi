@@ -4,7 +4,7 @@ from .agreement import nominal as nominal
 from .agreement import ordinal as ordinal
 from .asking import Asking as Asking
 from .asking import Question as Question
-from .asking import spoken as spoken
+from .asking import text_of_turns as text_of_turns
 from .game_scores import GAME_METRICS as GAME_METRICS
 from .game_scores import score_games as score_games
 from .games import NegotiationState as NegotiationState

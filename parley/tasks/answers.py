@@ -15,7 +15,7 @@ from typing import Any
 
 from parley.base.strict_json import loads
 from parley.tasks.asking import EMPTY, INVALID, NO_ANSWER, final_text
-from parley.tasks.kinds import AnswerField, place_of, plain_name, value_at
+from parley.tasks.kinds import AnswerField, normalized_name, place_of, value_at
 from parley.tasks.prediction_formats import UNREADABLE
 
 _MOST = 8_000  # characters that are parsed as JSON5, which takes long
@@ -31,7 +31,7 @@ _BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*"|[][{}]')  # or a text in quotes
 _BLANKS = " \t\n$"
 _AROUND = _BLANKS + "\"'`*.。"
 _BULLET = re.compile(r"^(?:[>#-]+\s+)+")
-_NAMED = r"(?i)(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
+_VALUE_OF_NAME = r"(?i)(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
 
 def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
@@ -40,9 +40,9 @@ def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
         return {UNREADABLE: EMPTY}
     text = final_text(text)
     found = _values(text)
-    names = {plain_name(place_of(name, field)[0]) for name, field in fields.items()}
+    names = {normalized_name(place_of(name, field)[0]) for name, field in fields.items()}
     for value, _ in reversed(found):
-        if isinstance(value, Mapping) and names <= {*map(plain_name, value)}:
+        if isinstance(value, Mapping) and names <= {*map(normalized_name, value)}:
             return _of_object(value, fields)
     if len(fields) > 1:
         return {UNREADABLE: NO_ANSWER}
@@ -68,9 +68,9 @@ def _last_line(text: str, name: str) -> tuple[str, bool]:
     """Return the value on the last line that is not empty, and whether something names it."""
     lines = filter(None, map(_without_marks, reversed(text.splitlines())))
     line = _BULLET.sub("", next(lines, ""))
-    in_any_form = r"[\s_-]*".join(map(re.escape, plain_name(name)))
-    named = re.fullmatch(_NAMED % in_any_form, line)
-    return (_without_marks(named[1]), True) if named else (line, False)
+    in_any_form = r"[\s_-]*".join(map(re.escape, normalized_name(name)))
+    match = re.fullmatch(_VALUE_OF_NAME % in_any_form, line)
+    return (_without_marks(match[1]), True) if match else (line, False)
 
 
 def _without_marks(text: str) -> str:
@@ -102,7 +102,7 @@ def _values(text: str) -> list[tuple[Any, int]]:
             if not found:
                 continue
             value = found[0]
-        if isinstance(value, Mapping) and [*map(plain_name, value)] == ["answer"]:
+        if isinstance(value, Mapping) and [*map(normalized_name, value)] == ["answer"]:
             (value,) = value.values()
         items = value if isinstance(value, list) else ()
         objects = [each for each in items if isinstance(each, Mapping)]

@@ -69,7 +69,7 @@ class Asking:
     shown: Callable[..., Iterable[Prediction]] | None = None
 
 
-def spoken(turns: Iterable[tuple[str, str]]) -> str:
+def text_of_turns(turns: Iterable[tuple[str, str]]) -> str:
     """Return turns as lines "Name: text"; a line break in a text becomes a space."""
     return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in turns)
 

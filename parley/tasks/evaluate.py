@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -38,25 +38,51 @@ POLICIES = (WRONG, DROP)
 """What an unreadable prediction is: a wrong one, or none, so that the others alone are scored."""
 
 
-@dataclass(frozen=True)
 class Result:
-    """A score with its task, its build and the references."""
+    """The score of predictions, one or several for each row, with the references of its task.
 
-    dataset: str
-    name: str
-    task: Task
-    options: Mapping[str, str]
-    predictions: str
-    is_sample: bool
-    evaluation: Evaluation
-    part: Part
-    provenance: Mapping[str, str]
-    epochs: Sequence[Epoch]  # also the predictions that the policy drops
-    unreadable: Mapping[str, int]  # reason -> predictions
-    answer_counts: tuple[int, ...]  # of each distinct readable answer, the commonest first
-    policy: str
-    baseline: str = ""
-    run: Mapping[str, Any] = field(default_factory=dict)  # the facts of a log
+    Args:
+        epochs: The rows and the predictions, also those that the policy drops.
+        predictions: Their name: a baseline, a file or a log.
+        part: The part of the task that they are of.
+        policy: One of `POLICIES`; UsageError if it drops all.
+        baseline: The baseline that gave them, "" for none.
+        run: The facts of a log, none of others.
+
+    Attributes:
+        unreadable: Reason -> unreadable predictions.
+        answer_counts: How often each distinct readable answer was given, the commonest first.
+    """
+
+    def __init__(
+        self,
+        epochs: Sequence[Epoch],
+        predictions: str,
+        part: Part,
+        policy: str = WRONG,
+        *,
+        baseline: str = "",
+        run: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.epochs, self.predictions, self.part, self.policy = epochs, predictions, part, policy
+        self.baseline, self.run = baseline, run or {}
+        self.evaluation = Evaluation([_kept(epoch, policy, predictions) for epoch in epochs])
+        rows, built = self.evaluation.rows, self.evaluation.rows.built
+        self.dataset, self.is_sample = built.dataset.name, built.is_sample
+        self.name, self.task, self.options = rows.name, rows.task, rows.options
+        every = [prediction for epoch in epochs for prediction in epoch.predictions.values()]
+        self.total = sum(len(epoch.rows.gold) for epoch in epochs)
+        reasons = Counter(each[UNREADABLE] for each in every if UNREADABLE in each)
+        self.unreadable = dict(sorted(reasons.items()))
+        readable = (self.task.without_key(each) for each in every if UNREADABLE not in each)
+        self.answer_counts = [count for _, count in Counter(map(repr, readable)).most_common()]
+        digest = "".join(_digest(epoch.predictions) for epoch in epochs)
+        self.provenance = {
+            "parley": __version__,
+            "version": built.version,
+            "rows": rows_digest(built, rows.task),
+            "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
+        }
 
     def __repr__(self) -> str:
         defined = self.score.numbers.items()
@@ -97,11 +123,6 @@ class Result:
         scores = measured(self.evaluation.rows.built.dataset).scores.get(self.name, {})
         references = self.task.with_measured(scores).references
         return tuple(r for r in references if r.options.items() <= self.options.items())
-
-    @property
-    def total(self) -> int:
-        """The number of predictions, also of those that are unreadable."""
-        return sum(len(epoch.rows.gold) for epoch in self.epochs)
 
     @property
     def subset(self) -> str | None:
@@ -239,51 +260,7 @@ def score(
                 place = f"the baseline {baseline} of {script_of(built)}"
                 epochs = [Epoch(rows, validate_predictions(answers, task, gold, place, others))]
     part = replace(part, limit=min(part.limit, len(gold)) if others else 0)
-    return result_of(epochs, source, part, policy, baseline=baseline)
-
-
-def result_of(
-    epochs: Sequence[Epoch],
-    predictions: str,
-    part: Part,
-    policy: str = WRONG,
-    *,
-    baseline: str = "",
-    run: Mapping[str, Any] | None = None,
-) -> Result:
-    """Return the result of predictions, one or several for each row.
-
-    `predictions` names them: a baseline, a file, or a log, whose facts are `run`. UsageError if the
-    policy drops all.
-    """
-    evaluation = Evaluation([_kept(epoch, policy, predictions) for epoch in epochs])
-    rows, built = evaluation.rows, evaluation.rows.built
-    digest = "".join(_digest(epoch.predictions) for epoch in epochs)
-    every = [prediction for epoch in epochs for prediction in epoch.predictions.values()]
-    unreadable = Counter(each[UNREADABLE] for each in every if UNREADABLE in each)
-    answers = Counter(repr(rows.task.without_key(each)) for each in every if UNREADABLE not in each)
-    return Result(
-        built.dataset.name,
-        rows.name,
-        rows.task,
-        rows.options,
-        predictions,
-        built.is_sample,
-        evaluation,
-        part,
-        {
-            "parley": __version__,
-            "version": built.version,
-            "rows": rows_digest(built, rows.task),
-            "predictions": digest if len(epochs) == 1 else sha256(digest.encode()).hexdigest(),
-        },
-        epochs,
-        dict(sorted(unreadable.items())),
-        tuple(count for _, count in answers.most_common()),
-        policy,
-        baseline,
-        run or {},
-    )
+    return Result(epochs, source, part, policy, baseline=baseline)
 
 
 def as_numbers(metrics: Mapping[Names, Metric]) -> dict[str, Any]:

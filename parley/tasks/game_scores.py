@@ -35,7 +35,7 @@ GAME_METRICS = {
 
 
 def wrong_end(prediction: Prediction, agreed: str) -> Iterator[Problem]:
-    """Object to an end without a deal beside a deal, or to two of them."""
+    """Yield the problem of an end without a deal if there is a deal, or of two such ends."""
     if prediction.get(agreed) is not None:
         for name in ("end", "walked_away"):
             if name in prediction:

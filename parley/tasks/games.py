@@ -26,7 +26,7 @@ _ACTION = re.compile(
     r"\[\s*(?:i )?(?:counter-? ?)?(offer|accept|reject|walk[ _-]*away)(\w*)\s*:?\s*([^\][]*)(\]?)",
     re.IGNORECASE,
 )
-_CUT = re.compile(r"\[[^\][]*$")  # a bracket that a token limit may have left open
+_UNCLOSED = re.compile(r"\[[^\][]*$")  # a bracket that a token limit may have left open
 _IT = ("", "offer", "the offer", "deal", "the deal", "your offer", "this offer", "this deal")
 _BEGIN = "Begin the negotiation."
 _SILENCE = "(no message)"
@@ -152,7 +152,7 @@ class Playing:
             raise ValueError(f"the negotiation has ended: {state.end}")
         text = final_text(text) if reason in ("", TRUNCATED) else ""
         if reason == TRUNCATED:
-            text = _CUT.sub("", text).strip()
+            text = _UNCLOSED.sub("", text).strip()
         name, offer, fault = self._action(state, text) if text else ("", None, reason or EMPTY)
         after = replace(state, turns=(*state.turns, PlayedTurn(role, text, fault)))
         warnings = sum(bool(turn.fault) for turn in after.turns if turn.role == role)

@@ -25,8 +25,8 @@ def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def object_form(fields: Mapping[str, str]) -> str:
     """Return the form of an object that has exactly these fields, name -> form."""
-    named = (f"{json.dumps(name, ensure_ascii=False)}: {form}" for name, form in fields.items())
-    return "{" + ", ".join(named) + "}"
+    forms = (f"{json.dumps(name, ensure_ascii=False)}: {form}" for name, form in fields.items())
+    return "{" + ", ".join(forms) + "}"
 
 
 def in_one_object(
@@ -64,7 +64,7 @@ def written(fields: Mapping[str, "AnswerField"], values: Mapping[str, Any]) -> s
     return json.dumps(in_one_object(fields, found, dict), ensure_ascii=False)
 
 
-def plain_name(name: str) -> str:
+def normalized_name(name: str) -> str:
     """Return a name without case, blanks, hyphens, underscores and the marks around it."""
     name = unicodedata.normalize("NFKC", name).strip(" \t\n*`\"'.!。")
     return re.sub("[\\s_\\\\\u2010-\u2015\u2212-]", "", name).casefold()
@@ -119,7 +119,7 @@ class OneOf(AnswerField):
     ) -> None:
         others = names if isinstance(names, Mapping) else dict.fromkeys(names, ())
         pairs = ((each, name) for name in others for each in (name, *others[name]))
-        self._names = _by_plain_name(pairs)
+        self._names = _by_normalized_name(pairs)
         super().__init__({*others}, meaning, asked)
         self.values = f"one of {', '.join(others)}"
         self.schema = {"type": "string", "enum": [*others]}
@@ -127,14 +127,14 @@ class OneOf(AnswerField):
 
     def read(self, value: Any) -> str:
         """Return a name."""
-        return _named(value, self._names)
+        return _known_name(value, self._names)
 
 
 class SomeOf(AnswerField):
     """None or more of some labels. A model says of each whether it is there."""
 
     def __init__(self, labels: Iterable[str], meaning: str, asked: str = "") -> None:
-        self._labels = _by_plain_name((label, label) for label in labels)
+        self._labels = _by_normalized_name((label, label) for label in labels)
         labels = [*self._labels.values()]
         super().__init__(Checked([{*labels}], _each_once), meaning, asked)
         self.values = f"a list of none or more of {', '.join(labels)}"
@@ -145,13 +145,13 @@ class SomeOf(AnswerField):
     def read(self, value: Any) -> list[str]:
         """Return labels in their order, from a list or from an object with a boolean for each."""
         if isinstance(value, list):
-            named = [_named(name, self._labels) for name in value]
+            given = [_known_name(name, self._labels) for name in value]
         else:
-            said = {n: str(value_at(value, [n])).casefold() for n in self._labels.values()}
-            if not {*said.values()} <= {"true", "false", "1", "0"}:
+            texts = {n: str(value_at(value, [n])).casefold() for n in self._labels.values()}
+            if not {*texts.values()} <= {"true", "false", "1", "0"}:
                 raise ValueError("a label without true or false")
-            named = [label for label, text in said.items() if text in ("true", "1")]
-        return [label for label in self._labels.values() if label in named]
+            given = [label for label, text in texts.items() if text in ("true", "1")]
+        return [label for label in self._labels.values() if label in given]
 
     def written(self, value: Any) -> dict[str, bool]:
         """Return label -> whether it is there."""
@@ -162,7 +162,7 @@ class OrderOf(AnswerField):
     """An order of some items. In a file, null is a place left open."""
 
     def __init__(self, items: Iterable[str], meaning: str, asked: str = "") -> None:
-        self._items = _by_plain_name((item, item) for item in items)
+        self._items = _by_normalized_name((item, item) for item in items)
         self.example = [*self._items.values()]
         super().__init__(Checked([({*self.example}, None)], self._check), meaning, asked)
         self.values = f"a list of {', '.join(self.example)}, each once; null for a place left open"
@@ -171,14 +171,16 @@ class OrderOf(AnswerField):
         self.form = f'"{self.written([".."] * len(self.example))}"'
 
     def _check(self, order: list[str | None]) -> None:
-        named = [item for item in order if item]
-        if len(order) != len(self.example) or len({*named}) < len(named):
+        items = [item for item in order if item]
+        if len(order) != len(self.example) or len({*items}) < len(items):
             raise ValueError(f"each of {', '.join(self.example)} once, or null")
 
     def read(self, value: Any) -> list[str]:
         """Return the items, from "A > B > C", "A, B, C" or a list."""
         names = re.split("[>,]", value) if isinstance(value, str) else value
-        order = [_named(name, self._items) for name in names] if isinstance(names, list) else []
+        order = (
+            [_known_name(name, self._items) for name in names] if isinstance(names, list) else []
+        )
         if sorted(order) != sorted(self.example):
             raise ValueError("not each item once")
         return order
@@ -266,7 +268,7 @@ class Probabilities(AnswerField):
 
     def __init__(self, names: Iterable[str], meaning: str, asked: str = "") -> None:
         self._one = one = Number(0, 1, "a probability")
-        names = [*_by_plain_name((name, name) for name in names).values()]
+        names = [*_by_normalized_name((name, name) for name in names).values()]
         super().__init__(Checked(dict.fromkeys(names, one), _not_all_0), meaning, asked)
         self.values = f"an object of {', '.join(names)}, each from 0 to 1, together 1"
         self.schema = object_schema(dict.fromkeys(names, one.schema))
@@ -283,14 +285,14 @@ class Probabilities(AnswerField):
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(%)|/\s*(\d+))?\s*", re.ASCII)
 
 
-def _by_plain_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """Return plain name -> what a name stands for; ScriptError if two stand for different things.
+def _by_normalized_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Return normalized name -> what a name stands for.
 
-    ScriptError also if there is no name.
+    ScriptError if there is none, or two names that are one when normalized differ in it.
     """
     pairs = [*pairs]
-    of = {plain_name(name): value for name, value in pairs}
-    alike = [name for name, value in pairs if of[plain_name(name)] != value]
+    of = {normalized_name(name): value for name, value in pairs}
+    alike = [name for name, value in pairs if of[normalized_name(name)] != value]
     if alike or not pairs:
         what = f"{few(alike) or 'no name'}: expected names that differ"
         raise ScriptError(what, remedy="Case, blanks, hyphens and underscores do not count.")
@@ -305,16 +307,17 @@ def value_at(value: Any, place: Iterable[str]) -> Any:
     for name in place:
         if not isinstance(value, Mapping):
             raise ValueError("no object")
-        found = [inner for each, inner in value.items() if plain_name(each) == plain_name(name)]
+        due = normalized_name(name)
+        found = [inner for each, inner in value.items() if normalized_name(each) == due]
         if len(found) > 1:
             raise ValueError("one name in two forms")
         value = found[0] if found else None
     return value
 
 
-def _named(value: Any, names: Mapping[str, str]) -> str:
-    """Return the name that a text stands for, given plain name -> name; else ValueError."""
-    name = names.get(plain_name(value)) if isinstance(value, str) else None
+def _known_name(value: Any, names: Mapping[str, str]) -> str:
+    """Return the name that a text stands for, given normalized name -> name; else ValueError."""
+    name = names.get(normalized_name(value)) if isinstance(value, str) else None
     if name is None:
         raise ValueError("an unknown name")
     return name

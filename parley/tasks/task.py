@@ -40,7 +40,7 @@ from parley.schema.shapes import Field, parse, problems
 from parley.tasks.answers import read
 from parley.tasks.asking import Asking
 from parley.tasks.games import Playing
-from parley.tasks.kinds import AnswerField, place_of, plain_name
+from parley.tasks.kinds import AnswerField, normalized_name, place_of
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.probabilities import Bin, calibration
 
@@ -345,7 +345,7 @@ class Task:
                     expected = "a Field" if of is Field else "a kind, such as tasks.OneOf"
                     yield Problem(place, expected, type(value).__name__)
         asked = self.asked if isinstance(self.answer, Mapping) else {}
-        places = [tuple(map(plain_name, place_of(n, of))) for n, of in asked.items()]
+        places = [tuple(map(normalized_name, place_of(n, of))) for n, of in asked.items()]
         if any(one[: len(two)] == two for one, two in permutations(places, 2)):
             yield Problem(f"{where}.answer", "fields in places of their own", f"{places}")
         for attribute in ("per_prediction", "lower"):

@@ -20,7 +20,7 @@ from parley.rows.splits import Name
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
 from parley.tasks.games import Playing
-from parley.tasks.kinds import form_of, plain_name, written
+from parley.tasks.kinds import form_of, normalized_name, written
 from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
@@ -233,7 +233,7 @@ def _of_labels(questions: Questions) -> Iterator[str]:
     with suppress(ScriptError):  # some shapes have no columns
         for name, field in task.asked.items():
             for label in chain.from_iterable(column.values for column in field.columns("")):
-                letters = r"[\s_-]*".join(map(re.escape, plain_name(str(label))))
+                letters = r"[\s_-]*".join(map(re.escape, normalized_name(str(label))))
                 named = re.compile(rf"(?i)(?<![a-z0-9]){letters}(?![a-z0-9])")
                 if isinstance(label, str) and not all(map(named.search, texts)):
                     yield f"no question names {label}, a value of {name}; name all in the prompt"
