@@ -148,7 +148,7 @@ def compare_logs(
     for (dataset, name, *of_options), stated in _by_task(statements, task).items():
         built, options = find_folder(folder, get(dataset)), dict(of_options)
         logs = _scored(built, name, options, stated, paths, advance, policy, part)
-        _name(logs)
+        _label(logs)
         _against_first(logs, metrics)
         declared = built.dataset.task(name)
         tables.append(Comparison(dataset, name, declared, options, (*logs,), policy))
@@ -259,7 +259,7 @@ def _scored(
     return logs
 
 
-def _name(logs: Sequence[ComparedLog]) -> None:
+def _label(logs: Sequence[ComparedLog]) -> None:
     """Label logs by their models, with their sides in a game, and what else was asked."""
     for log in logs:
         run = log.result.run if log.result else {}

@@ -154,11 +154,12 @@ class Result:
                 continue
             has_its_options = self.options == self.task.chosen(reference.options)
             for path, number in flat(reference.metrics).items():
-                value = metrics.get(path)
                 if path not in metrics and not has_its_options:
                     continue  # other options may leave out groups of a reference
-                if isinstance(value, Undefined | None) or not agrees(number, value):
-                    problems.append(Problem(" ".join((reference.name, *path)), number, str(value)))
+                value = self.score.numbers.get(path)
+                if value is None or not agrees(number, value):
+                    found = str(metrics.get(path))
+                    problems.append(Problem(" ".join((reference.name, *path)), number, found))
         return problems
 
     def save(self, path: Path, overwrite: bool = False) -> None:
