@@ -152,13 +152,8 @@ def compare_logs(
         _against_first(logs, metrics)
         declared = built.dataset.task(name)
         tables.append(Comparison(dataset, name, declared, options, (*logs,), policy))
-    known = {
-        name
-        for table in tables
-        for log in table.logs
-        for metric in log.metrics
-        for name in _names_of(metric)
-    }
+    found = {metric for table in tables for log in table.logs for metric in log.metrics}
+    known = {name for metric in found for name in _names_of(metric)}
     if unknown := [metric for metric in metrics if metric not in known]:
         raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
     return tables, left_out

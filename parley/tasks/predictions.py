@@ -9,14 +9,13 @@ import json
 import re
 import sys
 import zlib
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice, product
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from parley.base.disk import open_regular
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, UsageError
@@ -112,6 +111,14 @@ class _Wrong(Exception):
         self.problems = problems
 
 
+class _Line(NamedTuple):
+    """A sound prediction with the number of its line, and the raw answer if it is known."""
+
+    number: int
+    prediction: Prediction
+    text: str | None
+
+
 class _Checker:
     """Collect predictions one by one, with their problems; a unit is "line" or "prediction".
 
@@ -121,11 +128,8 @@ class _Checker:
 
     def __init__(self, task: Task, gold: Gold, unit: str, others: Collection[Key]) -> None:
         self._task, self._gold, self._unit, self._others = task, gold, unit, others
-        self._width = len(task.gold_key)
         self._shapes = _other_shapes(task)
-        self._texts: dict[int, dict[Key, str]] = defaultdict(dict)  # epoch -> the raw answers
-        # epoch and key -> the number of the line and its prediction
-        self._predictions: dict[tuple[int, Key], tuple[int, Prediction]] = {}
+        self._lines: dict[tuple[int, Key], _Line] = {}  # by epoch and key
         self._first: dict[tuple[int, Key], Key] = {}  # epoch and key of gold -> the first key
         self._seen: set[tuple[int, Key]] = set()  # epochs and keys of gold, of wrong lines too
         self._causes = Causes()
@@ -172,7 +176,7 @@ class _Checker:
             if self._unit == "line" and isinstance(prediction, dict):
                 epoch, prediction = _without_epoch(prediction, self._task)
                 text, prediction = _without_text(prediction, self._task)
-            if self._predictions and bool(epoch) != bool(next(iter(self._predictions))[0]):
+            if self._lines and bool(epoch) != bool(next(iter(self._lines))[0]):
                 raise _Wrong(Problem(EPOCH, "in each line or in none", str(epoch or "none")))
             self._keep(number, epoch, prediction, text)
         except _Wrong as wrong:
@@ -184,7 +188,7 @@ class _Checker:
         if not shape.fits(prediction):
             raise _Wrong(*islice(shape.problems(prediction), MOST_PROBLEMS))
         key = tuple([prediction[name] for name in task.key])
-        gold_key = key[: self._width]
+        gold_key = self._gold_key(key)
         if gold_key not in self._gold and gold_key in self._others:
             return
         self._require_place(epoch, key)
@@ -194,22 +198,24 @@ class _Checker:
         if shape is self._shapes.get(ANSWER):
             text = prediction.pop(ANSWER)
             prediction |= task.read(text)
-        self._texts[epoch] |= {} if text is None else {key: text}
-        self._predictions[epoch, key] = number, prediction
+        self._lines[epoch, key] = _Line(number, prediction, text)
         self._seen.add((epoch, gold_key))
+
+    def _gold_key(self, key: Key) -> Key:
+        """Return the key of gold that a prediction of this key is for."""
+        return key[: len(self._task.gold_key)]
 
     def _require_place(self, epoch: int, key: Key) -> None:
         """Raise `_Wrong` if there is no place for a prediction of this key."""
-        gold_key = key[: self._width]
+        gold_key = self._gold_key(key)
         if gold_key not in self._gold:
             what = f"no such {' and '.join(self._task.gold_key)} to predict"
             raise _Wrong(Problem("", what=what))
-        if (epoch, key) in self._predictions:
-            number, _ = self._predictions[epoch, key]
-            raise _Wrong(Problem("", what=f"repeated, first in {self._unit} {number}"))
+        if line := self._lines.get((epoch, key)):
+            raise _Wrong(Problem("", what=f"repeated, first in {self._unit} {line.number}"))
         first = self._first.setdefault((epoch, gold_key), key)
         if self._task.format is TREC_RUN and first != key and NO_HIT in (first[-1], key[-1]):
-            number, _ = self._predictions[epoch, first]
+            number = self._lines[epoch, first].number
             what = f"though {NO_HIT} says that nothing was found"
             raise _Wrong(Problem("", what=f"stands beside {self._unit} {number}, {what}"))
 
@@ -226,7 +232,7 @@ class _Checker:
             key = tuple(prediction[name] for name in names)
             place += f" ({_key_text(names, key)})"
             if all(type(part) in (str, int) for part in key):  # true is no 1
-                self._seen.add((epoch, key[: self._width]))
+                self._seen.add((epoch, self._gold_key(key)))
         for problem in problems:
             self._causes.add(place, replace(problem, place=problem.place.replace("\n", "\\n")))
         self._wrong += 1
@@ -240,7 +246,7 @@ class _Checker:
 
         Those with one key of gold are in the order of their keys. RecordError with the problems.
         """
-        epochs = sorted({epoch for epoch, _ in self._predictions}) or [0]
+        epochs = sorted({epoch for epoch, _ in self._lines}) or [0]
         missing = [] if self.is_over else self._missing(epochs)
         for epoch, key in missing:
             of_epoch = f"{EPOCH} {epoch}, " if epochs != [0] else ""
@@ -257,12 +263,15 @@ class _Checker:
             remedy = self._advice or self._remedy(remedy, bool(missing))
             raise RecordError(message, *problems, remedy=remedy)
         place_of = {key: place for place, key in enumerate(self._gold)}
-        found: dict[int, dict[Key, Prediction]] = {epoch: {} for epoch in epochs}
-        for epoch, key in sorted(
-            self._predictions, key=lambda each: (place_of[each[1][: self._width]], each[1])
-        ):
-            _, found[epoch][key] = self._predictions[epoch, key]
-        return [*found.values()], [self._texts[epoch] for epoch in epochs]
+        predictions: dict[int, dict[Key, Prediction]] = {epoch: {} for epoch in epochs}
+        texts: dict[int, dict[Key, str]] = {epoch: {} for epoch in epochs}
+        in_order = sorted((place_of[self._gold_key(key)], key, epoch) for epoch, key in self._lines)
+        for _, key, epoch in in_order:
+            line = self._lines[epoch, key]
+            predictions[epoch][key] = line.prediction
+            if line.text is not None:
+                texts[epoch][key] = line.text
+        return [*predictions.values()], [*texts.values()]
 
     def _missing(self, epochs: Iterable[int]) -> list[tuple[int, Key]]:
         """Return the epochs and keys of gold without a prediction."""
@@ -276,7 +285,7 @@ class _Checker:
         if not is_missing:
             is_unknown = {key for _, key in self._seen}.difference(self._gold, self._others)
             return remedy if is_unknown else ""
-        keys = {key for _, key in self._predictions}
+        keys = {key for _, key in self._lines}
         is_part = 0 < len(keys) < len(self._gold)
         if is_part and keys == {*in_order_of_pilots(self._gold)[: len(keys)]}:
             pilot = f"It has those of a pilot: --limit {len(keys)} scores them."
