@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from dataclasses import replace
+from copy import copy
 from pathlib import Path
 from unittest.mock import Mock
 from urllib.parse import quote, unquote
@@ -531,10 +531,13 @@ def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path
     assert found.value == result.score.metrics["exact_order"]
     assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
     facts = {"asking": "2", "schema": False, "epochs": 3, "prompt": "abc", "shots": 2}
-    noted = eval_results(replace(result, run=facts), built)
+    result.run = facts
+    noted = eval_results(result, built)
     due = ("questions 2", "without schema", "prompt abc", "shots 2", "3 epochs")
     assert all(each in noted for each in due)
     refused = {"baseline": "guesses"}, {"is_sample": True}, {"policy": "drop"}
     for part in (*refused, {"part": Part("kwon2024")}, {"part": Part(limit=2)}):
+        changed = copy(result)
+        vars(changed).update(part)
         with pytest.raises(UsageError):
-            eval_results(replace(result, **part), built)
+            eval_results(changed, built)
