@@ -179,7 +179,7 @@ def _judged(transcript: Transcript) -> Iterator[str]:
 def _place(built: BuiltFolder, config: str, split: str) -> dict[str, Any]:
     """Return what the page knows of a config and split: its rows, and the column of their ids."""
     tool, ids = built.dataset.transcript, [*built.ids(config, split)]
-    column = next(iter(built.columns(config)))
+    column = next(iter(built.column_types(config)))
     is_beside = config in getattr(tool, "BESIDE", {})
     of_turns = next(iter(getattr(tool, "TABLES", {}).values()), column)
     return {
