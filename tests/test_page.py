@@ -865,7 +865,8 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
 
 
 def test_a_query_chooses_the_dialogues_and_their_order(served, sample_build, open_page):
-    query = "select dialogue_id from casino.participants order by points_scored, dialogue_id"
+    query = "select dialogue_id from casino.participants where dialogue_id <> 2005 "
+    query += "order by points_scored, dialogue_id"
     due = list(dict.fromkeys(str(id) for (id,) in asked(sample_build, query)))
     chosen = data.Selection(query, due)
     page = open_page(page_of(written(served, sample_build, "asked", chosen, "casino"), "casino"))
