@@ -3,10 +3,9 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from itertools import chain, count, islice, repeat
-from types import UnionType
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
@@ -15,6 +14,8 @@ from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
 from parley.schema.features import arrow_schema, item_of, labels_of
+from parley.schema.nodes import Node, new_name
+from parley.schema.shapes import Checked, Wrapper, parse
 
 if TYPE_CHECKING:  # what reads a build needs none
     from parley.builds.sources import Sources
@@ -53,7 +54,7 @@ class Dialogue:
     def transcript(self) -> Transcript:
         """The dialogue laid out; fields as facts if there is no `transcript.py`; or ScriptError."""
         if module := self.dataset.transcript:
-            transcript: Transcript = self._call(module.transcript, Transcript)
+            transcript: Transcript = self._call(module.transcript, _TRANSCRIPT)
             return transcript
         fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
         return Transcript(f"{self.config} {self.id}", before=fields)
@@ -64,7 +65,7 @@ class Dialogue:
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
-        facets: Facets = self._call(getattr(tool, "facets", self._of_row), Facets, "facets")
+        facets: Facets = self._call(getattr(tool, "facets", self._of_row), _FACETS, "facets")
         facets = splits | facets
         if tool:
             facets.setdefault("turns", len(self.transcript.turns))
@@ -77,13 +78,13 @@ class Dialogue:
         values = {column: _plain(row[column], features.get(column)) for column in columns}
         return {column: value for column, value in values.items() if value is not None}
 
-    def _call(self, function: Callable[..., Any], kind: Any, name: str = "") -> Any:
+    def _call(self, function: Callable[..., Any], form: Node, name: str = "") -> Any:
         """Return what a function of `transcript.py` makes of the row and the related rows."""
         try:
             result = function(self.row, self.beside) if self.beside else function(self.row)
             result = without_numpy(result)
-            if wrong := _wrong(result, kind):
-                raise TypeError(str(wrong.at(name)).lstrip("."))
+            if not form.fits(result):
+                raise TypeError(str(next(form.problems(result, name))).lstrip("."))
         except Exception as error:  # whatever stands in a row of a folder that nobody verified
             words, name = words_of(error), self.dataset.name
             what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
@@ -115,52 +116,79 @@ def _lines(value: Any) -> Iterator[str]:
         yield item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
 
 
-_EXPECTED = {str: "text", bool: "true or false", list: "a list", tuple: "a list", dict: "a dict"}
-_EXPECTED[UnionType] = "text, a number, a truth value, null, or a list or dict of these"
+_UNICODE = "text of valid Unicode, without a lone surrogate"
 
 
-@cache
-def _type(hint: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """Return the class of a type, the types within, and those of its fields."""
-    kind = get_origin(hint) or hint
-    return kind, get_args(hint), get_type_hints(kind)
+def _check_text(value: Any) -> None:
+    if not (isinstance(value, str) and is_unicode(value)):
+        raise ValueError(_UNICODE)
 
 
-def _wrong(value: Any, hint: Any) -> Problem | None:
-    """Return the first part of a value without its type of a transcript's classes, or None.
+def _check_keys(value: dict[str, Any]) -> None:
+    if not all(map(is_unicode, value)):
+        raise ValueError(f"an object whose keys are {_UNICODE}")
 
-    A list may be a tuple.
-    """
-    kind, inner, fields = _type(hint)
-    if kind is UnionType:  # of a facet, where a tuple is no list
-        hint = next((each for each in inner if isinstance(value, _type(each)[0])), None)
-        return _wrong(value, hint) if hint else Problem("", _EXPECTED[kind], f"{value!r:.60}")
-    kinds: Any = (list, tuple) if kind in (list, tuple) else kind
-    expected = ""
-    parts: Iterable[tuple[Any, ...]] = ()  # of each: how its place is written, key, value, type
-    if not isinstance(value, kinds):
-        expected = _EXPECTED.get(kind) or f"a {kind.__name__}"
-    elif kind is str:
-        expected = "" if is_unicode(value) else "valid Unicode, without a lone surrogate"
-    elif isinstance(value, int | float):
-        # it can stand on an axis; true and false are as good
-        if not (isinstance(value, bool) or (is_number(value) and abs(value) <= _LARGEST)):
-            expected = f"an integer of 64 bits or a float up to {_LARGEST:g}"
-    elif kind is dict:
-        keys = ((", a key", key, key, inner[0]) for key in value)
-        parts = chain(keys, (("[{!r:.60}]", key, item, inner[1]) for key, item in value.items()))
-    elif kind in (list, tuple):
-        inner = inner[:1] * len(value) if kind is list or Ellipsis in inner else inner
-        expected = "" if len(value) == len(inner) else f"{len(inner)} values"
-        parts = zip(repeat("[{}]"), count(), value, inner, strict=False)
-    else:
-        parts = ((".{}", name, getattr(value, name), each) for name, each in fields.items())
-    if expected:
-        return Problem("", expected, f"{value!r:.60}")
-    for step, key, part, type_of_part in parts:
-        if found := _wrong(part, type_of_part):
-            return found.at(step.format(key))
-    return None
+
+def _check_number(value: float) -> None:
+    """Raise ValueError for a number that cannot stand on an axis."""
+    if not (is_number(value) and abs(value) <= _LARGEST):
+        raise ValueError(f"an integer of 64 bits or a float up to {_LARGEST:g}")
+
+
+_VALUE = (_check_text, bool, Checked((int, float), _check_number))
+_VALUES = (_VALUE, [_VALUE], None)
+_FACETS = parse(Checked({str: (*_VALUES, Checked({str: _VALUES}, _check_keys))}, _check_keys))
+
+
+class _Instance(Wrapper):
+    """An instance of some classes; `view` returns it in the form that the shape has."""
+
+    def __init__(self, kinds: tuple[type, ...], view: Callable[[Any], Any], shape: Any) -> None:
+        super().__init__(shape)
+        self.kinds, self.view = kinds, view
+
+    def _test(self, value: str, names: dict[str, Any]) -> str:
+        found, kinds, view = (
+            new_name(names),
+            new_name(names, self.kinds),
+            new_name(names, self.view),
+        )
+        inner = self.inner._test(f"{view}({found})", names)
+        return f"(isinstance({found} := {value}, {kinds}) and {inner})"
+
+    def problems(self, value: Any, path: str = "") -> Iterator[Problem]:
+        if isinstance(value, self.kinds):
+            yield from self.inner.problems(self.view(value), path)
+        else:
+            yield self.problem(value, path)
+
+    def expected(self, value: Any) -> str:
+        return f"a {self.kinds[0].__name__}"
+
+
+def _numbered(values: Iterable[Any]) -> dict[str, Any]:
+    return {str(number): value for number, value in enumerate(values)}
+
+
+def _shape(hint: Any) -> Any:
+    """Return the shape of a type in transcript.py; a list may be a tuple, and a tuple a list."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind is str:
+        return _check_text
+    if kind is dict:
+        return Checked({str: _shape(inner[1])}, _check_keys)
+    if kind is list or Ellipsis in inner:
+        return _Instance((list, tuple), list, [_shape(inner[0])])
+    if kind is tuple:
+        fields = _numbered(map(_shape, inner))
+        return _Instance((list, tuple), _numbered, fields)
+    if isinstance(kind, type) and is_dataclass(kind):
+        fields = {name: _shape(each) for name, each in get_type_hints(kind).items()}
+        return _Instance((kind,), vars, fields)
+    return kind
+
+
+_TRANSCRIPT = parse(_shape(Transcript))
 
 
 def _plain(value: Any, feature: Any) -> Value | list[Value] | None:
