@@ -148,11 +148,8 @@ class _Instance(Wrapper):
         self.kinds, self.view = kinds, view
 
     def _test(self, value: str, names: dict[str, Any]) -> str:
-        found, kinds, view = (
-            new_name(names),
-            new_name(names, self.kinds),
-            new_name(names, self.view),
-        )
+        found, kinds = new_name(names), new_name(names, self.kinds)
+        view = new_name(names, self.view)
         inner = self.inner._test(f"{view}({found})", names)
         return f"(isinstance({found} := {value}, {kinds}) and {inner})"
 
