@@ -591,7 +591,7 @@ def test_beliefs_stand_beside_their_turns_with_their_calibration(casino, tmp_pat
         assert note.endswith(f": {2 * len(predicted)} tied")
         assert sum(each.count for each in chart.bins) == 2 * len(predicted)
         due = {(str(e["dialogue_id"]), str(e["turn"]) * (at == "turns")) for e in predicted}
-        beside = {each.id: found.beside(each)[place] for each in dialogues(casino)}
+        beside = {each.id: found.own_labels(each)[place] for each in dialogues(casino)}
         assert {(id, turn) for id, turns in beside.items() for turn in turns} == due
 
 
@@ -606,6 +606,6 @@ def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, mon
     right = round(score / 100 * len(casino.rows("strategies")))
     assert right > 0
     assert re.search(rf"strategies: .*\b{right} right", done.stderr), done.stderr
-    beside = [given[1].files.beside(each).get("turns", {}) for each in dialogues(casino)]
+    beside = [given[1].files.own_labels(each).get("turns", {}) for each in dialogues(casino)]
     told = [text for turns in beside for pairs in turns.values() for _, text in pairs]
     assert sum(text.startswith("right: ") for text in told) == right

@@ -113,7 +113,7 @@ def test_labels_and_predictions_stand_beside_their_dialogue_and_are_scored_on_it
         file.write_all(row | {"act": "tell"} for row in ROWS)
     built = open_folder(place / "build" / "numbered")
     own = user_labels.UserLabels(built, [place / "ann.csv", place / "model.jsonl"])
-    beside = {dialogue.id: own.beside(dialogue) for dialogue in dialogues(built)}
+    beside = {dialogue.id: own.own_labels(dialogue) for dialogue in dialogues(built)}
     codes = {
         (id, turn): value
         for id, found in beside.items()

@@ -295,7 +295,7 @@ def test_browse_makes_what_is_asked_for_until_it_ends(sample_build, tmp_path, ru
         process.kill()
         assert process.communicate(timeout=60)[1].count("unreadable Parquet file") == 1
     with browsing("--sample") as (process, page):
-        waiting = page("duo/", httpx2.get)
+        waiting = page("%64uo/", httpx2.get)
         assert (waiting.status_code, "duo" in waiting.text) == (503, True)
         asked = page("duo/index.html")
         assert asked.headers["Cross-Origin-Resource-Policy"] == "same-origin"

@@ -29,16 +29,16 @@ MOST_PAIRS = 45
 
 
 class Ratings(NamedTuple):
-    """The values that people gave units in a column, or whether they gave one label."""
+    """The values that annotators gave units in a column, or whether they gave one label."""
 
     codes: dict[str, Array]  # person -> the number of the value of each unit, or `NONE`
     clusters: Array
     values: int  # the number of different ones
     distance: Distance = nominal
 
-    def numbers(self, people: Sequence[str], measure: str) -> dict[str, Any]:
-        """Return alpha of these people, or kappa of two, percent agreement, and their units."""
-        codes = np.array([self.codes[person] for person in people])
+    def numbers(self, annotators: Sequence[str], measure: str) -> dict[str, Any]:
+        """Return alpha of these annotators, or kappa of two, percent agreement, and their units."""
+        codes = np.array([self.codes[person] for person in annotators])
         if measure == "kappa":
             found = agreement.kappa(codes[0], codes[1], self.clusters, self.values)
         else:
@@ -51,9 +51,9 @@ class Ratings(NamedTuple):
 
     def of_all(self) -> dict[str, Any]:
         """Return the numbers of all annotators, of all and the dataset, and of `pairs`."""
-        people = [person for person in self.codes if person != GOLD]
-        among = {"annotators": people} if len(people) > 1 else {}
-        among |= {"with_gold": [*people, GOLD]} if people and GOLD in self.codes else {}
+        annotators = [person for person in self.codes if person != GOLD]
+        among = {"annotators": annotators} if len(annotators) > 1 else {}
+        among |= {"with_gold": [*annotators, GOLD]} if annotators and GOLD in self.codes else {}
         found: dict[str, Any] = {kind: self.numbers(of, "alpha") for kind, of in among.items()}
         pairs, _ = self.pairs()
         return found | {"pairs": [{"of": [*p], **self.numbers(p, "kappa")} for p in pairs]}
@@ -92,11 +92,11 @@ def compare(
 
 
 class Comparison:
-    """The agreement of the people of `labels`, by column and label."""
+    """The agreement of the annotators of `labels`, by column and label."""
 
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
-        self.people = [*labels.annotators]
+        self.annotators = [*labels.annotators]
         self.units: list[Key] = [*dict.fromkeys(chain.from_iterable(labels.annotators.values()))]
         self._clusters = np.unique([unit[0] for unit in self.units], return_inverse=True)[1]
 
@@ -165,7 +165,7 @@ class Comparison:
         for none.
         """
         labels, everyone = self.labels, self.labels.everyone
-        by = self.people if len(self.people) > 1 else [*self.people, GOLD]
+        by = self.annotators if len(self.annotators) > 1 else [*self.annotators, GOLD]
         for unit in self.units:
             for name in labels.columns:
                 values = {p: units.get(unit, {}).get(name) for p, units in everyone.items()}
@@ -201,7 +201,7 @@ class Comparison:
             "dataset": labels.built.dataset.name,
             "config": labels.config,
             "key": [*labels.keys],
-            "annotators": {person: self._counts(person) for person in self.people},
+            "annotators": {person: self._counts(person) for person in self.annotators},
             "notes": labels.notes,
             "columns": {name: self._column(name) for name in labels.columns},
         }
@@ -231,9 +231,9 @@ class Comparison:
             labels = [*column["labels"].items(), (f"all ({column['alpha_of']})", column)]
             counts = {label: each["counts"] for label, each in column["labels"].items()}
             if counts:
-                people = [*self.ratings[name][1].codes]
-                rows = [[label, *(f"{n[p]:,}" for p in people)] for label, n in counts.items()]
-                yield f"{name}: counts", ["label", *people], rows
+                annotators = [*self.ratings[name][1].codes]
+                rows = [[label, *(f"{n[p]:,}" for p in annotators)] for label, n in counts.items()]
+                yield f"{name}: counts", ["label", *annotators], rows
             for kind, title in _AMONG.items():
                 if kind in column:
                     rows = [[label, *_cells(each[kind], "alpha")] for label, each in labels]

@@ -242,7 +242,7 @@ class BuiltFolder:
         return rows
 
     def copy_with_rows(self, rows: Mapping[tuple[str, str], list[dict[str, Any]]]) -> "BuiltFolder":
-        """Return a copy that has other rows in these splits, as `rows` and `named` give them."""
+        """Return a copy that has other rows in these splits, as `rows` gives them."""
         found = copy(self)
         found._rows = {**self._rows, **rows}
         return found

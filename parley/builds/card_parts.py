@@ -272,7 +272,7 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     # folded: hundreds of lines that few read
     lines += ["<details>", "<summary>The documented figures</summary>", ""]
     lines += [*markdown_table(columns, rows, right=columns[1:3]), "</details>", ""]
-    return "\n".join([*lines, *(f"{note}.  " for note in notes)])
+    return "\n".join([*lines, *(f"{each}.  " for each in notes)])
 
 
 class Footnotes:

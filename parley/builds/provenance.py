@@ -16,7 +16,7 @@ from parley.base.version import __version__
 from parley.declaration.registry import discover
 from parley.schema.shapes import problems
 
-if TYPE_CHECKING:  # what opens a build needs none
+if TYPE_CHECKING:  # opening a build must not import it
     from parley.builds.sources import Sources
 
 CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"

@@ -231,7 +231,7 @@ def _scored(
     """
     digest, part_of_files = rows_digest(built, built.dataset.task(name)), None
     logs = [ComparedLog(path, path.stem) for path in statements]
-    for log in sorted(logs, key=lambda log: not statements[log.path]):  # logs, and then files
+    for log in sorted(logs, key=lambda each: not statements[each.path]):  # logs, and then files
         stated = statements[log.path]
         if stated.get("rows", digest) != digest:
             what = f"of other rows than {built.path}"

@@ -65,11 +65,11 @@ def write_data(
     parts = _PartScripts(folder, lambda written: on_dialogues(dataset.name, written))
     for dialogue in _selected(built, selection.ids):
         id = dialogue.id
-        beside = files.beside(dialogue) if files else {}
+        own = files.own_labels(dialogue) if files else {}
         counts.add(dialogue, files.facets(id) if files else {})
         listed.append(_listed(dialogue, files.differing(id) if files else 0))
         judged.update(_judged(dialogue.transcript))
-        parts.add(_laid_out(dialogue.transcript) | ({"own": beside} if beside else {}))
+        parts.add(_laid_out(dialogue.transcript) | ({"own": own} if own else {}))
     parts.write()
     lists = {name: [values[place] for values in listed] for place, name in enumerate(_LISTS)}
     places, lists["place"] = _numbered(lists["place"])

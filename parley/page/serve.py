@@ -146,19 +146,21 @@ class _Handler(SimpleHTTPRequestHandler):
         return super().translate_path(path.removeprefix(self._root[:-1]))
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        part = self.path.removeprefix(self._root).partition("/")[0]
         if status := self._refusal():
             self.send_error(status)
-        elif part in self._parts.unmade:
-            return self._reading(part)
-        elif error := self._parts.errors.get(part):
-            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(error))
-        else:
-            try:
-                return super().send_head()
-            except ValueError:  # invalid file name
-                self.send_error(HTTPStatus.NOT_FOUND)
-        return None
+            return None
+        try:
+            path = Path(self.translate_path(self.path)).relative_to(self.directory)
+            part = "".join(path.parts[:1])
+            if part in self._parts.unmade:
+                return self._reading(part)
+            if error := self._parts.errors.get(part):
+                self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=plain(error))
+                return None
+            return super().send_head()
+        except ValueError:  # invalid file name
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
 
     def _reading(self, part: str) -> BytesIO:
         """Ask for a part, and send a page that says what is read, and asks again."""

@@ -73,7 +73,7 @@ class UserLabels:
             self.notes += labels.notes
             self.tables += found.tables()
 
-    def beside(self, dialogue: Dialogue) -> dict[str, Any]:
+    def own_labels(self, dialogue: Dialogue) -> dict[str, Any]:
         """Return what to show beside a dialogue: of turns and sides by number, and of the rest."""
         found: dict[str, Any] = {}
         sides = [*(sides_of(dialogue.facets) or dialogue.transcript.sides)]

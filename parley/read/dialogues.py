@@ -17,7 +17,7 @@ from parley.schema.features import arrow_schema, item_of, labels_of
 from parley.schema.nodes import Node, new_name
 from parley.schema.shapes import Checked, Wrapper, parse
 
-if TYPE_CHECKING:  # what reads a build needs none
+if TYPE_CHECKING:  # reading a build must not import it
     from parley.builds.sources import Sources
 
 Row = dict[str, Any]
@@ -120,7 +120,9 @@ _UNICODE = "text of valid Unicode, without a lone surrogate"
 
 
 def _check_text(value: Any) -> None:
-    if not (isinstance(value, str) and is_unicode(value)):
+    if not isinstance(value, str):
+        raise ValueError("text")
+    if not is_unicode(value):
         raise ValueError(_UNICODE)
 
 
@@ -172,6 +174,8 @@ def _shape(hint: Any) -> Any:
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind is str:
         return _check_text
+    if kind is int:
+        return Checked(int, _check_number)
     if kind is dict:
         return Checked({str: _shape(inner[1])}, _check_keys)
     if kind is list or Ellipsis in inner:
@@ -181,7 +185,11 @@ def _shape(hint: Any) -> Any:
         return _Instance((list, tuple), _numbered, fields)
     if isinstance(kind, type) and is_dataclass(kind):
         fields = {name: _shape(each) for name, each in get_type_hints(kind).items()}
-        return _Instance((kind,), vars, fields)
+
+        def declared(instance: Any) -> dict[str, Any]:
+            return {name: getattr(instance, name) for name in fields}
+
+        return _Instance((kind,), declared, fields)
     return kind
 
 

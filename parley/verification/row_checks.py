@@ -314,12 +314,12 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
                 remedy = "show the texts of the row in their order, and actions with action=True"
                 yield one_line(f"{where}: {other!r:.60} is not the row's next text; {remedy}")
             count, present = holds(dialogue.row) if holds else (len(turns) or "some", ())
-            people, expected = len({turn.speaker for turn in turns}), len(set(present))
-            problem = f"{where}: expected {count} turns of {expected or 'some'} people, found "
-            problem += f"{len(turns)} turns of {people} people"
-            if len(turns) != count or (holds and people > expected):
+            speakers, expected = len({turn.speaker for turn in turns}), len(set(present))
+            problem = f"{where}: expected {count} turns of {expected or 'some'} speakers, found "
+            problem += f"{len(turns)} turns of {speakers} speakers"
+            if len(turns) != count or (holds and speakers > expected):
                 yield f"{problem}; show each turn with its speaker"
-            too_few = problem if people < expected and (too_few or not number) else ""
+            too_few = problem if speakers < expected and (too_few or not number) else ""
             key = (config, *(text for turn in turns for text in (turn.speaker, turn.text)))
             shown, texts_shown = of_ids.setdefault(dialogue.id, (f"{config}/{split}", key[1:]))
             if texts_shown != key[1:]:
