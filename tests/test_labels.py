@@ -437,7 +437,7 @@ def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
     """Not of the dataset's own columns that a file has, too."""
     rows = casino.rows_with_names("strategies")
     kept = [{key: row[key] for key in (*KEYS, "speaker", "fold")} for row in rows]
-    lines = [row | {"labels": "", "x": "y" * (n < 3)} for n, row in enumerate(kept)]
+    lines = [row | {"labels": "", "notes": "", "x": "y" * (n < 3)} for n, row in enumerate(kept)]
     file = write_file(tmp_path / "a.csv", lines)
     with pytest.raises(UsageError, match=r"a\.csv: .*gold"):  # else a table of nothing
         parley.labels(casino, "strategies", file)

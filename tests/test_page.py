@@ -484,7 +484,8 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     tab_to(page, ".skip", "list")
     press("Enter", "Tab")
     first, title = page.locator("#window a").first, page.locator("#dialogue h2")
-    box, entries = page.get_by_role("searchbox"), page.locator("#window a .title").all_text_contents()
+    box = page.get_by_role("searchbox")
+    entries = page.locator("#window a .title").all_text_contents()
     assert is_focused(first)
     for key, place in (("j", 1), ("j", 2), ("k", 1)):
         press(key)

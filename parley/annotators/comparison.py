@@ -63,6 +63,8 @@ class Ratings(NamedTuple):
 
         They are each annotator with the dataset, and the `MOST_PAIRS` with the most common rows.
         """
+        if not self.codes:  # of a column that nobody filled in
+            return [], 0
         has = np.array([codes != NONE for codes in self.codes.values()], np.float32)
         common = dict(zip(product(self.codes, repeat=2), (has @ has.T).flat, strict=True))
         pairs = [pair for pair in combinations(self.codes, 2) if common[pair]]

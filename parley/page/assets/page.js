@@ -795,12 +795,12 @@ class Page {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("code").open) return;
-    const typing = event.target.id === "query";
+    const typing = event.target.matches("#query, select, [type=number]");
     if (event.key === "Escape") {
       event.preventDefault();
       if (typing) (byId("window").querySelector("a") ?? byId("list")).focus();
       else this.back();
-    } else if (typing || document.activeElement.matches("select, [type=number]")) {
+    } else if (typing) {
       return;
     } else if (event.key === "/") {
       event.preventDefault();

@@ -251,7 +251,7 @@ class Selection {
     const imports = `${this.index.load.revision ? "import huggingface_hub\n" : ""}import parley\n`;
     byId("code-all").textContent = this.python(this.numbers, this.selecting(), imports);
     byId("code-command").textContent = this.index.load.export;
-    byId("code-sql").textContent = `-- ${this.comment}\n${this.sql()}\n`;
+    byId("code-sql").textContent = `${this.sql()}\n-- ${this.comment}\n`;
     byId("code-one-part").hidden = page.open < 0;
     const ids = page.open < 0 ? "" : `ids = {${python(this.index.ids[page.open])}}\n`;
     byId("code-one").textContent = ids && this.python([page.open], ids);
