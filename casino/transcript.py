@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parley.read import Facets, Fact, Note, Table, Transcript, Turn
+from parley.read import Facet, Facets, Fact, Note, Table, Transcript, Turn
 
 from .records import LIKENESS, PARTNER, SATISFACTION, STRATEGIES, items_of, labelled
 from .scenarios import ISSUES, POINTS
@@ -10,22 +10,30 @@ from .views import potential_of
 
 CONFIGS = ("dialogues", "official_split")
 TABLES = {"participants": "dialogue_id", "utterances": "dialogue_id"}
-ORDER = {
-    "strategies": STRATEGIES,
-    "deal": ("yes", "no"),
-    "satisfaction": SATISFACTION,
-    "opponent likeness": LIKENESS,
-}
-PHRASES = {
-    "strategies": "used {}",
-    "deal": "the deal is {}",
-    "points": "got {} points",
-    "satisfaction": "was {}",
-    "opponent likeness": "answered “{}” about the partner",
-    "age": "is {} years old",
-    "integrative potential": "the integrative potential is {}",
-    "turns": "there are {} turns",
-}
+FACETS = {
+    "strategies": Facet(
+        "used {}", "did not use {}", order=STRATEGIES, column="strategies.labels"
+    ),
+    "deal": Facet(
+        "the deal is {}", "the deal is not {}", order=("yes", "no"), column="participants.deal"
+    ),
+    "points": Facet("got {} points", mean=True, column="participants.points_scored"),
+    "satisfaction": Facet(
+        "was {}", "was not {}",
+        order=SATISFACTION, mean=True, column="participants.satisfaction",
+    ),
+    "opponent likeness": Facet(
+        "answered “{}” about the partner", "did not answer “{}” about the partner",
+        order=LIKENESS, mean=True, column="participants.opponent_likeness",
+    ),
+    "age": Facet("is {} years old", column="participants.age"),
+    "education": Facet(column="participants.education"),
+    "integrative potential": Facet(
+        "the integrative potential is {}", column="participants.integrative_potential"
+    ),
+    "turns": Facet("there are {} turns", mean=True),
+    "utterances": Facet("there are {} utterances"),
+}  # fmt: skip
 
 _DECISIONS = {
     "accept_deal": "accepts the deal",

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from parley.read import Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
+from parley.read import Facet, Facets, Fact, Judged, Note, Pool, Table, Transcript, Turn
 
 from .records import ASPECTS
 from .rows import TYPES
@@ -19,14 +19,20 @@ from .views import GRADES, canonical, listed, places_of
 
 CONFIGS = ("crowd", "curated", "dialogues", "queries")  # of queries the id is the query id
 BESIDE = {"queries": "dialogue_id"}
-ORDER = {"intents": TYPES}
-PHRASES = {
-    "intents": "the intents include {}",
-    "users": "the number of users is {}",
-    "judged queries": "the number of judged queries is {}",
-    "relevant documents": "the number of relevant documents is {}",
-    "turns": "there are {} turns",
-}
+FACETS = {
+    "intents": Facet(
+        "the intents include {}", "the intents do not include {}",
+        order=TYPES, column="intent_labels.type",
+    ),
+    **{
+        aspect: Facet(mean=True, column=f"crowd.ratings[].{aspect}") for aspect in ASPECTS
+    },
+    "users": Facet("the number of users is {}", column="crowd.users"),
+    "judged queries": Facet("the number of judged queries is {}"),
+    "type of query": Facet(column="queries.type"),
+    "relevant documents": Facet("the number of relevant documents is {}", mean=True),
+    "turns": Facet("there are {} turns", mean=True),
+}  # fmt: skip
 
 _UNKNOWN = [("user index", "upstream does not document which user has which index")]
 _SPEAKERS = {"user": "user", "assistant": "system"}
@@ -65,7 +71,7 @@ def facets(row: dict[str, Any], beside: Beside | None = None) -> Facets:
     if "query_id" in row:
         relevant = sum(1 for judged in row["judgments"] if judged["relevance"])
         found: Facets = {"type of query": TYPES[row["type"]], "relevant documents": relevant}
-        return found | {"turns": None}  # its formulations are no turns
+        return found | {"turns": None, "utterances": None}  # its formulations are none
     entries = (*(row.get("intents") or ()), *(row.get("intent_annotations") or ()))
     types = (intent["type"] for entry in entries for _, _, intent in listed(entry))
     ratings = row.get("ratings")

@@ -2,29 +2,35 @@
 
 from typing import Any
 
-from parley.read import Facets, Fact, Note, Transcript, Turn
+from parley.read import Facet, Facets, Fact, Note, Transcript, Turn
 
 from .records import CATEGORIES, INTENTS, SIDES
 
 CONFIGS = ("negotiations",)
 BESIDE = {"dialogue_acts": "dialogue_id"}
 TABLES = {"outcomes": "dialogue_id", "utterances": "dialogue_id"}
-ORDER = {
-    "category": CATEGORIES,
-    "deal": ("yes", "no"),
-    "computed acts": INTENTS,
-    "upstream's acts": INTENTS,
-}
-PHRASES = {
-    "deal": "the deal is {}",
-    "list price": "the list price is {}",
-    "deal price": "the deal price is {}",
-    "target": "wants to reach a price of {}",
-    "deal price over list price": "the deal is {} of the list price",
-    "computed acts": "has {} as a computed act",
-    "upstream's acts": "has {} as an act of upstream",
-    "turns": "there are {} turns",
-}
+FACETS = {
+    "category": Facet(order=CATEGORIES),
+    "deal": Facet(
+        "the deal is {}", "the deal is not {}", order=("yes", "no"), column="outcomes.deal"
+    ),
+    "list price": Facet("the list price is {}", mean=True, column="outcomes.list_price"),
+    "deal price": Facet("the deal price is {}", mean=True, column="outcomes.deal_price"),
+    "target": Facet(
+        "wants to reach a price of {}", column="negotiations.scenario.kbs[].personal.Target"
+    ),
+    "deal price over list price": Facet("the deal is {} of the list price", mean=True),
+    "computed acts": Facet(
+        "has {} as a computed act", "does not have {} as a computed act",
+        order=INTENTS, column="dialogue_acts.intent",
+    ),
+    "upstream's acts": Facet(
+        "has {} as an act of upstream", "does not have {} as an act of upstream",
+        order=INTENTS, column="negotiations.events[].metadata.intent",
+    ),
+    "turns": Facet("there are {} turns", mean=True),
+    "utterances": Facet("there are {} utterances"),
+}  # fmt: skip
 
 Beside = dict[str, list[dict[str, Any]]]
 

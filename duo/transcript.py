@@ -2,19 +2,30 @@
 
 from typing import Any
 
-from parley.read import Facets, Table, Transcript, Turn
+from parley.read import Facet, Facets, Table, Transcript, Turn
 
 from .records import ASPECTS
 from .views import ROLES
 
 CONFIGS = ("dialogues",)
 TABLES = {"ratings": "dialogue_id", "utterances": "dialogue_id"}
-ORDER = {"prompt": ("aligned", "neutral", "not_aligned"), "rated by others": ("yes", "no")}
-PHRASES = {
-    f"{aspect.replace('_', ' ')}, {by}": f"{aspect.replace('_', ' ')} is {{}} by {who}"
-    for aspect in ASPECTS
-    for by, who in (("own", "the person"), ("others", "others"))
-} | {"turns": "there are {} turns"}
+FACETS = {
+    "setting": Facet(column="dialogues.setting"),
+    "model": Facet(column="dialogues.model"),
+    "prompt": Facet(order=("aligned", "neutral", "not_aligned"), column="dialogues.prompt"),
+    "rated by others": Facet(order=("yes", "no"), column="dialogues.objective_evaluation"),
+    **{
+        f"{aspect.replace('_', ' ')}, {by}": Facet(
+            f"{aspect.replace('_', ' ')} is {{}} by {who}", mean=True, column=f"{column}.{aspect}"
+        )
+        for aspect in ASPECTS
+        for by, who, column in (
+            ("own", "the person", "dialogues.subjective_evaluation"),
+            ("others", "others", "dialogues.objective_evaluation"),
+        )
+    },
+    "turns": Facet("there are {} turns", mean=True),
+}
 
 _ABOUT = ("setting", "language", "model", "prompt", "emotion", "episode", "topic")
 

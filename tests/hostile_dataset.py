@@ -37,9 +37,9 @@ FORMULAS = [
 
 _SCRIPT = '''"""Hostile: every text is an attack."""
 
-from parley import Builder, Config, Converted, File
+from parley import Builder, Config, Converted, Field, File
 
-SHAPE = {"id": str, "attack": str}
+SHAPE = {"id": str, "attack": Field(str, ATTACK)}
 ROW = Converted(str, SHAPE, lambda text: {"id": text, "attack": text}, lambda row: row["id"])
 ATTACKS = File("attacks.json", ROW, url="https://example.org/attacks.json", sha256="0" * 64)
 
@@ -52,11 +52,14 @@ class Hostile(Builder):
 
 _TRANSCRIPT = '''"""Put the attack of a row into every text of a transcript."""
 
-from parley.read.transcript import Judged, Note, Pool, Table, Transcript, Turn
+from parley.read.transcript import Facet, Judged, Note, Pool, Table, Transcript, Turn
 
 CONFIGS = ("dialogues",)
-ORDER = {"kind": ("even", "odd")}
-PHRASES = {"attack": "<img src=x onerror='window.acted = 1'> {}"}
+_PHRASE = "<img src=x onerror='window.acted = 1'> {}"
+FACETS = {
+    "kind": Facet(order=("even", "odd")),
+    "attack": Facet(_PHRASE, "not " + _PHRASE, column="dialogues.attack"),
+}
 
 
 def transcript(row):

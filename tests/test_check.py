@@ -101,6 +101,7 @@ def test_a_printed_pin_is_that_of_the_file_or_folder(tmp_path, run):
 # A broken one -------------------------------------------------------------------------------
 
 SCRIPT, CHECKS, FIGURES, LAYOUT = "skeleton.py", "checks.py", "figures.py", "transcript.py"
+FACET = "from parley.read import Facet\n"
 CARD, SAMPLE, CITATION = "README.md", "sample/dialogues.jsonl", "CITATION.bib"
 NEW = None  # replace the whole file
 SAID_TURN = '{"speaker": "clerk", "text": "No."}, '
@@ -254,7 +255,8 @@ BREAKS = {
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
-        (LAYOUT, "CONFIGS =", 'ORDER = {"ratings": (1, 2)}\nCONFIGS =')
+        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"ratings": Facet()}\nCONFIGS ='),
+        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet(column="x.y")}\nCONFIGS =')
     ],
     "card_can_be_read": [
         (CARD, "", None), (CARD, "---\nlicense", "license"),

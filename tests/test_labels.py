@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import re
+import shutil
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
@@ -605,7 +606,14 @@ def test_a_log_beside_its_dialogues_is_right_or_wrong(casino, run, tmp_path, mon
     score = parley.score(casino, "strategies", log).as_dict()["metrics"]["joint_accuracy"]
     right = round(score / 100 * len(casino.rows("strategies")))
     assert right > 0
-    assert re.search(rf"strategies: .*\b{right} right", done.stderr), done.stderr
+    named = "mockllm/model: predictions of the task strategies: "
+    assert re.search(rf"{named}.*\b{right} right", done.stderr), done.stderr
+    again = shutil.copy(log, tmp_path / "again.eval")
+    run("browse", "casino", "--build", casino.path.parent, "--with", log, "--with", again)
+    order = [*given.pop().files.order][1:]
+    assert order == ["mockllm/model: strategies", f"mockllm/model ({again}): strategies"]
     beside = [given[1].files.own_labels(each).get("turns", {}) for each in dialogues(casino)]
-    told = [text for turns in beside for pairs in turns.values() for _, text in pairs]
+    told = [
+        t for turns in beside for lines in turns.values() for line in lines for t in line["texts"]
+    ]
     assert sum(text.startswith("right: ") for text in told) == right

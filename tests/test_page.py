@@ -382,21 +382,83 @@ def test_the_open_dialogue_tells_its_values_and_who_matches(sample, open_page):
     assert not page.locator(".filtered details[open]").count()  # the other values are folded
 
 
-def test_a_number_is_limited_by_its_fields_and_handles(sample, open_page):
+def test_a_number_is_limited_by_its_fields(sample, open_page):
     page = open_page(page_of(sample, "casino"))
-    least, low = field(page, "points", "at least"), page.get_by_role("slider", name="points, at le")
+    least = field(page, "points", "at least")
     least.fill("11")
     assert counted(page)[0] == len(having(sample.build, "points_scored >= 11"))
     title = page.locator("#dialogue h2").inner_text()
     least.press("j")  # in a field, no shortcut
     assert page.locator("#dialogue h2").inner_text() == title
-    low.press("ArrowRight")
-    end = int(least.input_value())
-    assert counted(page)[0] == len(having(sample.build, f"points_scored >= {end}"))
-    assert end > 11
-    low.press("Home")
-    assert low.get_attribute("aria-valuetext") == "no limit"
+    least.fill("")
     assert counted(page)[0] == len(having(sample.build, "true"))
+
+
+def by_hand(rng):
+    """Return the address of a selection, and the SQL of its sides, in the order of dialogues."""
+    strategies = ["uv-part", "no-need", "self-need", "small-talk", "non-strategic"]
+    chosen = rng.sample(strategies, rng.randint(0, 4))
+    some, without = chosen[: rng.randint(0, 2)], chosen[2:]
+    apart, all_, none, most = (rng.random() < share for share in (0.3, 0.5, 0.4, 0.5))
+    moods = rng.sample(
+        ["Undecided", "Slightly satisfied", "Extremely satisfied"], rng.randint(0, 2)
+    )
+    has = "list_has_any(used, {})".format
+    groups = [[label] for label in some] if all_ else [some] if some else []
+    tests = [*map(has, groups), *[f"satisfaction not in ({str(moods)[1:-1]})"] * bool(moods)]
+    tests += [f"used is not null and not {has(without)}"] * (bool(without) and not none)
+    tests += ["points_scored <= 18"] * most
+    one_of = "dialogue_id in (select dialogue_id from sides where {})".format
+    tests = [one_of(test) for test in tests] if apart else tests
+    if none and without:
+        tests += [one_of("used is not null"), f"not {one_of(has(without))}"]
+    sort = rng.choice([*VALUES, ""])
+    is_down = bool(sort) and rng.random() < 0.5
+    least = f"{'max' if is_down else 'min'}({VALUES.get(sort, 0)})"
+    order = f"{least} {'desc' if is_down else ''} nulls last, dialogue_id"
+    said = [("is.strategies", label) for label in some]
+    said += [("not.strategies", label) for label in without]
+    said += [("not.satisfaction", mood) for mood in moods]
+    said += [("all", "strategies")] * all_ + [("none", "strategies")] * none
+    said += [("max.points", 18)] * most + [("apart", 1)] * apart
+    said += [("sort", "-" * is_down + sort)] * bool(sort)
+    return f"#{urlencode(said)}", " and ".join(["true", *tests]), order
+
+
+# what the page sorts by -> its SQL
+VALUES = {
+    "points": "points_scored", "satisfaction": "enum_code(satisfaction) + 1", "age": "age",
+    **{
+        name: "(select count(*) from casino.utterances u "
+        f"where u.dialogue_id = sides.dialogue_id and {of})"
+        for name, of in (("turns", "true"), ("utterances", "data is null and issue2youget is null"))
+    },
+}  # fmt: skip
+SUMS = """() => {
+    const text = (cell) => cell.firstChild.data.replaceAll(',', '');
+    const number = (cell) => text(cell) === '–' ? null : Number(text(cell));
+    const rows = [...document.querySelectorAll('#sums tr')].map(row => [...row.cells]);
+    return Object.fromEntries(rows.map(([name, , ...of]) => [name.textContent, of.map(number)]));
+}"""
+
+
+@DATA
+def test_thirty_selections_have_the_dialogues_order_and_means_of_sql(request, open_page, data):
+    place, rng, seen = request.getfixturevalue(data), random.Random(data), Counter()
+    page = open_page(page_of(place, "casino"))
+    for _ in range(30):
+        address, test, order = by_hand(rng)
+        found, _ = page.evaluate(STATE, address)
+        query = f"select dialogue_id from sides where {test} group by dialogue_id order by {order}"
+        assert found == [str(id) for (id,) in asked(place.build, query)], address
+        sums = page.evaluate(SUMS)
+        for name in ("points", "satisfaction", "turns"):
+            of = "distinct on (dialogue_id)" if name == "turns" else ""
+            query = f"select {of} {VALUES[name]} as x from sides where {test}"
+            (due,) = asked(place.build, f"select count(x), avg(x), median(x) from ({query})")
+            assert sums[name] == pytest.approx([*due], abs=0.0051), (address, name)
+        seen["some" if 0 < len(found) < len(ids(place.build, "casino")) else "all or none"] += 1
+    assert seen["some"] > 10
 
 
 # Addresses and keys -----------------------------------------------------------------------
@@ -436,23 +498,28 @@ def test_an_address_of_another_build_says_so(sample, open_page):
         "min.points=few": ["points"],
         "is.points=9": ["9", "points"],
         "min.deal=9": ["deal"],
+        "not.deal=perhaps&not.points=9": ["perhaps", "deal", "9", "points"],
         "id=ID&version=0.0.1": [],
     }.items():
         visit(page, page_of(sample, "casino", asks).replace("ID", number))
         text = page.locator("#unknown").inner_text()
         assert re.findall("“(.*?)”", text) == said
         assert ("version" in asks) == ("0.0.1" in text)
-        assert (counted(page)[0] == 0) == ("is." in asks or "min." in asks)
+        assert (counted(page)[0] == 0) == bool(re.search(r"(is|min|not)\.", asks))
         opened = page.locator("#dialogue h2").all_inner_texts()
         assert [title.split()[-1] for title in opened] == ([number] if "=ID" in asks else [])
         page.get_by_role("button", name="Clear the filters").click(force=True)
         page.locator("#window a").first.click()
         assert not page.locator("#unknown").is_visible()
+    visit(page, page_of(sample, "casino", "sort=mood"))
+    assert "“mood”" in page.locator("#unknown").inner_text()
+    page.locator("#sort").select_option("points")
+    assert not page.locator("#unknown").is_visible()
 
 
 def tab_to(page, selector, text=""):
     """Press Tab to an element with the text; each on the way is seen to have the focus."""
-    for _ in range(200):
+    for _ in range(300):
         page.keyboard.press("Tab")
         at = page.evaluate(
             """(selector) => {
@@ -509,11 +576,27 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     tab_to(page, ".value", "small-talk")
     press("Space")
     assert page.locator(".value[aria-pressed=true] .label").all_inner_texts() == ["small-talk"]
+    tab_to(page, ".not")
+    press("Space")
+    assert "not.strategies=small-talk" in page.url
+    press("Shift+Tab", "Space")
+    assert "is.strategies=small-talk" in page.url
+    assert "not." not in page.url
+    tab_to(page, "#filters h2")
+    assert page.locator(".meaning:visible").count() == 1
+    press("Escape", "/", "Tab")
+    assert not page.locator(".meaning:visible").count()
     tab_to(page, "#load")
     press("Enter")
     assert page.locator("#code").is_visible()
     press("Escape")
     assert page.locator("#code").is_hidden()
+    tab_to(page, "#sort")
+    press("ArrowDown")
+    assert "sort=" in page.url
+    query = "select min(points_scored) from sides where list_contains(used, 'small-talk')"
+    ((least,),) = asked(sample.build, query)
+    assert page.locator("#window .sum").first.inner_text() == str(least)
     tab_to(page, ".entry")
     press("Enter")
     assert is_focused(title)
@@ -540,8 +623,10 @@ def test_a_turn_gives_its_address_and_quote_and_a_print_holds_all_turns(sample, 
     page.wait_for_function(f"async () => await navigator.clipboard.readText() !== {link!r}")
     built = find_folder(sample.build, get("casino"))
     title = page.locator("#dialogue h2").inner_text()
-    parts = (f"“{text}”", f", turn 2 of {title}, ", "@inproc", f"casino {built.version}")
+    keys = "; ".join(re.findall(r"^@\w+{(.+),", built.dataset.builder.CITATION, re.MULTILINE))
+    parts = (f"“{text}”", f", turn 2 of {title}, ", f"casino {built.version} [{keys}]")
     assert all(part in copied(page) for part in parts)
+    assert code_of(page, "#code-cite") == built.dataset.builder.CITATION.strip()
     assert f"version={built.version}" in link
     again = open_page(link)
     assert again.title().startswith(f"{title} · ")
@@ -655,7 +740,7 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
 
 def code_of(page, part="#code-all"):
     """Return the code of the page."""
-    page.get_by_role("button", name="Export these").click()
+    page.locator("#load").click()
     text = page.locator(part).text_content()
     page.keyboard.press("Escape")
     return text
@@ -675,7 +760,7 @@ def rows_of(code):
 
 def saved(page, folder):
     """Save each file of the selection, and return the text of each by its name."""
-    page.get_by_role("button", name="Export these").click()
+    page.locator("#load").click()
     found = {}
     for button in page.locator("#code-files button").all():
         with page.expect_download() as download:
@@ -702,14 +787,6 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
     chosen = found["ids.txt"].split()
     assert 0 < len(chosen) < len(ids(sample.build, name))
     assert sorted(map(str, rows_of(code_of(page)))) == sorted(chosen)
-    page.locator("#window a").last.click()
-    page.get_by_role("button", name="Export these").click()
-    page.locator("#code-one-part").get_by_role("button", name="Copy").click()
-    page.get_by_role("button", name="Copied").wait_for()
-    (one,) = map(str, rows_of(copied(page)))
-    assert one in page.locator("#dialogue h2").inner_text()
-    page.keyboard.press("Escape")
-
     export(built, "csv", tmp_path / "csv", chosen)
     for config in getattr(built.dataset.transcript, "TABLES", {}):
         head, *rows = csv.reader(io.StringIO(found[f"{config}.csv"], newline=""))
@@ -758,8 +835,8 @@ def random_filters(page, rng, texts):
     for name, labels, numbers in rng.sample(found, rng.randint(0, min(3, len(found)))):
         if labels:
             some = rng.sample(labels, rng.randint(1, min(3, len(labels))))
-            said += [(f"is.{name}", label) for label in some]
-            said += [("all", name)] * rng.randint(0, 1)
+            said += [(rng.choice([f"is.{name}", f"not.{name}"]), label) for label in some]
+            said += [(way, name) for way in ("all", "none") if rng.random() < 0.5]
         else:
             ends = zip(("min", "max"), sorted(rng.choices(numbers, k=2)), strict=True)
             said += [(f"{end}.{name}", number) for end, number in ends if rng.random() < 0.7]
@@ -767,6 +844,8 @@ def random_filters(page, rng, texts):
         words = rng.choice(texts).split()
         said.append(("q", " ".join(rng.sample(words, min(2, len(words))))))
     said += [(flag, 1) for flag in ("around", "apart") if rng.random() < 0.3]
+    orders = page.locator("#sort option").evaluate_all("all => all.map(each => each.value)")
+    said.append(("sort", rng.choice(orders)))
     return f"#{urlencode(said)}"
 
 
@@ -795,21 +874,17 @@ def test_the_sql_of_a_selection_finds_the_same(request, open_page, data, name):
 def test_sql_and_python_hold_hostile_labels_and_ids_as_values(attacked, open_page, tmp_path):
     folder = shutil.copytree(attacked.build / "hostile", tmp_path / "hostile")
     reseal(folder)
-    page, found = open_page(page_of(attacked, "hostile")), []
+    page = open_page(page_of(attacked, "hostile"))
     labels = page.evaluate("page.filters.flatMap((f) => (f.labels ?? []).map((l) => [f.name, l]))")
     assert any("\u202e" in label for _, label in labels)
     with parley.connect(folder) as connection:
         for name, label in labels:
-            ids, sql = page.evaluate(STATE, f"#{urlencode({f'is.{name}': label, 'q': label})}")
-            assert "\u202e" not in sql
-            assert [id for (id,) in connection.execute(sql).fetchall()] == ids, sql
-    visit(page, page_of(attacked, "hostile"))
-    for _ in ATTACKS:
-        code = ast.walk(ast.parse(code_of(page, "#code-one")))
-        (value,) = (node for node in code if type(node) is ast.Set)
-        found += map(ast.literal_eval, value.elts)
-        page.keyboard.press("j")
-    assert found == ATTACKS
+            for kind in ("is", "not"):
+                said = {f"{kind}.{name}": label, "q": label, "sort": "turns"}
+                ids, sql = page.evaluate(STATE, f"#{urlencode(said)}")
+                assert "\u202e" not in sql
+                assert [id for (id,) in connection.execute(sql).fetchall()] == ids, sql
+                ast.parse(page.evaluate("new Selection(page).python()"))
 
 
 def test_labels_of_files_are_filters_differ_and_are_taken_along(
@@ -846,7 +921,8 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
         page.keyboard.press("d")
         at = page.evaluate("[page.names[page.open], page.turn]")
         shown_at.append(tuple(at))
-        assert "ann2 ≠ gold" in page.locator("#dialogue .turn[aria-current]").inner_text()
+        line = page.locator("#dialogue .turn[aria-current] .own > div", has_text="ann2: labels")
+        assert line.locator(".differs").count() == 1
     assert len(set(shown_at)) == len(due)
     text = page.inner_text("#dialogue")
     assert "<b>x</b>" in text
@@ -857,7 +933,6 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     assert alpha in page.locator("#your-files").inner_text()
     page.locator("#your-files summary").click()
     taken = [*csv.DictReader(io.StringIO(saved(page, tmp_path)["utterances.csv"], newline=""))]
-    assert {"split", "annotations", "issue2youget.Food"} < {*taken[0]}  # as without files
     taken = {(row["dialogue_id"], row["turn"]): row["ann2: labels"] for row in taken}
     of_rows = {(str(row["dialogue_id"]), str(row["turn"])): row["labels"][0] for row in rows}
     assert {key: label for key, label in taken.items() if label} == {
@@ -876,7 +951,8 @@ def test_a_query_chooses_the_dialogues_and_their_order(served, sample_build, ope
     page.evaluate("page.restore({ ...page.state, query: 'food' })")
     ids, sql = page.evaluate("[new Selection(page).ids(), new Selection(page).sql()]")
     assert 0 < len(ids) < len(due)
-    assert set(ids) == answer(sample_build / "casino", sql)
+    with parley.connect(sample_build / "casino") as connection:
+        assert [id for (id,) in connection.execute(sql).fetchall()] == ids
 
 
 def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatch):
@@ -914,7 +990,7 @@ def test_a_selection_names_dialogues_of_two_splits_with_one_id(
     assert (row["split"], row["id"]) == ("test", 0)
     assert answer(tmp_path / "build" / "numbered", code_of(page, "#code-sql")) == {"test/0"}
     monkeypatch.chdir(tmp_path)
-    assert rows_of(code_of(page)) == rows_of(code_of(page, "#code-one")) == [0]
+    assert rows_of(code_of(page)) == [0]
 
 
 # Hostile text ---------------------------------------------------------------------

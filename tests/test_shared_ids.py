@@ -117,9 +117,10 @@ def test_labels_and_predictions_stand_beside_their_dialogue_and_are_scored_on_it
     codes = {
         (id, turn): value
         for id, found in beside.items()
-        for turn, facts in found["turns"].items()
-        for label, value in facts
-        if label == "ann: code"
+        for turn, lines in found["turns"].items()
+        for line in lines
+        for value in line["texts"]
+        if line["by"] == "ann: code"
     }
     assert codes == {("test/0", "0"): "plums", ("train/0", "0"): "rain"}
     wrong = {id for id in beside if "wrong" in own.facets(id).get("model: acts", ())}

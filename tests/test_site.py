@@ -33,6 +33,7 @@ from parley.page.serve import serving
 from parley.page.site import Description, write_site
 from parley.read.dialogues import dialogues
 from parley.read.filters import filters
+from parley.read.transcript import Facet
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def test_the_data_hold_every_dialogue_once_and_its_facets(site, sample_build, da
     ([f"text {n}" for n in range(50)], None),
 ])  # fmt: skip
 def test_values_of_a_filter(values, shown):
-    found = filters([{"name": value} for value in values], {}, {})
+    found = filters([{"name": value} for value in values], {})
     assert bool(found) == bool(shown)
     for (made,) in [found] if shown else []:
         assert made | shown == made
@@ -138,7 +139,7 @@ def test_values_of_a_filter(values, shown):
     ([1, 2, *[5] * 97, 1000], False),  # nearly all are equal
 ])  # fmt: skip
 def test_the_bars_of_a_histogram_hold_every_number(values, widens):
-    (made,) = filters([*({"x": value} for value in values), {}], {}, {})
+    (made,) = filters([*({"x": value} for value in values), {}], {})
     scale = made["scale"]
     bars = [sum(edge <= value for edge in scale["edges"]) for value in values]
     assert (min(bars), max(bars)) == (scale["first"], scale["last"])
@@ -151,11 +152,14 @@ def test_the_bars_of_a_histogram_hold_every_number(values, widens):
 
 def test_values_keep_the_declared_order_their_phrase_and_one_split_of_the_same_dialogues():
     found = [{"x": mood, "y": mood} for mood in ("good", "bad", "odd")]
-    one, other = filters(found, {"x": ("bad", "good")}, {"x": "it was {} then"})
+    told = Facet("it was {} then", "it was not {}", order=("bad", "good"), mean=True)
+    one, other = filters(found, {"x": told})
     assert one["labels"] == ["bad", "good", "odd"]
+    assert one["ranks"] == [1, 2, None]
     assert (one["phrase"], other["phrase"]) == (["it was ", " then"], ["y is ", ""])
+    assert (one["without"], other["without"]) == (["it was not ", ""], ["y is not ", ""])
     places = (["a/x", "b/x"], ["c/x", "a/y", "d/y"], ["c/x"])
-    (made,) = filters([{"split": place} for place in places], {}, {})
+    (made,) = filters([{"split": place} for place in places], {})
     assert sorted(made["labels"]) == ["a/x", "a/y", "c/x"]
 
 

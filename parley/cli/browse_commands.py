@@ -200,7 +200,8 @@ def _selection(
         own_files = UserLabels(built, [path for path in files if not is_log(str(path))], kind)
         for path in files:
             if is_log(str(path)):
-                own_files.add_answers(path, answers_of_log(built, path))
+                model, epochs = answers_of_log(built, path)
+                own_files.add_answers(path, epochs, model)
         print_message("\n".join(own_files.notes))
     selection = Selection(files=own_files)
     if query is not None:

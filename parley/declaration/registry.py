@@ -183,6 +183,12 @@ class Dataset:
         """Path -> pin of the source."""
         return {path: source.pin for path, source in self.sources.items()}
 
+    @cached_property
+    def meanings(self) -> dict[str, str]:
+        """CONFIG.COLUMN -> its meaning, of columns and of the fields within them."""
+        configs = self.configs.items()
+        return {f"{name}.{f.path}": f.meaning for name, config in configs for f in config.fields}
+
     @property
     def default(self) -> str:
         """The default config."""

@@ -55,11 +55,14 @@ def score_file(
     return result
 
 
-def answers_of_log(built: BuiltFolder, file: Path) -> list[Epoch]:
-    """Return the rows of a log's task and its predictions, by epoch; errors as `score_file`."""
+def answers_of_log(built: BuiltFolder, file: Path) -> tuple[str, list[Epoch]]:
+    """Return the model of a log, and the rows of its task and its predictions, by epoch.
+
+    Errors as `score_file`.
+    """
     log = read_log(file)
     questions, _ = _questions(built, str(file), log, log.eval.metadata["task"], {})
-    return _epochs(str(file), log, questions)
+    return str(log.eval.model), _epochs(str(file), log, questions)
 
 
 def _questions(

@@ -21,7 +21,7 @@ from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
 from parley.read.filters import DIFFERS, MOST_SIDES, filters, sides_of
-from parley.read.transcript import Facets
+from parley.read.transcript import Facet, Facets
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
 
@@ -74,10 +74,15 @@ class Counts:
     @cached_property
     def filters(self) -> dict[str, dict[str, Any]]:
         """The filters of the dialogues by their names."""
-        tool = self.built.dataset.transcript
-        order = {**self._order, **getattr(tool, "ORDER", {})}
-        phrases = {DIFFERS: "{}", **getattr(tool, "PHRASES", {})}
-        found = {filter["name"]: filter for filter in filters(self._facets, order, phrases)}
+        dataset = self.built.dataset
+        declared = {name: Facet(order=values) for name, values in self._order.items()}
+        if DIFFERS in declared:
+            declared[DIFFERS] = Facet("{}", "not: {}", order=self._order[DIFFERS])
+        declared |= getattr(dataset.transcript, "FACETS", {})
+        found = {filter["name"]: filter for filter in filters(self._facets, declared)}
+        for name, filter in found.items():
+            column = declared.get(name, Facet()).column
+            filter["meaning"] = dataset.meanings.get(column, "").replace("`", "")
         return dict(sorted(found.items(), key=lambda item: item[0] not in self._order))
 
     def charts(self) -> dict[str, Chart]:

@@ -18,7 +18,7 @@ from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
-from parley.read.transcript import Facets, Fact
+from parley.read.transcript import Facets
 from parley.tasks.metrics import Epoch, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 from parley.tasks.predictions import read
@@ -26,6 +26,8 @@ from parley.tasks.probabilities import calibration
 from parley.tasks.task import load_gold, running
 
 Table = tuple[str, list[str], list[list[str]]]
+Line = dict[str, Any]
+"""What the page shows of an annotator: who (`by`), `texts`, and those of them `differing`."""
 NOTHING = ("[]",)  # of a set without labels
 LABELS = "labels"
 """What a file holds if it holds no predictions."""
@@ -54,7 +56,8 @@ class UserLabels:
         self.charts: list[Calibration] = []
         self.paths: list[Path] = []
         self._order: dict[str, Sequence[str]] = {}
-        self._beside: dict[str, dict[Key, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        # dialogue -> what a label is of, and its number or name -> lines by their names
+        self._beside: dict[str, dict[Key, dict[str, Line]]] = defaultdict(lambda: defaultdict(dict))
         self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
         self._differing: dict[str, set[Key]] = defaultdict(set)
         for file in dict.fromkeys(files):
@@ -77,11 +80,11 @@ class UserLabels:
         """Return what to show beside a dialogue: of turns and sides by number, and of the rest."""
         found: dict[str, Any] = {}
         sides = [*(sides_of(dialogue.facets) or dialogue.transcript.sides)]
-        for (kind, part), facts in self._beside.get(dialogue.id, {}).items():
+        for (kind, part), lines in self._beside.get(dialogue.id, {}).items():
             number = str(sides.index(part)) if kind == "sides" else part
             if kind == "turns" and int(number) == len(dialogue.transcript.turns):
                 kind, number = "rest", ""  # after the last turn
-            found.setdefault(kind, {}).setdefault(number, []).extend(facts)
+            found.setdefault(kind, {}).setdefault(number, []).extend(lines.values())
         return found
 
     @property
@@ -100,15 +103,21 @@ class UserLabels:
         return len(self._differing.get(id, ()))
 
     def _add(self, labels: Labels) -> None:
-        for person, units in labels.annotators.items():
-            self._order |= {f"{person}: {n}": column.labels for n, column in labels.columns.items()}
-            for unit, values in units.items():
-                for name, value in values.items():
-                    if name in labels.columns and value is not None:
-                        given = (
-                            (value or NOTHING) if isinstance(value, tuple) else [label_text(value)]
-                        )
-                        self._note(labels.keys, unit, f"{person}: {name}", given, given)
+        """Add a line for each annotator and the dataset; a label that not all give differs."""
+        annotators, everyone = labels.annotators, labels.everyone
+        self._order |= {
+            f"{p}: {n}": c.labels for p in annotators for n, c in labels.columns.items()
+        }
+        for name, unit in product(labels.columns, dict.fromkeys(chain(*annotators.values()))):
+            given = {person: rows.get(unit, {}).get(name) for person, rows in everyone.items()}
+            texts = {p: _texts(value) for p, value in given.items() if value is not None}
+            if not texts.keys() & annotators.keys():
+                continue
+            shared = set.intersection(*map(set, texts.values()))
+            for person, those in texts.items():
+                differing = [text for text in those if text not in shared]
+                values = [] if person == GOLD else those
+                self._note(labels.keys, unit, f"{person}: {name}", those, values, differing)
 
     def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:
         """Add where the annotators differ, and where each differs from the dataset."""
@@ -125,17 +134,28 @@ class UserLabels:
                     self._differs(labels.keys, unit, f"{names}: {name}", of_labels)
 
     def _note(
-        self, keys: Key, unit: Key, name: str, texts: Iterable[str], values: Iterable[str]
+        self,
+        keys: Key,
+        unit: Key,
+        name: str,
+        texts: Iterable[str],
+        values: Sequence[str],
+        differing: Iterable[str] = (),
     ) -> None:
-        """Add texts beside a unit, and the values of its dialogue in the filter `name`.
+        """Add texts beside a unit, and the values of its dialogue in the filter `name`, if any.
 
         A row that is of no turn or side names its key.
         """
         place = {"turn": "turns", "speaker": "sides"}.get(keys[-1], "rest")
         part = "" if place == "rest" else unit[-1]
         label = ", ".join([name, *unit[1:]]) if place == "rest" and name != DIFFERS else name
-        self._beside[unit[0]][place, part] += [(label, text) for text in texts]
-        self._facets[unit[0]].setdefault(name, {}).update(dict.fromkeys(values))
+        line = self._beside[unit[0]][place, part].setdefault(
+            label, {"by": label, "texts": [], "differing": []}
+        )
+        line["texts"] += texts
+        line["differing"] += differing
+        if values:
+            self._facets[unit[0]].setdefault(name, {}).update(dict.fromkeys(values))
 
     def _differs(self, keys: Key, unit: Key, what: str, labels: Iterable[str] = ()) -> None:
         """Add that a unit differs, in these labels if they are known."""
@@ -143,10 +163,15 @@ class UserLabels:
         self._note(keys, unit, DIFFERS, texts, [what, *texts])
         self._differing[unit[0]].add(unit)
 
-    def add_answers(self, file: Path, epochs: Sequence[Epoch]) -> None:
-        """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold."""
+    def add_answers(self, file: Path, epochs: Sequence[Epoch], model: str = "") -> None:
+        """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold.
+
+        They have the name of the model, else of the file; the second of a name its path, too.
+        """
         counts: dict[str, int] = defaultdict(int)
-        stem, forecasts = file_stem(file), []
+        whose, forecasts = model or file_stem(file), []
+        if f"{whose}: {epochs[0].rows.name}" in self._order:
+            whose += f" ({file})"
         for epoch in epochs:
             rows, predictions = epoch.rows, epoch.predictions
             name, task, keys = rows.name, rows.task, tuple(rows.task.key)
@@ -156,7 +181,7 @@ class UserLabels:
             verdict = score.metrics.get(next(iter(task.per_prediction), ""))
             verdict = verdict if is_values(verdict) else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
-                prediction, by = predictions[key], f"{stem}: {name}"
+                prediction, by = predictions[key], f"{whose}: {name}"
                 kind = UNREADABLE if UNREADABLE in prediction else _kind(right)
                 counts[kind] += 1
                 text = f"{kind}: {_in_words(task.without_key(prediction))}"
@@ -164,14 +189,19 @@ class UserLabels:
                 self._order[by] = _KINDS
                 for id in map(str, task.dialogues(key, rows.gold[key])):
                     unit = (id, *map(str, key[1:]))
-                    self._note(keys, unit, by, [text], [kind])
+                    self._note(keys, unit, by, [text], [kind], [text] if right == 0 else [])
                     if right == 0:
                         self._differs(keys, unit, f"{by} is {_WRONG}")
             forecasts.append(score.forecasts)
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
-            self.charts.append(Calibration(f"{stem}: calibration of {name}", bins))
+            self.charts.append(Calibration(f"{whose}: calibration of {name}", bins))
         found = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind])
-        self.notes.append(f"{stem}: predictions of the task {name}: {found}")
+        self.notes.append(f"{whose}: predictions of the task {name}: {found}")
+
+
+def _texts(value: Any) -> Sequence[str]:
+    """Return a label as text, or the labels of a set."""
+    return (value or NOTHING) if isinstance(value, tuple) else [label_text(value)]
 
 
 def _kind(right: float | None) -> str:

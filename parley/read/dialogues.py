@@ -61,14 +61,16 @@ class Dialogue:
 
     @property
     def facets(self) -> Facets:
-        """The values to filter by: splits, facets or the row's own, turns; or ScriptError."""
+        """The values to filter by: splits, facets or the row's own, lengths; or ScriptError."""
         tool = self.dataset.transcript
         one = tool is not None and len(tool.CONFIGS) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
         facets: Facets = self._call(getattr(tool, "facets", self._of_row), _FACETS, "facets")
         facets = splits | facets
         if tool:
-            facets.setdefault("turns", len(self.transcript.turns))
+            turns = self.transcript.turns
+            facets.setdefault("turns", len(turns))
+            facets.setdefault("utterances", sum(1 for turn in turns if not turn.action))
         return facets
 
     def _of_row(self, row: Row, *_: Beside) -> Facets:

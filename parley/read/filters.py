@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from parley.read.transcript import Facets, Value
+from parley.read.transcript import Facet, Facets, Value
 
 DIFFERS = "differs"  # the filter of what differs in files of one's own
 MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
@@ -18,16 +18,16 @@ _SKEWED, _WIDE = 0.5, 50
 Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -1 for none
 
 
-def filters(
-    facets_of: Sequence[Facets], order: Mapping[str, Sequence[Value]], phrases: Mapping[str, str]
-) -> list[dict[str, Any]]:
+def filters(facets_of: Sequence[Facets], declared: Mapping[str, Facet]) -> list[dict[str, Any]]:
     """Return the filters.
 
     A property has no filter if all dialogues have its one value, or if its values are unordered
-    texts that few dialogues share. `order` and `phrases` are those of transcript.py. The keys of a
-    filter are:
+    texts that few dialogues share; the number of utterances has none if it is that of turns.
+    `declared` is `FACETS` of transcript.py. The keys of a filter are:
 
-    - `phrase`: the texts before and after the values.
+    - `phrase`, `without`: the texts before and after the values, for those with and without them.
+    - `mean`: whether to tell the mean; `ranks`: with it, the number of each label.
+    - `complete`: whether a dialogue without a value is known to have none.
     - `many`: whether one side or dialogue has several values; `lists`: whether they are lists.
     - `values`: a list for each dialogue. It has numbers if the filter has a `scale`, that of a
       histogram; else places in `labels`.
@@ -35,22 +35,31 @@ def filters(
     """
     numbered = [sides_of(facets) for facets in facets_of]
     result = []
+    every_turn_is_said = all(f.get("utterances") == f.get("turns") for f in facets_of)
     for name in dict.fromkeys(name for facets in facets_of for name in facets):
-        facet = [facets.get(name) for facets in facets_of]
+        if name == "utterances" and every_turn_is_said:
+            continue
+        facet, told = [facets.get(name) for facets in facets_of], declared.get(name, Facet())
         pairs = [pairs_of(values, sides) for values, sides in zip(facet, numbered, strict=True)]
         if name == "split":
             pairs = _without_twins(pairs)
-        if not (column := _column(pairs, order.get(name, ()), name == DIFFERS)):
+        if not (column := _column(pairs, told.order, name == DIFFERS)):
             continue
+        if told.mean and "labels" in column:
+            ranks = {display_text(value): n for n, value in enumerate(told.order, 1)}
+            column["ranks"] = [ranks.get(label) for label in column["labels"]]
         shared = any(isinstance(values, dict) for values in facet)
-        default = f"has {name} {{}}" if shared else f"{name} is {{}}"
-        before, _, after = phrases.get(name, default).rpartition("{}")
+        phrase = f"has {name} {{}}" if shared else f"{name} is {{}}"
+        without = f"does not have {name} {{}}" if shared else f"{name} is not {{}}"
         if shared:
             column["sides"] = [[side for side, _ in values] for values in pairs]
         many = any(len({side for side, _ in values}) < len(values) for values in pairs)
         by_side = (v.values() if isinstance(v, dict) else (v,) for v in facet)
         lists = any(isinstance(value, list) for values in by_side for value in values)
-        about = {"name": name, "phrase": [before, after], "many": many, "lists": lists}
+        about = {"name": name, "many": many, "lists": lists, "mean": told.mean}
+        about |= {"phrase": (told.phrase or phrase).rsplit("{}", 1)}
+        about |= {"without": (told.without or without).rsplit("{}", 1)}
+        about |= {"complete": name in ("split", DIFFERS)}
         result.append(about | column)
     return result
 
@@ -105,12 +114,11 @@ def _column(pairs: list[Pairs], order: Sequence[Value], is_kept: bool) -> dict[s
 
 
 def _scale(numbers: list[Any]) -> dict[str, Any]:
-    """Return the edges of bars, whether they widen, the first and last bar, and stops of a slider.
+    """Return the edges of bars, the first and last bar, and whether numbers are whole, bars widen.
 
     Bar n holds the numbers from edge n - 1 to below edge n; bar 0 and the bar after the last edge
-    hold the rest. No number is in a bar before the `first` or after the `last`. A slider stops
-    `stops` times in each bar, at whole numbers if all numbers are `whole`. The bars are equally
-    wide, or widen if one would hold most numbers.
+    hold the rest. No number is in a bar before the `first` or after the `last`. The bars are
+    equally wide, or widen if one would hold most numbers.
     """
     ordered = sorted(numbers)
     whole = all(value == int(value) for value in ordered)
@@ -119,15 +127,13 @@ def _scale(numbers: list[Any]) -> dict[str, Any]:
     if is_one := low == high:
         low, high = (Decimal(repr(float(value))) for value in (ordered[0], ordered[-1]))
     edges = _equal(low, high, whole)
-    stops = int(edges[1] - edges[0]) if whole else _BINS
     most = max(Counter(bisect_right(edges, value) for value in ordered).values())
     is_even = is_one or most <= _SKEWED * len(ordered)
     widening = [] if is_even else _widening(low, high, whole)
-    if widening:
-        edges, stops = widening, _BINS
+    edges = widening or edges
     first, last = (bisect_right(edges, value) for value in (ordered[0], ordered[-1]))
-    scale = {"edges": edges, "first": first, "last": last, "stops": stops, "whole": whole}
-    return scale | {"widens": bool(widening)}
+    scale = {"edges": edges, "first": first, "last": last}
+    return scale | {"whole": whole, "widens": bool(widening)}
 
 
 def _round_numbers(low: Decimal, high: Decimal) -> list[Decimal]:
@@ -148,7 +154,7 @@ def _equal(low: Decimal, high: Decimal, whole: bool) -> list[float]:
 
 def _widening(low: Decimal, high: Decimal, whole: bool) -> list[float]:
     """Return edges such as 10, 20, 50, 100, …; none if the numbers are close or not above 0."""
-    low = max(low, Decimal(_BINS)) if whole else low  # so that each stop is a whole number
+    low = max(low, Decimal(_BINS)) if whole else low  # one bar holds those below
     if low <= 0 or high < _WIDE * low:
         return []
     edges = _round_numbers(low, high)

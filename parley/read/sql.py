@@ -5,7 +5,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -24,7 +24,7 @@ from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, id_columns
 from parley.read.export.export import write_cells
 from parley.read.filters import display_text, pairs_of, sides_of
-from parley.read.transcript import Transcript
+from parley.read.transcript import Facet, Transcript, Value
 from parley.schema.features import item_of, labels_of
 from parley.source.hashes import problem
 
@@ -41,7 +41,10 @@ _SIDES = {
     "place": ("bigint", "the place of the dialogue on the page, from 0"),
     "side": ("varchar", "a side of the dialogue; null for a dialogue without sides"),
     "labels": ("map(varchar, varchar[])", "filter -> its values, of the side or the dialogue"),
-    "numbers": ("map(varchar, double[])", "filter -> its numbers, of the side or the dialogue"),
+    "numbers": (
+        "map(varchar, double[])",
+        "filter -> its numbers, of the side or the dialogue; 1, 2, … of ordered labels",
+    ),
     "said": ("varchar[]", "the utterances, NFKC in lower case"),
     "around": ("varchar", "the texts around the utterances, NFKC in lower case"),
 }
@@ -298,8 +301,15 @@ def _sides(attached: Mapping[str, BuiltFolder], arrays: dict[str, Any], names: A
 def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     """Yield a row for each side of a dialogue, or one for a dialogue without sides.
 
-    `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue).
+    `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue). A label
+    of a facet with a mean counts as its rank.
     """
+    told: dict[str, Facet] = getattr(built.dataset.transcript, "FACETS", {})
+    ranks_of = {
+        name: {value: float(n) for n, value in enumerate(facet.order, 1)}
+        for name, facet in told.items()
+        if facet.mean
+    }
     for place, dialogue in enumerate(dialogues(built)):
         facets, transcript = dialogue.facets, dialogue.transcript
         utterances = [_fold(turn.text) for turn in transcript.turns if not turn.action]
@@ -313,10 +323,19 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
             }
             labels = [(name, list(map(display_text, of_name))) for name, of_name in values.items()]
             numbers = [
-                (name, [float(v) for v in of_name if not isinstance(v, str | bool)])
+                (name, [*_numbers(of_name, ranks_of.get(name, {}))])
                 for name, of_name in values.items()
             ]
             yield whole | {"side": side, "labels": labels, "numbers": numbers}
+
+
+def _numbers(values: Sequence[Value], ranks: Mapping[Value, float]) -> Iterator[float]:
+    """Yield the numbers among values, and the ranks of the values that have one."""
+    for value in values:
+        if value in ranks:
+            yield ranks[value]
+        elif not isinstance(value, str | bool):
+            yield float(value)
 
 
 def _around(transcript: Transcript) -> Iterator[str]:

@@ -22,14 +22,14 @@ The titles of judged documents come from a folder that the user names (`parley s
 The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
 
     def facets(row) -> Facets           # and `beside`, with BESIDE; None is no value
-    ORDER = {"answer": ("no", "yes")}   # facet -> its values in their order, if they have one
-    PHRASES = {"points": "got {} points"}   # facet -> how a sentence tells its values
+    FACETS = {"points": Facet("got {} points", mean=True)}   # how the page tells them
 
-A facet is of the dialogue, or a dict from each side to its values. Its phrase follows "in
-which", or else "one side". Without a facet "turns", it is the number of turns.
+A facet is of the dialogue, or a dict from each side to its values. Without the facets "turns"
+and "utterances", they are the numbers of turns and of utterances.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 Fact = tuple[str, str]
 """A label and what stands beside it."""
@@ -37,6 +37,27 @@ Value = str | int | float
 Values = Value | list[Value] | None
 Facets = dict[str, Values | dict[str, Values]]
 """Name of a facet -> its values, or side -> values."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """How the page tells the values of a facet.
+
+    Args:
+        phrase: What a dialogue or a side with the value {} does: "used {}". It follows "in which",
+            or "one side".
+        without: The same of one without it: "did not use {}".
+        order: The values in their order, if they have one.
+        mean: Whether the page gives its mean and median. Values with an order count 1, 2, 3 in it.
+        column: The column of a config whose meaning explains the facet: "strategies.labels".
+    """
+
+    phrase: str = ""
+    without: str = ""
+    _: KW_ONLY
+    order: Sequence[Value] = ()
+    mean: bool = False
+    column: str = ""
 
 
 @dataclass(frozen=True)

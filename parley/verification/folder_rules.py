@@ -13,6 +13,7 @@ from parley.declaration.measured import FILE, Measured, every_split, measured, m
 from parley.declaration.registry import Dataset
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
+from parley.read.transcript import Facet
 from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
 from parley.verification.dataset_folder import DatasetFolder
@@ -174,10 +175,13 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     yield from problems
     laid_out = [] if problems or not dataset.transcript else list(dialogues(folder.built))
     facets = {name for dialogue in laid_out for name in dialogue.facets}
-    for name in ("ORDER", "PHRASES") if laid_out else ():
-        if unknown := [f for f in getattr(dataset.transcript, name, {}) if f not in facets]:
-            problem = f"no facet {few(unknown)} in the sample"
-            yield f"transcript.py: {name}: {problem}; name one of {', '.join(facets)}"
+    told: dict[str, Facet] = getattr(dataset.transcript, "FACETS", {}) if laid_out else {}
+    if unknown := [name for name in told if name not in facets]:
+        problem = f"no facet {few(unknown)} in the sample"
+        yield f"transcript.py: FACETS: {problem}; name one of {', '.join(facets)}"
+    for name, facet in told.items():
+        if facet.column and facet.column not in dataset.meanings:
+            yield f"transcript.py: FACETS: {name}: no column {facet.column}; name CONFIG.COLUMN"
     codes = {code.partition("-")[0] for code in dataset.builder.LANGUAGES}
     languages = {dialogue.transcript.language.partition("-")[0] for dialogue in laid_out}
     if codes and (others := languages - codes):

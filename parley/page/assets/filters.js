@@ -3,23 +3,28 @@
 
 const SHOWN = 7; // labels of a filter shown at first
 const EVERY = -1; // every side of a dialogue, as bits
+const WHO = ["a side without", "no side with"]; // a value
 
-/** Read a filter's choice from the address: `is.name=label`, `all=name`, `min.name=3`. */
+/** Read a filter's choice from the address: `is.name=label`, `not.name=label`, `min.name=3`. */
 function readChoice(chosen, key, value) {
-  const [, kind, name] = /^(is|min|max)\.(.*)/s.exec(key) ?? [key, key, value];
-  if (!["is", "min", "max", "all"].includes(kind)) return;
-  if (!chosen.has(name)) chosen.set(name, { labels: new Set(), all: false, min: null, max: null });
+  const [, kind, name] = /^(is|not|min|max)\.(.*)/s.exec(key) ?? [key, key, value];
+  if (!["is", "not", "min", "max", "all", "none"].includes(kind)) return;
+  if (!chosen.has(name))
+    chosen.set(name, { labels: new Set(), without: new Set(), min: null, max: null });
   const choice = chosen.get(name);
   if (kind === "is") choice.labels.add(value);
-  else if (kind === "all") choice.all = true;
+  else if (kind === "not") choice.without.add(value);
+  else if (kind === "all" || kind === "none") choice[kind] = true;
   else choice[kind] = asNumber(value) ?? NaN;
 }
 
 /** Write the choices into an address. */
 function writeChoices(parameters, chosen) {
-  for (const [name, { labels = [], all, min = null, max = null }] of chosen) {
+  for (const [name, { labels = [], without = [], all, none, min = null, max = null }] of chosen) {
     for (const label of labels) parameters.append(`is.${name}`, label);
+    for (const label of without) parameters.append(`not.${name}`, label);
     if (all) parameters.append("all", name);
+    if (none) parameters.append("none", name);
     if (min !== null) parameters.append(`min.${name}`, min);
     if (max !== null) parameters.append(`max.${name}`, max);
   }
@@ -30,20 +35,29 @@ const asNumber = (text) => (text.trim() && Number.isFinite(Number(text)) ? Numbe
 /** A filter by one property of the dialogues or of their sides. */
 class Filter {
   /** @param changed is called with the new choice, or null */
-  constructor({ name, phrase, values, lengths, sides, lists }, places, changed) {
-    Object.assign(this, { name, phrase, lists, changed });
+  constructor({ values, lengths, sides, meaning, ...data }, place, changed) {
+    const { name } = Object.assign(this, data, { changed });
     this.starts = [0]; // of each dialogue, its first value; then the end
     for (const length of lengths) this.starts.push(this.starts.at(-1) + length);
     this.values = Float64Array.from(values);
     this.sides = sides && Int8Array.from(sides); // of each value; -1 is nobody
+    this.isNumber = Boolean(data.ranks ?? data.scale);
     this.together = true; // whether the filters of sides hold for the same one
     this.choice = null;
     this.heading = element("h2", "", name);
-    this.heading.id = `filter-${places}`;
+    this.heading.id = `filter-${place}`;
     this.top = element("div", "top-of", this.heading);
     if (sides) this.top.append(element("span", "whose", "of a side"));
+    if (meaning) this.explain(meaning, `meaning-${place}`);
     this.box = element("section", "filter", this.top);
     this.box.setAttribute("aria-labelledby", this.heading.id);
+  }
+
+  /** Show a text below the heading while it has the pointer or the focus. */
+  explain(meaning, id) {
+    this.top.append(Object.assign(element("p", "meaning", meaning), { id, role: "tooltip" }));
+    this.heading.tabIndex = 0;
+    this.heading.setAttribute("aria-describedby", id);
   }
 
   /** Prepare to count, with a function that returns the number of the bar of a value, if any. */
@@ -55,6 +69,13 @@ class Filter {
     for (let number = 0; number + 1 < this.starts.length; number++) this.count(number, EVERY);
     this.whole = this.counts.slice();
     this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
+  }
+
+  /** Return the numbers of some sides of a dialogue, of labels their places in the order. */
+  numbers(number, mask = EVERY) {
+    const found = this.of(number).filter(([side]) => side < 0 || (1 << side) & mask);
+    const numbers = found.map(([, value]) => (this.ranks ? this.ranks[value] : value));
+    return numbers.filter((each) => each !== null);
   }
 
   /** Return the values of a dialogue, each with the number of its side or -1. */
@@ -83,7 +104,12 @@ class Filter {
 
   /** Return the side of a value as a bit. */
   bit(n) {
-    return this.sides && this.together && this.sides[n] >= 0 ? 1 << this.sides[n] : EVERY;
+    return this.sides && this.sides[n] >= 0 ? 1 << this.sides[n] : EVERY;
+  }
+
+  /** Return sides as they count beside other filters: all, if each filter may take another one. */
+  joined(mask) {
+    return mask && !this.together ? EVERY : mask;
   }
 
   /** Return the sides of a dialogue with a value that passes, as bits. */
@@ -94,8 +120,9 @@ class Filter {
     return mask;
   }
 
-  lacks(label) {
-    return `This build has no “${visible(label)}” in “${visible(this.name)}”.`;
+  lacks(labels) {
+    const where = `in “${visible(this.name)}”.`;
+    return labels.map((label) => `This build has no “${visible(label)}” ${where}`);
   }
 
   /** Return a value as text. */
@@ -103,30 +130,51 @@ class Filter {
     return this.labels ? this.labels[value] : inEnglish(value);
   }
 
-  /** Return the choice as a clause of a sentence. */
-  clause() {
-    return this.phrase[0] + this.choiceInWords() + this.phrase[1];
+  /** Return a number of this filter as text: of labels the label. */
+  inWords(number) {
+    return this.ranks ? this.labels[this.ranks.indexOf(number)] : inEnglish(number);
   }
+}
+
+/** Return the bars of a histogram, each a part now beside all, and the box of them. */
+function histogram(whole) {
+  const most = Math.max(1, ...whole);
+  const bars = Array.from(whole, (count) => {
+    const [all, now] = [element("span", "whole"), element("span", "now")];
+    all.style.height = `${(100 * count) / most}%`;
+    return { now, box: element("span", "", all, now) };
+  });
+  const box = element("div", "histogram", ...bars.map((bar) => bar.box));
+  box.setAttribute("aria-hidden", "true"); // numbers tell the same
+  const show = (counts) =>
+    counts.forEach((count, place) => {
+      bars[place].now.style.height = `${(100 * count) / most}%`;
+      bars[place].box.title = inEnglish(count);
+    });
+  return { box, show };
 }
 
 /** A filter by labels. */
 class Labels extends Filter {
   constructor(data, place, changed) {
     super(data, place, changed);
-    this.labels = data.labels;
-    this.ids = data.ids; // of all dialogues, of a filter by the user's files
     this.prepare(data.labels.length);
     this.bars = data.labels.map((label, code) => this.bar(label, code));
     const list = element("ul", "values", ...this.bars.map((bar) => bar.item));
     list.setAttribute("aria-labelledby", this.heading.id);
-    if (data.many) {
-      this.how = element("select", "", new Option("any", ""), new Option("all", "all"));
-      this.how.setAttribute("aria-label", visible(`${this.name}: any or all of the chosen values`));
-      this.how.addEventListener("change", () => this.choice && changed(this.chosen()));
-      this.top.append(this.how);
-    }
+    if (data.many) this.how = this.makeSelect("any or all of the chosen values", "any", "all");
+    if (data.sides) this.who = this.makeSelect("who is without", ...WHO);
     this.box.append(list);
     if (data.labels.length > SHOWN + 2) this.fold();
+  }
+
+  /** Add a select of ways to pass. */
+  makeSelect(name, ...options) {
+    const made = element("select", "", ...options.map((text) => new Option(text)));
+    made.setAttribute("aria-label", visible(`${this.name}: ${name}`));
+    made.addEventListener("change", () => this.choice && this.changed(this.chosen()));
+    this.top.append(made);
+    return made;
   }
 
   bar(label, code) {
@@ -137,10 +185,12 @@ class Labels extends Filter {
     const broken = parts.flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
     const classes = /[^\s-]{16}/.test(label) ? "label long" : "label"; // a long word may break
     const text = element("span", classes, element("bdi", "", ...broken));
-    const button = makeButton("value", () => this.toggle(label), whole, now, text, count);
-    button.setAttribute("aria-pressed", "false");
+    const press = (event) => this.toggle(event.shiftKey ? "without" : "labels", label);
+    const button = makeButton("value", press, whole, now, text, count);
+    const not = makeButton("not", () => this.toggle("without", label), "≠");
+    not.title = not.ariaLabel = visible(`without ${label}`);
     whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
-    return { now, count, button, item: element("li", "", button) };
+    return { now, count, button, not, item: element("li", "", button, not) };
   }
 
   /** Hide all but the most frequent and the chosen labels behind a button. */
@@ -156,30 +206,36 @@ class Labels extends Filter {
     this.box.append(more);
   }
 
-  chosen(labels = this.choice.labels) {
-    return labels.size ? { labels, all: this.how?.value === "all" } : null;
+  chosen({ labels, without } = this.choice) {
+    const ways = { all: this.how?.value === "all", none: this.who?.value === WHO[1] };
+    return labels.size || without.size ? { labels, without, ...ways } : null;
   }
 
-  toggle(label) {
-    const labels = new Set(this.choice?.labels);
-    if (!labels.delete(label)) labels.add(label);
-    this.changed(this.chosen(labels));
+  /** Ask for a label (`labels`) or for those without it (`without`), or no longer. */
+  toggle(kind, label) {
+    const choice = { labels: new Set(this.choice?.labels), without: new Set(this.choice?.without) };
+    const was = choice[kind].has(label);
+    for (const labels of Object.values(choice)) labels.delete(label);
+    if (!was) choice[kind].add(label);
+    this.changed(this.chosen(choice));
   }
 
   /** Take a choice; return what it asks for and this filter lacks, in words. */
   choose(choice) {
-    this.choice = choice?.labels?.size ? choice : null;
-    const labels = this.choice?.labels ?? new Set();
-    this.codes = this.labels.flatMap((label, code) => (labels.has(label) ? [code] : []));
-    this.bars.forEach((bar, code) =>
-      bar.button.setAttribute("aria-pressed", this.codes.includes(code)),
-    );
-    if (this.how && choice) this.how.value = choice.all ? "all" : "";
+    const { labels = new Set(), without = new Set() } = choice ?? {};
+    this.choice = labels.size || without.size ? { ...choice, labels, without } : null;
+    const codes = (some) => this.labels.flatMap((label, code) => (some.has(label) ? [code] : []));
+    [this.codes, this.excluded] = [codes(labels), codes(without)];
+    this.bars.forEach(({ button, not }, code) => {
+      button.setAttribute("aria-pressed", this.codes.includes(code));
+      not.setAttribute("aria-pressed", this.excluded.includes(code));
+    });
+    if (this.how && choice) this.how.value = choice.all ? "all" : "any";
+    if (this.who && choice) this.who.value = WHO[Number(Boolean(choice.none))];
+    if (this.who) this.who.hidden = !this.excluded.length;
     const numbers = (choice?.min ?? choice?.max ?? null) !== null;
-    return [...labels]
-      .filter((label) => !this.labels.includes(label))
-      .map((label) => this.lacks(label))
-      .concat(numbers ? [`“${visible(this.name)}” has no numbers.`] : []);
+    const lacking = [...labels, ...without].filter((label) => !this.labels.includes(label));
+    return this.lacks(lacking).concat(numbers ? [`“${visible(this.name)}” has no numbers.`] : []);
   }
 
   /** Whether another value would widen the choice. */
@@ -192,26 +248,53 @@ class Labels extends Filter {
     return this.codes.includes(value);
   }
 
+  /** Return the lists of codes of which a side or dialogue must have one each. */
+  get needed() {
+    const { codes } = this;
+    return this.widens ? [codes].filter((each) => each.length) : codes.map((code) => [code]);
+  }
+
   passing(number) {
-    if (this.widens) return this.having(number, (code) => this.has(code));
-    let mask = EVERY;
-    for (const code of this.codes) mask &= this.having(number, (other) => other === code);
+    let mask = this.lacking(number);
+    for (const codes of this.needed)
+      mask &= this.joined(this.having(number, (code) => codes.includes(code)));
     return mask;
   }
 
-  choiceInWords() {
-    return this.codes.map((code) => this.labels[code]).join(this.widens ? " or " : " and ");
+  /** Return the sides that have values, but none of the excluded ones. */
+  lacking(number) {
+    if (!this.excluded.length) return EVERY;
+    const found = this.having(number, (code) => this.excluded.includes(code));
+    const known = this.complete ? EVERY : this.having(number, () => true);
+    return this.joined(this.choice.none ? (known && !found ? EVERY : 0) : known & ~found);
   }
 
-  /** Return the choice as conditions of SQL. */
-  sql() {
-    const labels = this.codes.map((code) => sqlText(this.labels[code]));
-    const has = (some) => `list_has_any(labels[${sqlText(this.name)}], [${some}])`;
+  /** Return the choice as clauses about a dialogue or a side, and those about no side. */
+  clauses() {
+    const clause = (phrase, codes, by) =>
+      phrase.join(codes.map((code) => this.labels[code]).join(by));
+    const needed = this.together && this.codes.length ? [this.codes] : this.needed;
+    const some = needed.map((codes) => clause(this.phrase, codes, this.widens ? " or " : " and "));
+    if (!this.excluded.length) return [some, []];
+    if (this.choice.none) return [some, [clause(this.phrase, this.excluded, " or ")]];
+    return [[...some, clause(this.without, this.excluded, " or ")], []];
+  }
+
+  /** Return the choice as conditions of SQL on the rows of a table. */
+  sql(table) {
     if (this.ids) {
       const passing = this.ids.filter((_, number) => this.passing(number)).map(sqlText);
       return [`id in (${[...new Set(passing)].join(", ")})`];
     }
-    return this.widens ? [has(labels.join(", "))] : labels.map(has);
+    const values = `labels[${sqlText(this.name)}]`;
+    const has = (codes) =>
+      `list_has_any(${values}, [${codes.map((code) => sqlText(this.labels[code])).join(", ")}])`;
+    const conditions = this.needed.map(has);
+    if (!this.excluded.length) return conditions;
+    const [known, found] = [`len(${values}) > 0`, has(this.excluded)];
+    const none = `group by id having bool_or(${known}) and not bool_or(${found})`;
+    if (this.choice.none) return [...conditions, `id in (select id from ${table} ${none})`];
+    return [...conditions, ...(this.complete ? [] : [known]), `not ${found}`];
   }
 
   show() {
@@ -230,77 +313,36 @@ class Labels extends Filter {
 class Numbers extends Filter {
   constructor(data, place, changed) {
     super(data, place, changed);
-    this.scale = data.scale;
     const { edges, first, last } = data.scale;
     const bin = (value) => edges.filter((edge) => edge <= value).length - first;
     this.prepare(last - first + 1, bin);
-    const [below, above] = [2 * edges[0] - edges[1], 2 * edges.at(-1) - edges.at(-2)];
-    this.edges = [below, ...edges, above].slice(first, last + 2); // of the bars shown
-    this.bars = [...this.whole].map((count) => {
-      const [whole, now] = [element("span", "whole"), element("span", "now")];
-      whole.style.height = `${(100 * count) / this.most}%`;
-      return { now, box: element("span", "", whole, now) };
-    });
-    const histogram = element("div", "histogram", ...this.bars.map((bar) => bar.box));
-    histogram.setAttribute("aria-hidden", "true"); // the ends and the sentence tell the same
-    this.limits = { min: this.makeEnd("min", "at least"), max: this.makeEnd("max", "at most") };
-    const { min, max } = this.limits;
-    this.box.append(histogram, element("div", "handles", min.handle, max.handle));
-    this.box.append(element("div", "ends", min.field, element("span", "", "to"), max.field));
+    this.bars = histogram(this.whole);
+    this.ends = { min: this.makeEnd("min", "at least"), max: this.makeEnd("max", "at most") };
+    const { min, max } = this.ends;
+    this.box.append(this.bars.box, element("div", "ends", min, element("span", "", "to"), max));
   }
 
-  /** Make one end: a handle below the bars and a field to type in. */
+  /** Make a field for one end. */
   makeEnd(end, words) {
-    const made = { handle: element("input", end), field: element("input") };
-    const name = visible(`${this.name}, ${words}`);
-    for (const input of Object.values(made)) input.setAttribute("aria-label", name);
-    const stops = this.scale.stops * this.bars.length;
-    Object.assign(made.handle, { type: "range", min: 0, max: stops, step: 1 });
-    Object.assign(made.field, { type: "number", step: "any", placeholder: words });
-    made.handle.addEventListener("input", () => this.change(end, this.atHandle(end)));
-    made.field.addEventListener("input", () => {
-      if (made.field.validity.valid) this.change(end, asNumber(made.field.value));
+    const made = element("input");
+    made.setAttribute("aria-label", visible(`${this.name}, ${words}`));
+    Object.assign(made, { type: "number", step: "any", placeholder: words });
+    made.addEventListener("input", () => {
+      if (!made.validity.valid) return;
+      const choice = { min: null, max: null, ...this.choice, [end]: asNumber(made.value) };
+      this.changed(choice.min === null && choice.max === null ? null : choice, true);
     });
     return made;
   }
 
-  /** Return the number at a handle, which stops equally often in each bar; null at its end. */
-  atHandle(end) {
-    const { value, min, max } = this.limits[end].handle;
-    if (value === (end === "min" ? min : max)) return null;
-    const { stops, whole } = this.scale;
-    const bar = Math.floor(value / stops);
-    const [from, to] = this.edges.slice(bar, bar + 2);
-    const number = from + ((to - from) * (value % stops)) / stops;
-    return round(whole && end === "max" ? number - 1 : number);
-  }
-
-  /** Return the stop of a handle for a number. */
-  stopOf(number) {
-    const bar = this.edges.slice(1, -1).filter((edge) => edge <= number).length;
-    const [from, to] = this.edges.slice(bar, bar + 2);
-    return this.scale.stops * (bar + (number - from) / (to - from));
-  }
-
-  change(end, value) {
-    const choice = { min: null, max: null, ...this.choice, [end]: value };
-    this.changed(choice.min === null && choice.max === null ? null : choice, true);
-  }
-
   choose(choice) {
-    const { min = null, max = null } = choice ?? {};
+    const { min = null, max = null, labels = [], without = [] } = choice ?? {};
     const odd = [min, max].some(Number.isNaN);
     this.choice = odd || (min === null && max === null) ? null : { min, max };
-    const { handle } = this.limits.max;
-    this.limits.min.handle.value = min === null ? 0 : this.stopOf(min);
-    handle.value = max === null ? handle.max : this.stopOf(max + Number(this.scale.whole));
-    for (const [end, value] of Object.entries({ min, max })) {
-      const { handle, field } = this.limits[end];
-      handle.setAttribute("aria-valuetext", value === null ? "no limit" : value);
-      if (asNumber(field.value) !== value) field.value = value ?? "";
-    }
-    const lacking = [...(choice?.labels ?? [])].map((label) => this.lacks(label));
-    return lacking.concat(odd ? [`“${visible(this.name)}” takes numbers.`] : []);
+    for (const [end, value] of Object.entries({ min, max }))
+      if (asNumber(this.ends[end].value) !== value) this.ends[end].value = value ?? "";
+    const wrong = odd ? [`“${visible(this.name)}” takes numbers.`] : [];
+    return this.lacks([...labels, ...without]).concat(wrong);
   }
 
   get widens() {
@@ -314,14 +356,20 @@ class Numbers extends Filter {
   }
 
   passing(number) {
-    return this.having(number, (value) => this.has(value));
+    return this.joined(this.having(number, (value) => this.has(value)));
   }
 
-  choiceInWords() {
+  lacking() {
+    return EVERY;
+  }
+
+  clauses() {
     const { min, max } = this.choice;
-    if (min === max) return `exactly ${inEnglish(min)}`;
-    if (min === null) return `at most ${inEnglish(max)}`;
-    return max === null ? `at least ${inEnglish(min)}` : `${inEnglish(min)} to ${inEnglish(max)}`;
+    const [least, most] = [min, max].map((end) => inEnglish(end ?? 0));
+    let words = min === max ? `exactly ${least}` : `${least} to ${most}`;
+    if (min === null) words = `at most ${most}`;
+    if (max === null) words = `at least ${least}`;
+    return [[this.phrase.join(words)], []];
   }
 
   /** Return the choice as conditions of SQL. */
@@ -333,23 +381,59 @@ class Numbers extends Filter {
   }
 
   show() {
-    this.counts.forEach((count, place) => {
-      const bar = this.bars[place];
-      bar.now.style.height = `${(100 * count) / this.most}%`;
-      bar.box.title = inEnglish(count);
-    });
+    this.bars.show(this.counts);
   }
 }
 
-/** Return a number without the traces of binary fractions. */
-const round = (number) => Number(number.toPrecision(12));
+/** A line of the table of numbers: how many, mean and median, now and of all dialogues. */
+class Sum {
+  constructor(filter, size) {
+    this.filter = filter;
+    this.every = this.statistics(Array.from({ length: size }, (_, number) => number));
+    this.bars = histogram(filter.whole);
+    this.cells = this.every.map(() => element("td", "number"));
+    const name = element("th", "", element("bdi", "", filter.name));
+    name.scope = "row";
+    this.row = element("tr", "", name, element("td", "", this.bars.box), ...this.cells);
+  }
+
+  /** Return how many numbers there are, their mean and their median, as texts. */
+  statistics(dialogues, passing = []) {
+    const found = [];
+    for (const number of dialogues) found.push(...this.filter.numbers(number, passing[number]));
+    const numbers = Float64Array.from(found).sort();
+    const middle = numbers.length / 2;
+    const median = (numbers[Math.ceil(middle) - 1] + numbers[Math.floor(middle)]) / 2;
+    const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+    return [numbers.length, mean, median].map(rounded);
+  }
+
+  show(dialogues, passing) {
+    this.statistics(dialogues, passing).forEach((text, place) => {
+      const every = this.every[place];
+      const beside = text === every ? "" : element("span", "every", `all ${every}`);
+      this.cells[place].replaceChildren(text, beside);
+    });
+    this.bars.show(this.filter.counts);
+  }
+}
+
+/** Return a number as text with few digits, or a dash for none. */
+function rounded(number) {
+  const maximumFractionDigits = Math.abs(number) < 1000 ? 2 : 0;
+  return Number.isNaN(number) ? "–" : number.toLocaleString("en", { maximumFractionDigits });
+}
 
 /** Return the clauses of the chosen filters as one sentence. */
 function sentence(chosen, together, ...more) {
-  const own = chosen.filter((filter) => filter.sides).map((filter) => filter.clause());
-  const clauses = chosen.filter((filter) => !filter.sides).map((filter) => filter.clause());
+  const [clauses, own, nobody] = [[], [], []];
+  for (const filter of chosen) {
+    const [some, none] = filter.clauses();
+    (filter.sides ? own : clauses).push(...some);
+    nobody.push(...none.map((clause) => `no side ${clause}`));
+  }
   if (together && own.length) clauses.unshift(`one side ${own.join(" and ")}`);
   else clauses.unshift(...own.map((clause) => `a side ${clause}`));
-  clauses.push(...more);
+  clauses.push(...nobody, ...more);
   return clauses.length ? ` in which ${clauses.join(", and ")}` : "";
 }

@@ -146,6 +146,7 @@ document.addEventListener("click", (event) => {
 
 const BLOCK = 25; // entries of the list that are written together
 const ROW = 77; // pixels of most entries
+const FIRST = { "": "lowest", "-": "highest" }; // sign of an order -> what comes first
 const byId = (id) => document.getElementById(id);
 
 /** Run a script; fail if it does not come. */
@@ -157,15 +158,16 @@ function loadScript(address) {
   return ran.finally(() => script.remove());
 }
 
-/** Read the state from the address: query, scope, filters and open dialogue. */
+/** Read the state from the address: query, scope, filters, order and open dialogue. */
 function readAddress() {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const state = { query: "", around: false, apart: false, chosen: new Map() };
-  Object.assign(state, { id: null, turn: null, version: null });
+  Object.assign(state, { sort: "", id: null, turn: null, version: null });
   for (const [key, value] of parameters) {
     if (key === "q") state.query = value;
     else if (key === "around") state.around = true;
     else if (key === "apart") state.apart = true;
+    else if (key === "sort") state.sort = value;
     else if (["id", "turn", "version"].includes(key)) state[key] = value;
     else readChoice(state.chosen, key, value);
   }
@@ -178,6 +180,7 @@ function address(state) {
   if (state.around) parameters.set("around", "1");
   if (state.apart) parameters.set("apart", "1");
   writeChoices(parameters, state.chosen);
+  if (state.sort) parameters.set("sort", state.sort);
   for (const key of ["version", "id", "turn"])
     if ((state[key] ?? null) !== null) parameters.set(key, state[key]);
   return `#${parameters}`;
@@ -205,12 +208,14 @@ class Page {
     this.matches = new Uint8Array(this.size); // whether the dialogue matches
     this.first = new Int32Array(this.size).fill(-1); // the first matching turn, or -1
     this.hits = new Uint32Array(this.size);
+    this.passing = new Int32Array(this.size); // the sides of each hit that pass, as bits
+    this.keys = new Float64Array(this.size); // by which hits are sorted
     this.count = 0;
     this.open = -1; // the number of the open dialogue
     this.state = readAddress();
     this.filters = index.filters.map((data, place) => {
       const changed = (choice, often) => this.change(this.filters[place], choice, often);
-      data.ids = index.own.includes(data.name) && index.ids; // SQL has no such filter
+      if (index.own.includes(data.name)) data.ids = index.ids; // SQL has no such filter
       return new (data.labels ? Labels : Numbers)(data, place, changed);
     });
     index.filters = null; // the filters hold it more compactly
@@ -222,6 +227,14 @@ class Page {
     this.tables = new Map(); // config -> its lines of CSV, once somebody has asked for them
     this.listen();
     byId("filters").append(...this.filters.map((filter) => filter.box));
+    this.sorters = this.filters.filter((filter) => filter.isNumber);
+    for (const { name } of this.sorters)
+      for (const [sign, first] of Object.entries(FIRST))
+        byId("sort").append(new Option(`${visible(name)}, ${first} first`, sign + name));
+    const summed = this.filters.filter((filter) => filter.mean);
+    this.sums = summed.map((filter) => new Sum(filter, this.size));
+    byId("sums").append(...this.sums.map((sum) => sum.row));
+    byId("numbers").hidden = !this.sums.length;
     if (this.plain) {
       this.state.around = true;
       byId("around").closest("label").hidden = true;
@@ -334,6 +347,8 @@ class Page {
         if (isWhole) this.keep(number);
         else if (this.matches[number]) this.tally(number);
     for (const filter of this.filters) filter.show();
+    this.arrange();
+    for (const sum of this.sums) sum.show(this.hits.subarray(0, this.count), this.passing);
     byId("clear").disabled = !this.state.chosen.size;
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
@@ -354,21 +369,46 @@ class Page {
     for (const filter of this.filters) {
       let mask = passes;
       if (filter.choice && filter.widens) {
-        mask = EVERY;
+        mask = filter.lacking(number);
         for (const other of this.chosen) if (other !== filter) mask &= other.passed;
       }
       if (mask) filter.count(number, mask);
     }
-    if (passes) this.keep(number);
+    if (passes) this.keep(number, passes);
   }
 
-  /** Keep a dialogue among those found. */
-  keep(number) {
+  /** Keep a dialogue among those found, with the sides that pass. */
+  keep(number, passes = EVERY) {
     this.hits[this.count++] = number;
+    this.passing[number] = passes;
     const { places, place, utterances } = this.index;
     const { config, beside } = places[place[number]];
     if (beside) this.beside.set(config, (this.beside.get(config) ?? 0) + 1);
     else this.utterances += this.words.length ? this.found[number] : utterances[number];
+  }
+
+  /** The filter by whose numbers the list is sorted, if any. */
+  get sorter() {
+    return this.sorters.find(({ name }) => [name, `-${name}`].includes(this.state.sort));
+  }
+
+  /** The sign of an order: "" with the lowest number first, "-" with the highest. */
+  get sign() {
+    return this.state.sort === this.sorter.name ? "" : "-";
+  }
+
+  /** Sort what is found by the number of a side that passes, the one that comes first. */
+  arrange() {
+    const { sorter, keys, passing } = this;
+    if (!sorter) return;
+    const sign = Number(`${this.sign}1`);
+    const found = this.hits.subarray(0, this.count);
+    for (const number of found) {
+      const numbers = sorter.numbers(number, passing[number]);
+      keys[number] = Math.min(...numbers.map((each) => sign * each));
+    }
+    found.sort((one, other) => keys[one] - keys[other] || one - other); // none is Infinity
+    for (const number of found) keys[number] *= sign;
   }
 
   /** Return the numbers of dialogues and of rows of other configs found. */
@@ -391,6 +431,11 @@ class Page {
     return asked + sentence(this.chosen, !this.state.apart, ...found);
   }
 
+  /** Return the order as a clause. */
+  orderInWords() {
+    return this.sorter ? `, sorted by ${this.sorter.name}, ${FIRST[this.sign]} first` : "";
+  }
+
   tell() {
     const part = this.loaded < this.parts.length && this.words.length;
     const so = part
@@ -398,11 +443,11 @@ class Page {
       : "";
     byId("count").replaceChildren(
       element("strong", "", this.counted()),
-      element("span", "said", this.inWords()),
+      element("span", "said", this.inWords() + this.orderInWords()),
       element("span", "", this.utterances ? ` ${counted(this.utterances, "utterance")}${so}` : so),
     );
     byId("load").disabled = !this.count;
-    byId("load").textContent = `Export these ${inEnglish(this.count)}`;
+    byId("load").textContent = `Export ${inEnglish(this.count)} as CSV, JSON, SQL …`;
   }
 
   // ------------------------------------------------------------ the list
@@ -461,8 +506,11 @@ class Page {
     addText(shown, text, this.words);
     link.append(element("span", "title", title));
     link.title = visible(heading); // a long one does not fit
-    if (this.words.length && this.found[number])
-      link.append(element("span", "sum", counted(this.found[number], "hit")));
+    const hits = this.words.length ? this.found[number] : 0;
+    const key = this.sorter ? this.keys[number] : NaN;
+    const told = hits ? [counted(hits, "hit")] : [];
+    if (Number.isFinite(key)) told.push(this.sorter.inWords(key));
+    if (told.length) link.append(element("span", "sum", told.join(" · ")));
     link.append(shown);
     const row = element("li", "", link);
     row.setAttribute("aria-setsize", this.count);
@@ -538,14 +586,14 @@ class Page {
     return element("div", "tools", number, link, quote);
   }
 
-  /** Return the text of a turn with its speaker, place, dataset, version and citation. */
+  /** Return the text of a turn with its speaker, place, dataset, version and keys of BibTeX. */
   quote(turn) {
     const { dataset, titles } = this.index;
     const { speakers, turns } = this.dialogue(this.open);
     const { speaker, text } = turns[turn];
     const place = `turn ${turn} of ${titles[this.open]}, ${dataset.name} ${dataset.version}`;
-    const cited = dataset.citation ? `\n\n${dataset.citation}` : "";
-    return `“${text}”\n${speakers[speaker]}, ${place}${cited}`;
+    const keys = [...dataset.citation.matchAll(/^@\w+\{\s*([^,\s]+)/gm)].map(([, key]) => key);
+    return `“${text}”\n${speakers[speaker]}, ${place} [${keys.join("; ")}]`;
   }
 
   /** The place of the turn in the address, or -1. */
@@ -555,11 +603,12 @@ class Page {
 
   /** Say what the address asks for and this build lacks. */
   warn() {
-    const { id, turn } = this.state;
+    const { id, turn, sort } = this.state;
     const { version } = this.index.dataset;
     const warnings = [...this.unknown];
     if (this.linked !== null && this.linked !== version)
       warnings.push(`The address is of version ${visible(this.linked)}; this is version ${version}.`);
+    if (sort && !this.sorter) warnings.push(`This build has no order by “${visible(sort)}”.`);
     if (id !== null && this.open < 0) warnings.push(`This build has no dialogue “${visible(id)}”.`);
     const dialogue = this.open < 0 ? null : this.dialogue(this.open);
     if (turn !== null && dialogue && !dialogue.turns?.[this.turn])
@@ -664,10 +713,10 @@ class Page {
   differing(number) {
     const { turns = {} } = this.dialogue(number)?.own ?? {};
     const labels = [...(this.state.chosen.get("differs")?.labels ?? [])];
-    const chosen = ([kind, text]) =>
-      kind === "differs" &&
-      (!labels.length || labels.some((label) => `${text}, `.startsWith(`${label}, `)));
-    const found = Object.keys(turns).filter((turn) => turns[turn].some(chosen));
+    const isChosen = (text) =>
+      !labels.length || labels.some((label) => `${text}, `.startsWith(`${label}, `));
+    const differs = ({ by, texts }) => by === "differs" && texts.some(isChosen);
+    const found = Object.keys(turns).filter((turn) => turns[turn].some(differs));
     return found.map(Number).sort((one, other) => one - other);
   }
 
@@ -711,9 +760,11 @@ class Page {
     byId("query").value = state.query;
     byId("around").checked = state.around;
     byId("together").checked = !state.apart;
+    byId("sort").value = this.sorter ? state.sort : "";
     this.applyChoices();
     this.search();
-    this.reveal(this.place());
+    if (state.id === null) byId("list").scrollTop = 0;
+    else this.reveal(this.place()); // from which Tab goes on
   }
 
   /** Show the choices of the state in the filters. */
@@ -758,15 +809,14 @@ class Page {
       this.choose(this.hits[0]);
       byId("dialogue").querySelector("h2").focus({ preventScroll: true }); // j and k work again
     });
-    byId("around").addEventListener("change", (event) => {
-      this.go({ around: event.target.checked });
-      this.search();
-    });
-    byId("together").addEventListener("change", (event) => {
-      this.go({ apart: !event.target.checked, id: null });
-      this.applyChoices();
-      this.narrow();
-    });
+    const set = (id, change) =>
+      byId(id).addEventListener("change", (event) => {
+        this.go(change(event.target));
+        this.restore(this.state);
+      });
+    set("around", ({ checked }) => ({ around: checked }));
+    set("together", ({ checked }) => ({ apart: !checked, id: null }));
+    set("sort", ({ value }) => ({ sort: value, id: null }));
     byId("clear").addEventListener("click", () => {
       this.go({ chosen: new Map(), id: null });
       this.restore(this.state);
@@ -786,16 +836,16 @@ class Page {
     byId("next-difference")?.addEventListener("click", () => this.nextDifference());
     addEventListener("popstate", () => this.restore());
     WIDE.addEventListener("change", () => {
-      byId("filters-box").open = WIDE.matches;
+      for (const id of ["filters-box", "numbers"]) byId(id).open = WIDE.matches;
       this.follow();
     });
-    byId("filters-box").open = WIDE.matches;
+    for (const id of ["filters-box", "numbers"]) byId(id).open = WIDE.matches;
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("code").open) return;
-    const typing = event.target.matches("#query, select, [type=number]");
+    const typing = event.target.matches("#query, select, .filter h2, [type=number]");
     if (event.key === "Escape") {
       event.preventDefault();
       if (typing) (byId("window").querySelector("a") ?? byId("list")).focus();
@@ -848,12 +898,26 @@ function layOut(dialogue, words, language, chosen) {
     outcome.append(...tables.map(table));
     body.append(outcome);
   }
-  const labels = [...(own?.rest?.[""] ?? [])];
-  for (const [side, pairs] of Object.entries(own?.sides ?? {}))
-    labels.push(...pairs.map(([label, text]) => [`${label}, ${sides[side][0]}`, text]));
-  if (labels.length)
-    body.append(element("section", "after", element("h3", "", "Your files"), facts(labels)));
+  const lines = [...(own?.rest?.[""] ?? [])];
+  for (const [side, some] of Object.entries(own?.sides ?? {}))
+    lines.push(...some.map((line) => ({ ...line, of: `, ${sides[side][0]}` })));
+  const heading = element("h3", "", "Your files");
+  if (lines.length) body.append(element("section", "after", heading, ownLines(lines, chosen)));
   return body;
+}
+
+/** Return a line for each annotator, and for the dataset; a label that differs is marked. */
+function ownLines(lines, chosen) {
+  const told = lines.filter(({ by }) => by !== "differs");
+  const pairs = told.map(({ by, texts, differing, of = "" }) => {
+    const labels = texts.map((text) => {
+      const [differs, isChosen] = [differing.includes(text), chosen.has(text)];
+      const classes = `note${differs ? " differs" : ""}${isChosen ? " chosen" : ""}`;
+      return element("span", classes, differs ? "≠ " : "", element("bdi", "", text));
+    });
+    return [by + of, labels];
+  });
+  return facts(pairs, "", "facts own");
 }
 
 const sideOf = (speaker) => `side-${Math.min(speaker, 3)}`; // its colour; the second is on the right
@@ -871,10 +935,9 @@ function turnList(turns, speakers, words, language, chosen, own = {}) {
     addText(text, turn.text, turn.action ? [] : words);
     item.append(speaker, text);
     if (turn.terms?.length) item.append(facts(turn.terms, language, "facts terms"));
-    const of = ([kind, text]) => ({ kind, text, by: kind === "differs" ? "" : kind });
-    const notes = [...(turn.notes ?? []), ...(own[n] ?? []).map(of)];
-    if (notes.length)
-      item.append(element("ul", "notes", ...notes.map((each) => note(each, chosen))));
+    if (turn.notes)
+      item.append(element("ul", "notes", ...turn.notes.map((each) => note(each, chosen))));
+    if (own[n]) item.append(ownLines(own[n], chosen));
     list.append(item);
     last = turn.action ? null : turn.speaker;
   }

@@ -24,7 +24,7 @@ class Selection {
     this.page = page;
     this.index = page.index;
     this.numbers = page.hits.slice(0, page.count);
-    this.inWords = page.counted() + page.inWords();
+    this.inWords = page.counted() + page.inWords() + page.orderInWords();
     this.comment = visible(this.inWords).replace(/\s+/g, " ");
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
@@ -52,17 +52,15 @@ class Selection {
   async table(config) {
     const { head, ids, lines } = await this.page.table(config);
     const numbers = new Map(Array.from(this.numbers, (number) => [this.index.ids[number], number]));
-    const turns = new Map(); // id -> the number of lines before, of which each is a turn
-    const rows = lines.flatMap((line, place) => {
-      const id = ids[place];
-      const turn = turns.get(id) ?? 0;
-      turns.set(id, turn + 1);
-      if (!numbers.has(id)) return [];
-      const row = new Map();
-      const { own } = this.page.dialogue(numbers.get(id));
-      if (config === "utterances") this.addOwn(row, own?.turns?.[turn]);
-      return [[line, row]];
-    });
+    const linesOf = Map.groupBy(lines.keys(), (place) => ids[place]);
+    const rows = [...numbers].flatMap(([id, number]) =>
+      (linesOf.get(id) ?? []).map((place, turn) => {
+        const row = new Map();
+        const { own } = this.page.dialogue(number);
+        if (config === "utterances") this.addOwn(row, own?.turns?.[turn]);
+        return [lines[place], row];
+      }),
+    );
     const columns = [...new Set(rows.flatMap(([, row]) => [...row.keys()]))];
     const longer = (line, texts) => `${[line.slice(0, -2), ...texts.map(cell)].join(",")}\r\n`;
     const found = rows.map(([line, row]) => longer(line, columns.map((name) => row.get(name))));
@@ -77,9 +75,10 @@ class Selection {
     return prefix ? row.set("split", split) : row;
   }
 
-  /** Add the user's labels to a row: pairs of a label's origin and text, several as one text. */
-  addOwn(row, pairs = []) {
-    this.addFacts(row, pairs.filter(([origin]) => origin !== "differs"));
+  /** Add lines of labels to a row, several as one text. */
+  addOwn(row, lines = []) {
+    for (const { by, texts } of lines)
+      if (by !== "differs") this.addFacts(row, texts.map((text) => [by, text]));
   }
 
   /** Return its config and split, and the splits of other configs that have it. */
@@ -91,13 +90,16 @@ class Selection {
     return [["config", config], ["split", split], ...other];
   }
 
-  /** Add the values of the filters to a row: of the dialogue, or of one side; `lists` as lists. */
-  addFacets(row, number, side = null, lists = false) {
+  /** Add the values of the filters to a row: of the dialogue, or of one side; `lists` as lists.
+   *
+   * Those of filters by the user's files are added with `own` alone.
+   */
+  addFacets(row, number, side = null, { lists = false, own = false } = {}) {
     for (const filter of this.page.filters) {
-      const { name, labels, sides } = filter;
-      if (Boolean(sides) !== (side !== null) || name === "split") continue;
-      const own = filter.of(number).filter(([of]) => !sides || of === side);
-      const texts = own.map(([, value]) => (labels ? labels[value] : value));
+      const { name, labels, sides, ids } = filter;
+      if (Boolean(sides) !== (side !== null) || name === "split" || Boolean(ids) !== own) continue;
+      const values = filter.of(number).filter(([of]) => !sides || of === side);
+      const texts = values.map(([, value]) => (labels ? labels[value] : value));
       if (lists && (filter.lists || texts.length > 1)) row.set(name, texts);
       else row.set(name, texts.length > 1 ? texts.join("; ") : texts[0]);
     }
@@ -119,6 +121,7 @@ class Selection {
       row.set("utterances", this.index.utterances[number]);
       this.addFacets(row, number);
       this.addFacts(row, [...(before ?? []), ...(after ?? [])]);
+      this.addFacets(row, number, null, { own: true });
       this.addOwn(row, own?.rest?.[""]);
       return row;
     });
@@ -129,7 +132,7 @@ class Selection {
       const { sides = [], own } = this.page.dialogue(number);
       return sides.map(([name, known], side) => {
         const row = this.idOf(number).set("side", name);
-        this.addFacets(row, number, side, lists);
+        this.addFacets(row, number, side, { lists });
         this.addFacts(row, known, lists);
         this.addOwn(row, own?.sides?.[side]);
         return row;
@@ -157,7 +160,7 @@ class Selection {
     const lines = Array.from(this.numbers, (number) => {
       const { speakers, sides, turns = [], ...rest } = this.page.dialogue(number);
       const facets = new Map();
-      this.addFacets(facets, number, null, true);
+      for (const own of [false, true]) this.addFacets(facets, number, null, { lists: true, own });
       const own = {
         ...Object.fromEntries([...this.idOf(number), ...this.place(number)]),
         title: this.index.titles[number],
@@ -170,15 +173,12 @@ class Selection {
     return lines.join("");
   }
 
-  /** Return the Python that loads the rows of these dialogues.
-   *
-   * @param ids the Python of their ids, for places of which they are a part
-   * @param imports what it imports
-   */
-  python(numbers, ids, imports = "") {
+  /** Return the Python that loads the rows of these dialogues. */
+  python() {
     const { index } = this;
+    const ids = this.selecting(); // for places of which they are a part
     const of = new Map(); // place -> number of its dialogues
-    for (const number of numbers)
+    for (const number of this.numbers)
       of.set(index.place[number], (of.get(index.place[number]) ?? 0) + 1);
     const { path, revision, first } = index.load;
     const exact = revision ? `, revision=${python(revision)}` : "";
@@ -196,6 +196,7 @@ class Selection {
     );
     const loaded = parts.length === 1 ? parts[0][1] : `{\n${entries.join("")}}`;
     const before = first ? `# first: ${first}\n` : "";
+    const imports = `${revision ? "import huggingface_hub\n" : ""}import parley\n`;
     const top = `${before}${isPart ? imports : ""}from datasets import load_dataset\n\n`;
     return `${top}${isPart ? ids : ""}rows = ${loaded}\n`;
   }
@@ -203,20 +204,27 @@ class Selection {
   /** Return the SQL that finds the same dialogues, in their order. */
   sql() {
     const { index, page } = this;
+    const { sorter } = page;
     const { around, apart, query } = page.state;
     const table = `${index.dataset.name}.filters`;
     const of = (condition) => (apart ? `id in (select id from ${table} where ${condition})` : condition);
-    const conditions = page.chosen.flatMap((filter) => filter.sql()).map(of);
+    const conditions = page.chosen.flatMap((filter) => filter.sql(table)).map(of);
     const words = wordsOf(query).map(fold);
     const has = (text) => words.map((word) => `contains(${text}, ${sqlText(word)})`).join(" and ");
     const utters = `len(list_filter(said, lambda text: ${has("text")})) > 0`;
     if (words.length) conditions.push(around ? `(${utters} or ${has("around")})` : utters);
-    if (index.where) conditions.push("id in (select id::text from chosen)");
     if (page.unknown.length) conditions.push("false");
-    const lines = index.where ? [`with chosen(id) as (`, index.where, ")"] : [];
-    lines.push(`select id from ${table}`);
+    const numbered = "numbered as (select id::text as id, row_number() over () as n from chosen)";
+    const lines = index.where ? [`with chosen(id) as (`, index.where, `), ${numbered}`] : [];
+    lines.push(`select id from ${table}${index.where ? " join numbered using (id)" : ""}`);
     conditions.forEach((each, place) => lines.push(`${place ? "    and" : "where"} ${each}`));
-    return [...lines, "group by id order by min(place)"].join("\n");
+    const order = [index.where ? "min(n)" : "min(place)"];
+    if (sorter) {
+      const numbers = `numbers[${sqlText(sorter.name)}]`;
+      const least = page.sign ? `max(list_max(${numbers})) desc` : `min(list_min(${numbers}))`;
+      order.unshift(`${least} nulls last`);
+    }
+    return [...lines, `group by id order by ${order.join(", ")}`].join("\n");
   }
 
   /** Return the Python that selects their ids by this SQL, if there is anything to select by. */
@@ -239,7 +247,7 @@ class Selection {
 
   show() {
     const { page } = this;
-    byId("code-title").textContent = `Export these ${inEnglish(this.numbers.length)}`;
+    byId("code-title").textContent = `Export ${page.counted()}`;
     byId("code-said").replaceChildren(addText(element("span"), this.inWords));
     const isWhole = page.loaded === page.parts.length;
     const buttons = Object.entries(this.files).map(([name, text]) => {
@@ -248,13 +256,10 @@ class Selection {
       return element("li", "", button);
     });
     byId("code-files").replaceChildren(...buttons);
-    const imports = `${this.index.load.revision ? "import huggingface_hub\n" : ""}import parley\n`;
-    byId("code-all").textContent = this.python(this.numbers, this.selecting(), imports);
+    byId("code-all").textContent = this.python();
     byId("code-command").textContent = this.index.load.export;
     byId("code-sql").textContent = `${this.sql()}\n-- ${this.comment}\n`;
-    byId("code-one-part").hidden = page.open < 0;
-    const ids = page.open < 0 ? "" : `ids = {${python(this.index.ids[page.open])}}\n`;
-    byId("code-one").textContent = ids && this.python([page.open], ids);
+    byId("code-cite").textContent = this.index.dataset.citation;
     byId("code").showModal();
   }
 
