@@ -801,7 +801,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
     listed = list(csv.DictReader(io.StringIO(found["dialogues.csv"], newline="")))
     key = next(iter(getattr(built.dataset.transcript, "TABLES", {}).values()), "dialogue_id")
     assert [row.get(key) or row["query_id"] for row in listed] == chosen
-    assert ("sides.csv" in found) == (name in ("casino", "craigslist_bargains"))
+    assert len(found["sides.csv"].splitlines()) > len(chosen)
     if name == "casino":
         splits = dict(asked(sample.build, "select dialogue_id, split from casino.official_split"))
         assert [row["official_split"] for row in listed] == [splits[int(id)] for id in chosen]
@@ -888,7 +888,7 @@ def test_sql_and_python_hold_hostile_labels_and_ids_as_values(attacked, open_pag
 
 
 def test_labels_of_files_are_filters_differ_and_are_taken_along(
-    served, sample_build, open_page, tmp_path
+    served, sample, sample_build, open_page, tmp_path
 ):
     built = find_folder(sample_build, get("casino"))
     files = [tmp_path / f"{ATTACKS[3]}.jsonl", tmp_path / "ann2.csv"]
@@ -932,13 +932,23 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     alpha = f"{agreed['with_gold']['alpha']['value']:.3f}"
     assert alpha in page.locator("#your-files").inner_text()
     page.locator("#your-files summary").click()
-    taken = [*csv.DictReader(io.StringIO(saved(page, tmp_path)["utterances.csv"], newline=""))]
+    files, plain_page = saved(page, tmp_path), open_page(page_of(sample, "casino", "is.deal=yes"))
+    for file, text in saved(plain_page, tmp_path).items():
+        if file.endswith(".csv"):  # the same columns without files, then those of the annotators
+            head, others = (next(csv.reader(io.StringIO(each))) for each in (files[file], text))
+            assert head[: len(others)] == others, file
+            assert ("ann2: labels" in head[len(others) :]) == (
+                file in ("dialogues.csv", "utterances.csv")
+            )
+    taken = [*csv.DictReader(io.StringIO(files["utterances.csv"], newline=""))]
     taken = {(row["dialogue_id"], row["turn"]): row["ann2: labels"] for row in taken}
     of_rows = {(str(row["dialogue_id"]), str(row["turn"])): row["labels"][0] for row in rows}
     assert {key: label for key, label in taken.items() if label} == {
         key: label for key, label in of_rows.items() if key[0] in due
     }
     assert not page.evaluate("'acted' in window")
+    found = axe.Axe().run(page, options=RULES)
+    assert found.violations_count == 0, found.generate_report()
 
 
 def test_a_query_chooses_the_dialogues_and_their_order(served, sample_build, open_page):
@@ -1211,6 +1221,7 @@ KINDS = [  # of pages, the dialogues of each dataset and some with search, filte
     *(f"casino/index.html#{part}" for part in ("overview", "charts", "configs", "figures")),
     *(f"{name}/dialogues.html" for name in DATASETS),
     "casino/dialogues.html#q=firewood&is.deal=yes&id=2002",
+    "casino/dialogues.html#not.strategies=uv-part&none=strategies&sort=-points",
 ]
 
 

@@ -48,13 +48,10 @@ class Filter {
     this.heading.id = `filter-${place}`;
     this.top = element("div", "top-of", this.heading);
     if (sides) this.top.append(element("span", "whose", "of a side"));
-    if (meaning) this.explain(meaning, `meaning-${place}`);
     this.box = element("section", "filter", this.top);
     this.box.setAttribute("aria-labelledby", this.heading.id);
-  }
-
-  /** Show a text below the heading while it has the pointer or the focus. */
-  explain(meaning, id) {
+    if (!meaning) return;
+    const id = `meaning-${place}`; // seen while the heading has the pointer or the focus
     this.top.append(Object.assign(element("p", "meaning", meaning), { id, role: "tooltip" }));
     this.heading.tabIndex = 0;
     this.heading.setAttribute("aria-describedby", id);
@@ -73,9 +70,13 @@ class Filter {
 
   /** Return the numbers of some sides of a dialogue, of labels their places in the order. */
   numbers(number, mask = EVERY) {
-    const found = this.of(number).filter(([side]) => side < 0 || (1 << side) & mask);
-    const numbers = found.map(([, value]) => (this.ranks ? this.ranks[value] : value));
-    return numbers.filter((each) => each !== null);
+    const { starts, values, ranks } = this;
+    const found = [];
+    for (let n = starts[number]; n < starts[number + 1]; n++) {
+      const each = ranks ? ranks[values[n]] : values[n];
+      if (this.bit(n) & mask && each !== null) found.push(each);
+    }
+    return found;
   }
 
   /** Return the values of a dialogue, each with the number of its side or -1. */
@@ -229,6 +230,7 @@ class Labels extends Filter {
     this.bars.forEach(({ button, not }, code) => {
       button.setAttribute("aria-pressed", this.codes.includes(code));
       not.setAttribute("aria-pressed", this.excluded.includes(code));
+      button.classList.toggle("out", this.excluded.includes(code));
     });
     if (this.how && choice) this.how.value = choice.all ? "all" : "any";
     if (this.who && choice) this.who.value = WHO[Number(Boolean(choice.none))];
@@ -389,7 +391,8 @@ class Numbers extends Filter {
 class Sum {
   constructor(filter, size) {
     this.filter = filter;
-    this.every = this.statistics(Array.from({ length: size }, (_, number) => number));
+    this.found = new Float64Array(filter.values.length);
+    this.every = this.statistics(Array(size).keys());
     this.bars = histogram(filter.whole);
     this.cells = this.every.map(() => element("td", "number"));
     const name = element("th", "", element("bdi", "", filter.name));
@@ -399,17 +402,20 @@ class Sum {
 
   /** Return how many numbers there are, their mean and their median, as texts. */
   statistics(dialogues, passing = []) {
-    const found = [];
-    for (const number of dialogues) found.push(...this.filter.numbers(number, passing[number]));
-    const numbers = Float64Array.from(found).sort();
-    const middle = numbers.length / 2;
+    let count = 0;
+    for (const number of dialogues)
+      for (const each of this.filter.numbers(number, passing[number])) this.found[count++] = each;
+    const numbers = this.found.subarray(0, count).sort();
+    const middle = count / 2;
     const median = (numbers[Math.ceil(middle) - 1] + numbers[Math.floor(middle)]) / 2;
-    const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-    return [numbers.length, mean, median].map(rounded);
+    const mean = numbers.reduce((sum, each) => sum + each, 0) / count;
+    return [count, mean, median].map(rounded);
   }
 
+  /** Show the numbers of dialogues, by default all, and of their sides that pass. */
   show(dialogues, passing) {
-    this.statistics(dialogues, passing).forEach((text, place) => {
+    const texts = dialogues ? this.statistics(dialogues, passing) : this.every;
+    texts.forEach((text, place) => {
       const every = this.every[place];
       const beside = text === every ? "" : element("span", "every", `all ${every}`);
       this.cells[place].replaceChildren(text, beside);
@@ -418,10 +424,11 @@ class Sum {
   }
 }
 
+const digits = [2, 0].map((most) => new Intl.NumberFormat("en", { maximumFractionDigits: most }));
+
 /** Return a number as text with few digits, or a dash for none. */
 function rounded(number) {
-  const maximumFractionDigits = Math.abs(number) < 1000 ? 2 : 0;
-  return Number.isNaN(number) ? "–" : number.toLocaleString("en", { maximumFractionDigits });
+  return Number.isNaN(number) ? "–" : digits[Number(Math.abs(number) >= 1000)].format(number);
 }
 
 /** Return the clauses of the chosen filters as one sentence. */

@@ -106,7 +106,7 @@ function makeButton(classes, pressed, ...children) {
   return made;
 }
 
-const inEnglish = (number) => number.toLocaleString("en");
+const { format: inEnglish } = new Intl.NumberFormat("en");
 const counted = (number, noun) => `${inEnglish(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 // ---------------------------------------------------------------- every page
@@ -162,13 +162,11 @@ function loadScript(address) {
 function readAddress() {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const state = { query: "", around: false, apart: false, chosen: new Map() };
-  Object.assign(state, { sort: "", id: null, turn: null, version: null });
+  Object.assign(state, { sort: null, id: null, turn: null, version: null });
   for (const [key, value] of parameters) {
     if (key === "q") state.query = value;
-    else if (key === "around") state.around = true;
-    else if (key === "apart") state.apart = true;
-    else if (key === "sort") state.sort = value;
-    else if (["id", "turn", "version"].includes(key)) state[key] = value;
+    else if (["around", "apart"].includes(key)) state[key] = true;
+    else if (["sort", "id", "turn", "version"].includes(key)) state[key] = value;
     else readChoice(state.chosen, key, value);
   }
   return state;
@@ -177,11 +175,9 @@ function readAddress() {
 function address(state) {
   const parameters = new URLSearchParams();
   if (state.query) parameters.set("q", state.query);
-  if (state.around) parameters.set("around", "1");
-  if (state.apart) parameters.set("apart", "1");
+  for (const key of ["around", "apart"]) if (state[key]) parameters.set(key, "1");
   writeChoices(parameters, state.chosen);
-  if (state.sort) parameters.set("sort", state.sort);
-  for (const key of ["version", "id", "turn"])
+  for (const key of ["sort", "version", "id", "turn"])
     if ((state[key] ?? null) !== null) parameters.set(key, state[key]);
   return `#${parameters}`;
 }
@@ -348,7 +344,8 @@ class Page {
         else if (this.matches[number]) this.tally(number);
     for (const filter of this.filters) filter.show();
     this.arrange();
-    for (const sum of this.sums) sum.show(this.hits.subarray(0, this.count), this.passing);
+    const found = isWhole ? null : this.hits.subarray(0, this.count);
+    for (const sum of this.sums) sum.show(found, this.passing);
     byId("clear").disabled = !this.state.chosen.size;
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
@@ -545,8 +542,7 @@ class Page {
     const pane = byId("dialogue");
     this.warn();
     const open = this.open < 0 ? [] : [visible(this.index.titles[this.open] || "(no title)")];
-    const tab = [...open, this.tab].join(" · ");
-    if (document.title !== tab) document.title = tab;
+    document.title = [...open, this.tab].join(" · ");
     if (this.open < 0) {
       const why = this.count ? "Choose a dialogue." : "No dialogue matches.";
       pane.replaceChildren(element("p", "empty", why));
@@ -608,7 +604,7 @@ class Page {
     const warnings = [...this.unknown];
     if (this.linked !== null && this.linked !== version)
       warnings.push(`The address is of version ${visible(this.linked)}; this is version ${version}.`);
-    if (sort && !this.sorter) warnings.push(`This build has no order by “${visible(sort)}”.`);
+    if (sort !== null && !this.sorter) warnings.push(`This build has no order by “${visible(sort)}”.`);
     if (id !== null && this.open < 0) warnings.push(`This build has no dialogue “${visible(id)}”.`);
     const dialogue = this.open < 0 ? null : this.dialogue(this.open);
     if (turn !== null && dialogue && !dialogue.turns?.[this.turn])
@@ -816,7 +812,7 @@ class Page {
       });
     set("around", ({ checked }) => ({ around: checked }));
     set("together", ({ checked }) => ({ apart: !checked, id: null }));
-    set("sort", ({ value }) => ({ sort: value, id: null }));
+    set("sort", ({ value }) => ({ sort: value || null, id: null }));
     byId("clear").addEventListener("click", () => {
       this.go({ chosen: new Map(), id: null });
       this.restore(this.state);

@@ -27,7 +27,7 @@ class Selection {
     this.inWords = page.counted() + page.inWords() + page.orderInWords();
     this.comment = visible(this.inWords).replace(/\s+/g, " ");
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
-    if (this.hasSides) this.files["sides.csv"] = () => csv(this.sides());
+    this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
     for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
     this.files["dialogues.jsonl"] = () => this.jsonLines();
@@ -37,12 +37,6 @@ class Selection {
   /** Return each id once. */
   ids() {
     return [...new Set(Array.from(this.numbers, (number) => this.index.ids[number]))];
-  }
-
-  /** Whether a filter or a fact is of one side. */
-  get hasSides() {
-    const knows = (number) => this.page.dialogue(number)?.sides?.some(([, known]) => known.length);
-    return this.page.filters.some((filter) => filter.sides) || this.numbers.some(knows);
   }
 
   /** Return the rows of these dialogues in a config as CSV, as `parley export` writes them.
