@@ -23,7 +23,7 @@ FACETS = {
         order=SATISFACTION, mean=True, column="participants.satisfaction",
     ),
     "opponent likeness": Facet(
-        "answered “{}” about the partner", "did not answer “{}” about the partner",
+        "answered {} about the partner", "did not answer {} about the partner",
         order=LIKENESS, mean=True, column="participants.opponent_likeness",
     ),
     "age": Facet("is {} years old", column="participants.age"),

@@ -24,10 +24,8 @@ FACETS = {
         "the intents include {}", "the intents do not include {}",
         order=TYPES, column="intent_labels.type",
     ),
-    **{
-        aspect: Facet(mean=True, column=f"crowd.ratings[].{aspect}") for aspect in ASPECTS
-    },
-    "users": Facet("the number of users is {}", column="crowd.users"),
+    **{aspect: Facet(f"the mean {aspect} is {{}}", mean=True) for aspect in ASPECTS},
+    "users": Facet("the number of users is {}"),
     "judged queries": Facet("the number of judged queries is {}"),
     "type of query": Facet(column="queries.type"),
     "relevant documents": Facet("the number of relevant documents is {}", mean=True),

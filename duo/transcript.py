@@ -13,7 +13,7 @@ FACETS = {
     "setting": Facet(column="dialogues.setting"),
     "model": Facet(column="dialogues.model"),
     "prompt": Facet(order=("aligned", "neutral", "not_aligned"), column="dialogues.prompt"),
-    "rated by others": Facet(order=("yes", "no"), column="dialogues.objective_evaluation"),
+    "rated by others": Facet(order=("yes", "no")),
     **{
         f"{aspect.replace('_', ' ')}, {by}": Facet(
             f"{aspect.replace('_', ' ')} is {{}} by {who}", mean=True, column=f"{column}.{aspect}"

@@ -201,6 +201,8 @@ def state(page):
         "count": counted(page),
         "bars": bars(page),
         "chosen": page.locator(".value[aria-pressed=true] .label").all_inner_texts(),
+        "said": page.locator(".said").text_content(),
+        "sort": page.locator("#sort").input_value(),
         "title": page.locator("#dialogue h2").all_inner_texts(),
         "marked": page.locator("#dialogue mark").all_inner_texts(),
         # the first block is written at once; what is off the screen has no inner text
@@ -277,6 +279,8 @@ def tally(build, value, test):
     return dict(asked(build, f"select value, {counts} from ({sides}) group by all"))
 
 
+MOODS = ["Extremely dissatisfied", "Slightly dissatisfied", "Undecided"]
+MOODS += ["Slightly satisfied", "Extremely satisfied"]
 UV, FEW = "list_contains(used, 'uv-part')", "points_scored <= 18"
 NO_NEED = "list_contains(used, 'no-need')"
 
@@ -362,6 +366,48 @@ def test_filters_count_the_sides_of_the_parquet(request, open_page, data):
     assert state(open_page(page.url)) == state(page)
 
 
+@DATA
+def test_a_value_can_be_absent_on_a_side_or_on_all(request, open_page, data):
+    found = request.getfixturevalue(data)
+    build, page = found.build, open_page(page_of(found, "casino"))
+    known, who = "used is not null", page.get_by_label("strategies: which sides")
+    uv_part = bar(page, "strategies", "uv-part")
+    uv_part.locator("xpath=ancestor::*/button[@class='more']").click()
+    uv_part.click(modifiers=["Shift"])
+    assert counted(page)[0] == len(having(build, f"{known} and not {UV}"))
+    assert "one side did not use uv-part" in page.locator("#count").inner_text()
+    moods = tally(build, "satisfaction", f"{known} and not {UV}")
+    assert shown(page, "satisfaction") == moods
+    bar(page, "strategies", "no-need").click()
+    due = having(build, f"{NO_NEED} and not {UV}")
+    assert counted(page)[0] == len(due)
+    widening = f"{known} and not {UV}"  # what one more label adds lacks uv-part, too
+    assert shown(page, "strategies") == tally(build, "unnest(used)", widening)
+    bar(page, "strategies", "no-need").click()
+    who.select_option("no side with")
+    nobody = having(build, known) - having(build, UV)
+    assert 0 < counted(page)[0] == len(nobody) < len(having(build, known))
+    assert "no side used uv-part" in page.locator("#count").inner_text()
+    assert not page.locator(".where bdi").count()  # no side stands out
+    assert state(open_page(page.url)) == state(page)
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="strategies: without uv-part").click()
+    assert shown(page, "satisfaction") == moods
+
+
+def test_a_heading_explains_its_filter_to_the_pointer(sample, open_page):
+    page = open_page(page_of(sample, "casino"))
+    text = page.locator(".meaning:visible")
+    for name in ("points", "satisfaction"):
+        page.get_by_role("heading", name=name, exact=True).hover()
+        column = get("casino").transcript.FACETS[name].column
+        assert text.all_inner_texts() == [get("casino").meanings[column]]
+        text.hover()
+        assert text.count() == 1
+        page.keyboard.press("Escape")
+        assert not text.count()
+
+
 def test_the_open_dialogue_tells_its_values_and_who_matches(sample, open_page):
     page = open_page(page_of(sample, "casino", "is.strategies=uv-part&max.points=18"))
     number = int(page.locator("#dialogue h2").inner_text().split()[-1])
@@ -422,7 +468,7 @@ def by_hand(rng):
     said += [("all", "strategies")] * all_ + [("none", "strategies")] * none
     said += [("max.points", 18)] * most + [("apart", 1)] * apart
     said += [("sort", "-" * is_down + sort)] * bool(sort)
-    return f"#{urlencode(said)}", " and ".join(["true", *tests]), order
+    return f"#{urlencode(said)}", " and ".join(["true", *tests]), order, sort, least
 
 
 # what the page sorts by -> its SQL
@@ -435,19 +481,24 @@ VALUES = {
     },
 }  # fmt: skip
 SUMS = """() => {
-    const text = (cell) => cell.firstChild.data.replaceAll(',', '');
-    const number = (cell) => text(cell) === '–' ? null : Number(text(cell));
-    const rows = [...document.querySelectorAll('#sums tr')].map(row => [...row.cells]);
-    return Object.fromEntries(rows.map(([name, , ...of]) => [name.textContent, of.map(number)]));
-}"""
+    const number = (text) => text === '–' ? null : Number(text.replaceAll(',', ''));
+    const rows = [...document.querySelectorAll('#sums tr')].map((row) => {
+        const [name, bars, ...of] = row.cells;
+        const counts = [...bars.firstChild.children].map(bar => number(bar.title));
+        const every = of.map(cell => cell.children[0]?.textContent.replace('all ', ''));
+        return [name.textContent, [of.map(cell => number(cell.firstChild.data)), counts, every]];
+    });
+    return Object.fromEntries(rows);
+}"""  # name -> count, mean and median; the dialogues or sides of each bar; those of all, as texts
 
 
 @DATA
 def test_thirty_selections_have_the_dialogues_order_and_means_of_sql(request, open_page, data):
     place, rng, seen = request.getfixturevalue(data), random.Random(data), Counter()
     page = open_page(page_of(place, "casino"))
+    whole = page.evaluate(SUMS)
     for _ in range(30):
-        address, test, order = by_hand(rng)
+        address, test, order, sort, least = by_hand(rng)
         found, _ = page.evaluate(STATE, address)
         query = f"select dialogue_id from sides where {test} group by dialogue_id order by {order}"
         assert found == [str(id) for (id,) in asked(place.build, query)], address
@@ -456,7 +507,17 @@ def test_thirty_selections_have_the_dialogues_order_and_means_of_sql(request, op
             of = "distinct on (dialogue_id)" if name == "turns" else ""
             query = f"select {of} {VALUES[name]} as x from sides where {test}"
             (due,) = asked(place.build, f"select count(x), avg(x), median(x) from ({query})")
-            assert sums[name] == pytest.approx([*due], abs=0.0051), (address, name)
+            found_here, counts, every = sums[name]
+            assert found_here == pytest.approx([*due], abs=0.0051), (address, name)
+            assert sum(counts) == due[0]
+            if found_here != whole[name][0]:
+                every = [float(each.replace(",", "")) for each in every]
+                assert every == whole[name][0]
+        if sort and found:
+            query = f"select {least} from sides where {test} group by dialogue_id order by {order}"
+            (value,), *_ = asked(place.build, query)
+            text = MOODS[value - 1] if sort == "satisfaction" else str(value)
+            assert page.locator("#window .sum").first.text_content() == text
         seen["some" if 0 < len(found) < len(ids(place.build, "casino")) else "all or none"] += 1
     assert seen["some"] > 10
 
@@ -470,6 +531,7 @@ def test_an_address_and_the_history_hold_each_state(sample, open_page):
     for act in (
         lambda: bar(page, "deal", "yes").click(),
         lambda: page.locator("#window a").last.click(),
+        lambda: page.locator("#sort").select_option("-deal price"),
         lambda: search(page, "$"),
         lambda: page.locator("#window a").last.click(),
     ):
@@ -578,10 +640,9 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     assert page.locator(".value[aria-pressed=true] .label").all_inner_texts() == ["small-talk"]
     tab_to(page, ".not")
     press("Space")
-    assert "not.strategies=small-talk" in page.url
+    assert "not.strategies=small-talk" in page.evaluate("location.hash")
     press("Shift+Tab", "Space")
-    assert "is.strategies=small-talk" in page.url
-    assert "not." not in page.url
+    assert "#is.strategies=small-talk&version" in page.evaluate("location.hash")
     tab_to(page, "#filters h2")
     assert page.locator(".meaning:visible").count() == 1
     press("Escape", "/", "Tab")
@@ -593,7 +654,7 @@ def test_the_keyboard_alone_reaches_everything(sample, open_page):
     assert page.locator("#code").is_hidden()
     tab_to(page, "#sort")
     press("ArrowDown")
-    assert "sort=" in page.url
+    assert "sort=" in page.evaluate("location.hash")
     query = "select min(points_scored) from sides where list_contains(used, 'small-talk')"
     ((least,),) = asked(sample.build, query)
     assert page.locator("#window .sum").first.inner_text() == str(least)
@@ -923,6 +984,11 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
         shown_at.append(tuple(at))
         line = page.locator("#dialogue .turn[aria-current] .own > div", has_text="ann2: labels")
         assert line.locator(".differs").count() == 1
+        own = page.locator("#dialogue .turn[aria-current] .own > div", has_text="gold: labels")
+        (gold,) = (r["labels"] for r in rows if [str(r["dialogue_id"]), r["turn"]] == at)
+        assert {text.removeprefix("≠ ") for text in own.locator(".note").all_inner_texts()} == {
+            *gold
+        }
     assert len(set(shown_at)) == len(due)
     text = page.inner_text("#dialogue")
     assert "<b>x</b>" in text
@@ -937,9 +1003,10 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
         if file.endswith(".csv"):  # the same columns without files, then those of the annotators
             head, others = (next(csv.reader(io.StringIO(each))) for each in (files[file], text))
             assert head[: len(others)] == others, file
-            assert ("ann2: labels" in head[len(others) :]) == (
-                file in ("dialogues.csv", "utterances.csv")
-            )
+            own = head[len(others) :]
+            assert ("ann2: labels" in own) == (file in ("dialogues.csv", "utterances.csv"))
+            assert file != "utterances.csv" or own[-1] == "gold: labels"
+            assert "differs" not in head
     taken = [*csv.DictReader(io.StringIO(files["utterances.csv"], newline=""))]
     taken = {(row["dialogue_id"], row["turn"]): row["ann2: labels"] for row in taken}
     of_rows = {(str(row["dialogue_id"]), str(row["turn"])): row["labels"][0] for row in rows}

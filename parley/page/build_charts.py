@@ -77,7 +77,7 @@ class Counts:
         dataset = self.built.dataset
         declared = {name: Facet(order=values) for name, values in self._order.items()}
         if DIFFERS in declared:
-            declared[DIFFERS] = Facet("{}", "not: {}", order=self._order[DIFFERS])
+            declared[DIFFERS] = Facet("{}", "there is no “{}”", order=self._order[DIFFERS])
         declared |= getattr(dataset.transcript, "FACETS", {})
         found = {filter["name"]: filter for filter in filters(self._facets, declared)}
         for name, filter in found.items():

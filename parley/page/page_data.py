@@ -89,6 +89,7 @@ def write_data(
         "documents": documents,
         "where": selection.query,
         "own": [*files.order] if files else [],
+        "ownOfTurns": files.of_turns if files else [],
         "load": orjson.Fragment(json.dumps(load)),  # a path may be invalid Unicode
     }
     write_script(folder / "index.js", "parley.index(", orjson.dumps(content))

@@ -93,6 +93,14 @@ class UserLabels:
         differing = {label for facets in self._facets.values() for label in facets.get(DIFFERS, ())}
         return {DIFFERS: sorted(differing), **self._order}
 
+    @property
+    def of_turns(self) -> list[str]:
+        """The names of the lines beside turns, those of the dataset last."""
+        places = chain.from_iterable(of_dialogue.items() for of_dialogue in self._beside.values())
+        names = dict.fromkeys(name for (kind, _), of in places if kind == "turns" for name in of)
+        names.pop(DIFFERS, None)
+        return sorted(names, key=lambda name: name.startswith(f"{GOLD}: "))
+
     def facets(self, id: str) -> Facets:
         """Return the values of the filters of a dialogue."""
         facets = {DIFFERS: {}, **self._facets.get(id, {})}
@@ -166,7 +174,7 @@ class UserLabels:
     def add_answers(self, file: Path, epochs: Sequence[Epoch], model: str = "") -> None:
         """Add predictions for the rows of a task, by epoch: right or wrong, or beside gold.
 
-        They have the name of the model, else of the file; the second of a name its path, too.
+        They are named by the model, else by the file; a second one of that name has its path, too.
         """
         counts: dict[str, int] = defaultdict(int)
         whose, forecasts = model or file_stem(file), []

@@ -45,21 +45,24 @@ def filters(facets_of: Sequence[Facets], declared: Mapping[str, Facet]) -> list[
             pairs = _without_twins(pairs)
         if not (column := _column(pairs, told.order, name == DIFFERS)):
             continue
-        if told.mean and "labels" in column:
-            ranks = {display_text(value): n for n, value in enumerate(told.order, 1)}
+        if "labels" in column and told.ranks:
+            ranks = {display_text(value): rank for value, rank in told.ranks.items()}
             column["ranks"] = [ranks.get(label) for label in column["labels"]]
         shared = any(isinstance(values, dict) for values in facet)
-        phrase = f"has {name} {{}}" if shared else f"{name} is {{}}"
-        without = f"does not have {name} {{}}" if shared else f"{name} is not {{}}"
+        is_so, is_not = (f"{name} is {{}}", f"{name} is not {{}}")
         if shared:
+            is_so, is_not = (f"has {name} {{}}", f"does not have {name} {{}}")
             column["sides"] = [[side for side, _ in values] for values in pairs]
-        many = any(len({side for side, _ in values}) < len(values) for values in pairs)
         by_side = (v.values() if isinstance(v, dict) else (v,) for v in facet)
-        lists = any(isinstance(value, list) for values in by_side for value in values)
-        about = {"name": name, "many": many, "lists": lists, "mean": told.mean}
-        about |= {"phrase": (told.phrase or phrase).rsplit("{}", 1)}
-        about |= {"without": (told.without or without).rsplit("{}", 1)}
-        about |= {"complete": name in ("split", DIFFERS)}
+        about = {
+            "name": name,
+            "phrase": (told.phrase or is_so).rsplit("{}", 1),
+            "without": (told.without or is_not).rsplit("{}", 1),
+            "mean": told.mean and ("scale" in column or "ranks" in column),
+            "complete": name in ("split", DIFFERS),
+            "many": any(len({side for side, _ in values}) < len(values) for values in pairs),
+            "lists": any(isinstance(value, list) for values in by_side for value in values),
+        }
         result.append(about | column)
     return result
 

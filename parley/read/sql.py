@@ -43,7 +43,7 @@ _SIDES = {
     "labels": ("map(varchar, varchar[])", "filter -> its values, of the side or the dialogue"),
     "numbers": (
         "map(varchar, double[])",
-        "filter -> its numbers, of the side or the dialogue; 1, 2, … of ordered labels",
+        "filter -> its numbers, of the side or the dialogue; of a label its rank",
     ),
     "said": ("varchar[]", "the utterances, NFKC in lower case"),
     "around": ("varchar", "the texts around the utterances, NFKC in lower case"),
@@ -302,14 +302,10 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     """Yield a row for each side of a dialogue, or one for a dialogue without sides.
 
     `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue). A label
-    of a facet with a mean counts as its rank.
+    has a number if its facet has ranks.
     """
     told: dict[str, Facet] = getattr(built.dataset.transcript, "FACETS", {})
-    ranks_of = {
-        name: {value: float(n) for n, value in enumerate(facet.order, 1)}
-        for name, facet in told.items()
-        if facet.mean
-    }
+    ranks = {name: facet.ranks for name, facet in told.items()}
     for place, dialogue in enumerate(dialogues(built)):
         facets, transcript = dialogue.facets, dialogue.transcript
         utterances = [_fold(turn.text) for turn in transcript.turns if not turn.action]
@@ -323,19 +319,18 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
             }
             labels = [(name, list(map(display_text, of_name))) for name, of_name in values.items()]
             numbers = [
-                (name, [*_numbers(of_name, ranks_of.get(name, {}))])
+                (name, [*_numbers(of_name, ranks.get(name, {}))])
                 for name, of_name in values.items()
             ]
             yield whole | {"side": side, "labels": labels, "numbers": numbers}
 
 
-def _numbers(values: Sequence[Value], ranks: Mapping[Value, float]) -> Iterator[float]:
+def _numbers(values: Sequence[Value], ranks: Mapping[Value, int]) -> Iterator[float]:
     """Yield the numbers among values, and the ranks of the values that have one."""
     for value in values:
-        if value in ranks:
-            yield ranks[value]
-        elif not isinstance(value, str | bool):
-            yield float(value)
+        number = ranks.get(value, value)
+        if not isinstance(number, str | bool):
+            yield float(number)
 
 
 def _around(transcript: Transcript) -> Iterator[str]:

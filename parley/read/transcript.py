@@ -22,7 +22,7 @@ The titles of judged documents come from a folder that the user names (`parley s
 The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
 
     def facets(row) -> Facets           # and `beside`, with BESIDE; None is no value
-    FACETS = {"points": Facet("got {} points", mean=True)}   # how the page tells them
+    FACETS = {"points": Facet("got {} points", mean=True)}   # their words, order and meaning
 
 A facet is of the dialogue, or a dict from each side to its values. Without the facets "turns"
 and "utterances", they are the numbers of turns and of utterances.
@@ -41,14 +41,15 @@ Facets = dict[str, Values | dict[str, Values]]
 
 @dataclass(frozen=True)
 class Facet:
-    """How the page tells the values of a facet.
+    """The words, the order and the meaning of a facet on the page.
 
     Args:
         phrase: What a dialogue or a side with the value {} does: "used {}". It follows "in which",
             or "one side".
-        without: The same of one without it: "did not use {}".
+        without: What one without it does: "did not use {}".
         order: The values in their order, if they have one.
-        mean: Whether the page gives its mean and median. Values with an order count 1, 2, 3 in it.
+        mean: Whether the page gives mean and median, of the different values of each side. A value
+            of `order` counts as its place, from 1, and the page sorts by it.
         column: The column of a config whose meaning explains the facet: "strategies.labels".
     """
 
@@ -58,6 +59,11 @@ class Facet:
     order: Sequence[Value] = ()
     mean: bool = False
     column: str = ""
+
+    @property
+    def ranks(self) -> dict[Value, int]:
+        """The values that count as numbers, each with its place in the order."""
+        return {value: n for n, value in enumerate(self.order, 1)} if self.mean else {}
 
 
 @dataclass(frozen=True)

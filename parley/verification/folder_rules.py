@@ -180,8 +180,12 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
         problem = f"no facet {few(unknown)} in the sample"
         yield f"transcript.py: FACETS: {problem}; name one of {', '.join(facets)}"
     for name, facet in told.items():
+        where = f"transcript.py: FACETS: {name}"
         if facet.column and facet.column not in dataset.meanings:
-            yield f"transcript.py: FACETS: {name}: no column {facet.column}; name CONFIG.COLUMN"
+            yield f"{where}: no column {facet.column}; name CONFIG.COLUMN"
+        for phrase in filter(None, (facet.phrase, facet.without)):
+            if phrase.count("{}") != 1:
+                yield f"{where}: {phrase!r} does not have one {{}}; write it where the value stands"
     codes = {code.partition("-")[0] for code in dataset.builder.LANGUAGES}
     languages = {dialogue.transcript.language.partition("-")[0] for dialogue in laid_out}
     if codes and (others := languages - codes):

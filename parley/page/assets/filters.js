@@ -3,7 +3,7 @@
 
 const SHOWN = 7; // labels of a filter shown at first
 const EVERY = -1; // every side of a dialogue, as bits
-const WHO = ["a side without", "no side with"]; // a value
+const WHO = ["a side without", "no side with"]; // those that lack a value
 
 /** Read a filter's choice from the address: `is.name=label`, `not.name=label`, `min.name=3`. */
 function readChoice(chosen, key, value) {
@@ -68,15 +68,13 @@ class Filter {
     this.most = this.whole.reduce((most, count) => Math.max(most, count), 1);
   }
 
-  /** Return the numbers of some sides of a dialogue, of labels their places in the order. */
-  numbers(number, mask = EVERY) {
-    const { starts, values, ranks } = this;
-    const found = [];
+  /** Call a function with each number of some sides, of labels their rank, and with its bar. */
+  eachNumber(number, mask, take) {
+    const { starts, values, ranks, places } = this;
     for (let n = starts[number]; n < starts[number + 1]; n++) {
       const each = ranks ? ranks[values[n]] : values[n];
-      if (this.bit(n) & mask && each !== null) found.push(each);
+      if (this.bit(n) & mask && each !== null) take(each, places[n]);
     }
-    return found;
   }
 
   /** Return the values of a dialogue, each with the number of its side or -1. */
@@ -132,7 +130,7 @@ class Filter {
   }
 
   /** Return a number of this filter as text: of labels the label. */
-  inWords(number) {
+  numberText(number) {
     return this.ranks ? this.labels[this.ranks.indexOf(number)] : inEnglish(number);
   }
 }
@@ -164,7 +162,7 @@ class Labels extends Filter {
     const list = element("ul", "values", ...this.bars.map((bar) => bar.item));
     list.setAttribute("aria-labelledby", this.heading.id);
     if (data.many) this.how = this.makeSelect("any or all of the chosen values", "any", "all");
-    if (data.sides) this.who = this.makeSelect("who is without", ...WHO);
+    if (data.sides) this.who = this.makeSelect("which sides lack the values of ≠", ...WHO);
     this.box.append(list);
     if (data.labels.length > SHOWN + 2) this.fold();
   }
@@ -189,7 +187,7 @@ class Labels extends Filter {
     const press = (event) => this.toggle(event.shiftKey ? "without" : "labels", label);
     const button = makeButton("value", press, whole, now, text, count);
     const not = makeButton("not", () => this.toggle("without", label), "≠");
-    not.title = not.ariaLabel = visible(`without ${label}`);
+    not.title = not.ariaLabel = visible(`${this.name}: without ${label}`);
     whole.style.width = `${(100 * this.whole[code]) / this.most}%`;
     return { now, count, button, not, item: element("li", "", button, not) };
   }
@@ -224,7 +222,8 @@ class Labels extends Filter {
   /** Take a choice; return what it asks for and this filter lacks, in words. */
   choose(choice) {
     const { labels = new Set(), without = new Set() } = choice ?? {};
-    this.choice = labels.size || without.size ? { ...choice, labels, without } : null;
+    const none = Boolean(this.who && choice?.none);
+    this.choice = labels.size || without.size ? { ...choice, labels, without, none } : null;
     const codes = (some) => this.labels.flatMap((label, code) => (some.has(label) ? [code] : []));
     [this.codes, this.excluded] = [codes(labels), codes(without)];
     this.bars.forEach(({ button, not }, code) => {
@@ -233,8 +232,8 @@ class Labels extends Filter {
       button.classList.toggle("out", this.excluded.includes(code));
     });
     if (this.how && choice) this.how.value = choice.all ? "all" : "any";
-    if (this.who && choice) this.who.value = WHO[Number(Boolean(choice.none))];
-    if (this.who) this.who.hidden = !this.excluded.length;
+    const hidden = !this.excluded.length;
+    if (this.who) Object.assign(this.who, { value: WHO[Number(none)], hidden });
     const numbers = (choice?.min ?? choice?.max ?? null) !== null;
     const lacking = [...labels, ...without].filter((label) => !this.labels.includes(label));
     return this.lacks(lacking).concat(numbers ? [`“${visible(this.name)}” has no numbers.`] : []);
@@ -296,7 +295,7 @@ class Labels extends Filter {
     const [known, found] = [`len(${values}) > 0`, has(this.excluded)];
     const none = `group by id having bool_or(${known}) and not bool_or(${found})`;
     if (this.choice.none) return [...conditions, `id in (select id from ${table} ${none})`];
-    return [...conditions, ...(this.complete ? [] : [known]), `not ${found}`];
+    return [...conditions, this.complete ? `not ${found}` : `(${known} and not ${found})`];
   }
 
   show() {
@@ -391,36 +390,40 @@ class Numbers extends Filter {
 class Sum {
   constructor(filter, size) {
     this.filter = filter;
-    this.found = new Float64Array(filter.values.length);
-    this.every = this.statistics(Array(size).keys());
-    this.bars = histogram(filter.whole);
+    this.counts = filter.whole.slice();
+    this.every = this.statistics(Array(size).keys(), []);
+    this.bars = histogram(this.counts);
     this.cells = this.every.map(() => element("td", "number"));
     const name = element("th", "", element("bdi", "", filter.name));
     name.scope = "row";
     this.row = element("tr", "", name, element("td", "", this.bars.box), ...this.cells);
   }
 
-  /** Return how many numbers there are, their mean and their median, as texts. */
-  statistics(dialogues, passing = []) {
-    let count = 0;
-    for (const number of dialogues)
-      for (const each of this.filter.numbers(number, passing[number])) this.found[count++] = each;
-    const numbers = this.found.subarray(0, count).sort();
-    const middle = count / 2;
+  /** Count the numbers of dialogues; return how many, their mean and their median, as texts. */
+  statistics(dialogues, passing) {
+    const found = [];
+    const take = (number, place) => {
+      found.push(number);
+      this.counts[place]++;
+    };
+    this.counts.fill(0);
+    for (const number of dialogues) this.filter.eachNumber(number, passing[number] ?? EVERY, take);
+    const numbers = Float64Array.from(found).sort();
+    const middle = numbers.length / 2;
     const median = (numbers[Math.ceil(middle) - 1] + numbers[Math.floor(middle)]) / 2;
-    const mean = numbers.reduce((sum, each) => sum + each, 0) / count;
-    return [count, mean, median].map(rounded);
+    const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+    return [numbers.length, mean, median].map(rounded);
   }
 
-  /** Show the numbers of dialogues, by default all, and of their sides that pass. */
+  /** Show the numbers of dialogues and of their sides that pass, beside those of all. */
   show(dialogues, passing) {
-    const texts = dialogues ? this.statistics(dialogues, passing) : this.every;
+    const texts = this.statistics(dialogues, passing);
+    const differs = texts.some((text, place) => text !== this.every[place]);
     texts.forEach((text, place) => {
-      const every = this.every[place];
-      const beside = text === every ? "" : element("span", "every", `all ${every}`);
-      this.cells[place].replaceChildren(text, beside);
+      const every = differs ? element("span", "every", `all ${this.every[place]}`) : "";
+      this.cells[place].replaceChildren(text, every);
     });
-    this.bars.show(this.filter.counts);
+    this.bars.show(this.counts);
   }
 }
 

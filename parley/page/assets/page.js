@@ -204,7 +204,7 @@ class Page {
     this.matches = new Uint8Array(this.size); // whether the dialogue matches
     this.first = new Int32Array(this.size).fill(-1); // the first matching turn, or -1
     this.hits = new Uint32Array(this.size);
-    this.passing = new Int32Array(this.size); // the sides of each hit that pass, as bits
+    this.masks = new Int32Array(this.size); // the sides of each hit that pass, as bits
     this.keys = new Float64Array(this.size); // by which hits are sorted
     this.count = 0;
     this.open = -1; // the number of the open dialogue
@@ -215,11 +215,9 @@ class Page {
       return new (data.labels ? Labels : Numbers)(data, place, changed);
     });
     index.filters = null; // the filters hold it more compactly
-    this.unknown = []; // the filters of the address that this build lacks
     this.tab = document.title;
     this.changed = -Infinity; // when something was typed or dragged last
     byId("apart").hidden = !this.filters.some((filter) => filter.sides);
-    this.blocks = []; // of the list: see `fill`
     this.tables = new Map(); // config -> its lines of CSV, once somebody has asked for them
     this.listen();
     byId("filters").append(...this.filters.map((filter) => filter.box));
@@ -231,6 +229,7 @@ class Page {
     this.sums = summed.map((filter) => new Sum(filter, this.size));
     byId("sums").append(...this.sums.map((sum) => sum.row));
     byId("numbers").hidden = !this.sums.length;
+    if (index.where) byId("sort").options[0].text = "order of the query";
     if (this.plain) {
       this.state.around = true;
       byId("around").closest("label").hidden = true;
@@ -344,8 +343,7 @@ class Page {
         else if (this.matches[number]) this.tally(number);
     for (const filter of this.filters) filter.show();
     this.arrange();
-    const found = isWhole ? null : this.hits.subarray(0, this.count);
-    for (const sum of this.sums) sum.show(found, this.passing);
+    for (const sum of this.sums) sum.show(this.hits.subarray(0, this.count), this.masks);
     byId("clear").disabled = !this.state.chosen.size;
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
@@ -377,7 +375,7 @@ class Page {
   /** Keep a dialogue among those found, with the sides that pass. */
   keep(number, passes = EVERY) {
     this.hits[this.count++] = number;
-    this.passing[number] = passes;
+    this.masks[number] = passes;
     const { places, place, utterances } = this.index;
     const { config, beside } = places[place[number]];
     if (beside) this.beside.set(config, (this.beside.get(config) ?? 0) + 1);
@@ -396,13 +394,14 @@ class Page {
 
   /** Sort what is found by the number of a side that passes, the one that comes first. */
   arrange() {
-    const { sorter, keys, passing } = this;
+    const { sorter, keys, masks } = this;
     if (!sorter) return;
     const sign = Number(`${this.sign}1`);
     const found = this.hits.subarray(0, this.count);
     for (const number of found) {
-      const numbers = sorter.numbers(number, passing[number]);
-      keys[number] = Math.min(...numbers.map((each) => sign * each));
+      keys[number] = Infinity;
+      const take = (each) => (keys[number] = Math.min(keys[number], sign * each));
+      sorter.eachNumber(number, masks[number], take);
     }
     found.sort((one, other) => keys[one] - keys[other] || one - other); // none is Infinity
     for (const number of found) keys[number] *= sign;
@@ -506,7 +505,7 @@ class Page {
     const hits = this.words.length ? this.found[number] : 0;
     const key = this.sorter ? this.keys[number] : NaN;
     const told = hits ? [counted(hits, "hit")] : [];
-    if (Number.isFinite(key)) told.push(this.sorter.inWords(key));
+    if (Number.isFinite(key)) told.push(this.sorter.numberText(key));
     if (told.length) link.append(element("span", "sum", told.join(" · ")));
     link.append(shown);
     const row = element("li", "", link);
@@ -565,11 +564,9 @@ class Page {
     if (turn) pane.scrollTop = Math.max(0, turn.offsetTop - pane.clientHeight / 3);
   }
 
-  /** Return the number of a turn as a link, and buttons that copy its link and quote. */
+  /** Return the number of a turn, and buttons that copy its link and quote. */
   tools(item, turn) {
     const here = { version: this.state.version, id: this.names[this.open], turn: `${turn}` };
-    const number = element("a", "", `turn ${turn}`);
-    number.href = address({ ...this.state, ...here });
     const link = makeButton("", () => {
       const url = new URL(address({ chosen: new Map(), ...here }), location.href);
       copy(link, url.href, () => "See the address");
@@ -579,7 +576,7 @@ class Page {
     }, "Copy link");
     const mark = () => select(item.querySelector(".text"));
     const quote = makeButton("", () => copy(quote, this.quote(turn), mark), "Copy quote");
-    return element("div", "tools", number, link, quote);
+    return element("div", "tools", element("span", "", `turn ${turn}`), link, quote);
   }
 
   /** Return the text of a turn with its speaker, place, dataset, version and keys of BibTeX. */
@@ -648,7 +645,7 @@ class Page {
 
   /** Return the names of the sides of the open dialogue that pass all filters of a side. */
   matching() {
-    const own = this.chosen.filter((filter) => filter.sides);
+    const own = this.chosen.filter((filter) => filter.sides && filter.clauses()[0].length);
     const { sides = [] } = this.dialogue(this.open) ?? {};
     if (!own.length || this.state.apart) return [];
     const mask = own.reduce((bits, filter) => bits & filter.passing(this.open), EVERY);
@@ -760,13 +757,13 @@ class Page {
     this.applyChoices();
     this.search();
     if (state.id === null) byId("list").scrollTop = 0;
-    else this.reveal(this.place()); // from which Tab goes on
+    else this.reveal(this.place()); // so that Tab goes on from the open entry
   }
 
   /** Show the choices of the state in the filters. */
   applyChoices() {
     const { chosen, apart } = this.state;
-    this.unknown = [];
+    this.unknown = []; // the filters of the address that this build lacks
     for (const name of chosen.keys())
       if (!this.filters.some((filter) => filter.name === name))
         this.unknown.push(`This build has no filter “${visible(name)}”.`);
@@ -813,6 +810,8 @@ class Page {
     set("around", ({ checked }) => ({ around: checked }));
     set("together", ({ checked }) => ({ apart: !checked, id: null }));
     set("sort", ({ value }) => ({ sort: value || null, id: null }));
+    for (const kind of ["pointerover", "focusin"])
+      byId("filters").addEventListener(kind, () => byId("filters").classList.remove("still"));
     byId("clear").addEventListener("click", () => {
       this.go({ chosen: new Map(), id: null });
       this.restore(this.state);
@@ -841,13 +840,14 @@ class Page {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("code").open) return;
-    const typing = event.target.matches("#query, select, .filter h2, [type=number]");
+    const typing = event.target.matches("#query, select, [type=number]");
+    if (typing && event.key !== "Escape") return;
     if (event.key === "Escape") {
       event.preventDefault();
-      if (typing) (byId("window").querySelector("a") ?? byId("list")).focus();
+      byId("filters").classList.add("still"); // hides a meaning
+      const first = byId("window").querySelector("a") ?? byId("list");
+      if (typing || event.target.matches(".filter h2")) first.focus();
       else this.back();
-    } else if (typing) {
-      return;
     } else if (event.key === "/") {
       event.preventDefault();
       byId("query").focus();

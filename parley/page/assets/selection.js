@@ -25,7 +25,6 @@ class Selection {
     this.index = page.index;
     this.numbers = page.hits.slice(0, page.count);
     this.inWords = page.counted() + page.inWords() + page.orderInWords();
-    this.comment = visible(this.inWords).replace(/\s+/g, " ");
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
     this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
@@ -55,7 +54,7 @@ class Selection {
         return [lines[place], row];
       }),
     );
-    const columns = [...new Set(rows.flatMap(([, row]) => [...row.keys()]))];
+    const columns = config === "utterances" ? this.index.ownOfTurns : [];
     const longer = (line, texts) => `${[line.slice(0, -2), ...texts.map(cell)].join(",")}\r\n`;
     const found = rows.map(([line, row]) => longer(line, columns.map((name) => row.get(name))));
     return longer(head, columns) + found.join("");
@@ -90,8 +89,8 @@ class Selection {
    */
   addFacets(row, number, side = null, { lists = false, own = false } = {}) {
     for (const filter of this.page.filters) {
-      const { name, labels, sides, ids } = filter;
-      if (Boolean(sides) !== (side !== null) || name === "split" || Boolean(ids) !== own) continue;
+      const { name, labels, sides, ids, complete } = filter; // splits have columns of their own
+      if (Boolean(sides) !== (side !== null) || Boolean(ids) !== own || complete) continue;
       const values = filter.of(number).filter(([of]) => !sides || of === side);
       const texts = values.map(([, value]) => (labels ? labels[value] : value));
       if (lists && (filter.lists || texts.length > 1)) row.set(name, texts);
@@ -154,7 +153,8 @@ class Selection {
     const lines = Array.from(this.numbers, (number) => {
       const { speakers, sides, turns = [], ...rest } = this.page.dialogue(number);
       const facets = new Map();
-      for (const own of [false, true]) this.addFacets(facets, number, null, { lists: true, own });
+      for (const ours of [false, true])
+        this.addFacets(facets, number, null, { lists: true, own: ours });
       const own = {
         ...Object.fromEntries([...this.idOf(number), ...this.place(number)]),
         title: this.index.titles[number],
@@ -233,7 +233,7 @@ class Selection {
       : "";
     const lines = this.sql().split("\n").map((line) => `    ${python(line)},\n`);
     return (
-      `# ${this.comment}\n${copied}query = [\n${lines.join("")}]\n` +
+      `# ${inOneLine(page.counted() + page.inWords())}\n${copied}query = [\n${lines.join("")}]\n` +
       `with parley.connect(${folder}) as connection:\n` +
       `    ids = {id for (id,) in connection.execute("\\n".join(query)).fetchall()}\n`
     );
@@ -252,7 +252,7 @@ class Selection {
     byId("code-files").replaceChildren(...buttons);
     byId("code-all").textContent = this.python();
     byId("code-command").textContent = this.index.load.export;
-    byId("code-sql").textContent = `${this.sql()}\n-- ${this.comment}\n`;
+    byId("code-sql").textContent = `${this.sql()}\n-- ${inOneLine(this.inWords)}\n`;
     byId("code-cite").textContent = this.index.dataset.citation;
     byId("code").showModal();
   }
@@ -280,6 +280,7 @@ function sqlText(text) {
   return shown.length > 1 ? `(${shown.join(" || ")})` : shown[0];
 }
 
+const inOneLine = (text) => visible(text).replace(/\s+/g, " ");
 const CONTROL_SIGN = new RegExp(`(${CONTROL.source}|[\\t\\n])`);
 
 /** Return text as an ASCII Python string in double quotes. */
