@@ -81,6 +81,7 @@ def facets(row):
         "attack": text, "attacks": [text, "<b>every</b>"], text: text, "length": length,
         "side": {text: text, "other": [text, length]}, "kind": ("even", "odd")[length % 2],
         "number of a side": {text: length, "other": -1.5},
+        "on one side": {text: [("even", "odd")[length % 2]], "other": []},
     }
 '''
 
