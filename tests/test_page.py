@@ -396,7 +396,7 @@ def test_a_value_can_be_absent_on_a_side_or_on_all(request, open_page, data):
 
 
 def test_a_heading_explains_its_filter_to_the_pointer(sample, open_page):
-    page = open_page(page_of(sample, "casino"))
+    page = open_page(page_of(sample, "casino", "is.deal=yes"))
     text = page.locator(".meaning:visible")
     for name in ("points", "satisfaction"):
         page.get_by_role("heading", name=name, exact=True).hover()
@@ -406,6 +406,7 @@ def test_a_heading_explains_its_filter_to_the_pointer(sample, open_page):
         assert text.count() == 1
         page.keyboard.press("Escape")
         assert not text.count()
+        assert "deal=yes" in page.url  # Escape hides the text, and keeps the filters
 
 
 def test_the_open_dialogue_tells_its_values_and_who_matches(sample, open_page):
@@ -518,6 +519,8 @@ def test_thirty_selections_have_the_dialogues_order_and_means_of_sql(request, op
             (value,), *_ = asked(place.build, query)
             text = MOODS[value - 1] if sort == "satisfaction" else str(value)
             assert page.locator("#window .sum").first.text_content() == text
+            first = "highest" if " desc " in order else "lowest"
+            assert f", sorted by {sort}, {first} first" in page.locator(".said").text_content()
         seen["some" if 0 < len(found) < len(ids(place.build, "casino")) else "all or none"] += 1
     assert seen["some"] > 10
 
@@ -978,6 +981,9 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     found, sql = page.evaluate(STATE, f"#{urlencode({'is.differs': 'ann2 ≠ gold: labels'})}")
     assert set(found) == due == answer(sample_build / "casino", sql)
     assert 0 < len(found) < len(built.rows("dialogues"))
+    without, sql = page.evaluate(STATE, f"#{urlencode({'not.differs': 'ann2 ≠ gold: labels'})}")
+    assert set(without) == ids(sample_build, "casino") - due == answer(sample_build / "casino", sql)
+    page.evaluate(STATE, f"#{urlencode({'is.differs': 'ann2 ≠ gold: labels'})}")
     shown_at = []
     for _ in due:
         page.keyboard.press("d")

@@ -844,9 +844,9 @@ class Page {
     if (typing && event.key !== "Escape") return;
     if (event.key === "Escape") {
       event.preventDefault();
-      byId("filters").classList.add("still"); // hides a meaning
-      const first = byId("window").querySelector("a") ?? byId("list");
-      if (typing || event.target.matches(".filter h2")) first.focus();
+      const meaning = [...document.querySelectorAll(".meaning")].some((each) => each.offsetParent);
+      byId("filters").classList.add("still"); // hides it
+      if (typing || meaning) (this.count ? this.row(0).firstChild : byId("list")).focus();
       else this.back();
     } else if (event.key === "/") {
       event.preventDefault();

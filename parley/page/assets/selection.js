@@ -26,7 +26,8 @@ class Selection {
     this.numbers = page.hits.slice(0, page.count);
     this.inWords = page.counted() + page.inWords() + page.orderInWords();
     this.files = { "dialogues.csv": () => csv(this.dialogues()) };
-    this.files["sides.csv"] = () => csv(this.sides());
+    if (this.numbers.some((number) => page.dialogue(number)?.sides))
+      this.files["sides.csv"] = () => csv(this.sides());
     this.files["utterances.csv"] = () => csv(this.utterances());
     for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
     this.files["dialogues.jsonl"] = () => this.jsonLines();
@@ -198,7 +199,6 @@ class Selection {
   /** Return the SQL that finds the same dialogues, in their order. */
   sql() {
     const { index, page } = this;
-    const { sorter } = page;
     const { around, apart, query } = page.state;
     const table = `${index.dataset.name}.filters`;
     const of = (condition) => (apart ? `id in (select id from ${table} where ${condition})` : condition);
@@ -213,8 +213,8 @@ class Selection {
     lines.push(`select id from ${table}${index.where ? " join numbered using (id)" : ""}`);
     conditions.forEach((each, place) => lines.push(`${place ? "    and" : "where"} ${each}`));
     const order = [index.where ? "min(n)" : "min(place)"];
-    if (sorter) {
-      const numbers = `numbers[${sqlText(sorter.name)}]`;
+    if (page.sorter) {
+      const numbers = `numbers[${sqlText(page.sorter.name)}]`;
       const least = page.sign ? `max(list_max(${numbers})) desc` : `min(list_min(${numbers}))`;
       order.unshift(`${least} nulls last`);
     }
