@@ -135,20 +135,17 @@ class Filter {
   }
 }
 
-/** Return the bars of a histogram, each a part now beside all, and the box of them. */
+/** Return the box of a histogram, and a function that shows counts in front of those of all. */
 function histogram(whole) {
   const most = Math.max(1, ...whole);
-  const bars = Array.from(whole, (count) => {
-    const [all, now] = [element("span", "whole"), element("span", "now")];
-    all.style.height = `${(100 * count) / most}%`;
-    return { now, box: element("span", "", all, now) };
-  });
-  const box = element("div", "histogram", ...bars.map((bar) => bar.box));
+  const every = [...whole]; // `whole` may count others later
+  const box = element("div", "histogram", ...every.map(() => element("span")));
   box.setAttribute("aria-hidden", "true"); // numbers tell the same
-  const show = (counts) =>
-    counts.forEach((count, place) => {
-      bars[place].now.style.height = `${(100 * count) / most}%`;
-      bars[place].box.title = inEnglish(count);
+  const show = (counts = every) =>
+    [...box.children].forEach((bar, place) => {
+      const parts = [counts[place], every[place]].map((count) => `100% ${(100 * count) / most}%`);
+      bar.style.backgroundSize = parts.join(", ");
+      bar.title = inEnglish(counts[place]);
     });
   return { box, show };
 }
@@ -415,15 +412,15 @@ class Sum {
     return [numbers.length, mean, median].map(rounded);
   }
 
-  /** Show the numbers of dialogues and of their sides that pass, beside those of all. */
+  /** Show the numbers of dialogues, by default all, and of their sides that pass. */
   show(dialogues, passing) {
-    const texts = this.statistics(dialogues, passing);
+    const texts = dialogues ? this.statistics(dialogues, passing) : this.every;
     const differs = texts.some((text, place) => text !== this.every[place]);
     texts.forEach((text, place) => {
       const every = differs ? element("span", "every", `all ${this.every[place]}`) : "";
       this.cells[place].replaceChildren(text, every);
     });
-    this.bars.show(this.counts);
+    this.bars.show(dialogues && this.counts);
   }
 }
 

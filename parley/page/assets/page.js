@@ -343,7 +343,8 @@ class Page {
         else if (this.matches[number]) this.tally(number);
     for (const filter of this.filters) filter.show();
     this.arrange();
-    for (const sum of this.sums) sum.show(this.hits.subarray(0, this.count), this.masks);
+    const found = isWhole ? undefined : this.hits.subarray(0, this.count);
+    for (const sum of this.sums) sum.show(found, this.masks);
     byId("clear").disabled = !this.state.chosen.size;
     byId("chosen").textContent = this.chosen.length ? `(${this.chosen.length})` : "";
     this.tell();
