@@ -256,7 +256,8 @@ BREAKS = {
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),
         (LAYOUT, 'len(row["turns"])}', 'row["rating"] + 1}'),
         (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"ratings": Facet()}\nCONFIGS ='),
-        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet(column="x.y")}\nCONFIGS =')
+        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet(column="x.y")}\nCONFIGS ='),
+        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet("many")}\nCONFIGS =')
     ],
     "card_can_be_read": [
         (CARD, "", None), (CARD, "---\nlicense", "license"),

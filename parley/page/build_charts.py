@@ -20,7 +20,7 @@ from parley.page.svg import shown, svg
 from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
-from parley.read.filters import DIFFERS, MOST_SIDES, filters, sides_of
+from parley.read.filters import DIFFERS, MOST_SIDES, declared_facets, filters, sides_of
 from parley.read.transcript import Facet, Facets
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
@@ -78,7 +78,7 @@ class Counts:
         declared = {name: Facet(order=values) for name, values in self._order.items()}
         if DIFFERS in declared:
             declared[DIFFERS] = Facet("{}", "there is no “{}”", order=self._order[DIFFERS])
-        declared |= getattr(dataset.transcript, "FACETS", {})
+        declared |= declared_facets(dataset)
         found = {filter["name"]: filter for filter in filters(self._facets, declared)}
         for name, filter in found.items():
             column = declared.get(name, Facet()).column

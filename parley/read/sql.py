@@ -23,8 +23,8 @@ from parley.builds.provenance import PROVENANCE
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues, id_columns
 from parley.read.export.export import write_cells
-from parley.read.filters import display_text, pairs_of, sides_of
-from parley.read.transcript import Facet, Transcript, Value
+from parley.read.filters import declared_facets, display_text, pairs_of, sides_of
+from parley.read.transcript import Transcript, Value
 from parley.schema.features import item_of, labels_of
 from parley.source.hashes import problem
 
@@ -304,8 +304,7 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue). A label
     has a number if its facet has ranks.
     """
-    told: dict[str, Facet] = getattr(built.dataset.transcript, "FACETS", {})
-    ranks = {name: facet.ranks for name, facet in told.items()}
+    ranks = {name: facet.ranks for name, facet in declared_facets(built.dataset).items()}
     for place, dialogue in enumerate(dialogues(built)):
         facets, transcript = dialogue.facets, dialogue.transcript
         utterances = [_fold(turn.text) for turn in transcript.turns if not turn.action]

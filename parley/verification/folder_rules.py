@@ -13,7 +13,7 @@ from parley.declaration.measured import FILE, Measured, every_split, measured, m
 from parley.declaration.registry import Dataset
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.read.transcript import Facet
+from parley.read.filters import declared_facets
 from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
 from parley.verification.dataset_folder import DatasetFolder
@@ -175,7 +175,7 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     yield from problems
     laid_out = [] if problems or not dataset.transcript else list(dialogues(folder.built))
     facets = {name for dialogue in laid_out for name in dialogue.facets}
-    told: dict[str, Facet] = getattr(dataset.transcript, "FACETS", {}) if laid_out else {}
+    told = declared_facets(dataset) if laid_out else {}
     if unknown := [name for name in told if name not in facets]:
         problem = f"no facet {few(unknown)} in the sample"
         yield f"transcript.py: FACETS: {problem}; name one of {', '.join(facets)}"
