@@ -78,7 +78,7 @@ constraints: .venv/ready
 	touch $@
 
 .venv/ready: .venv/demo
-	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models,catalogue,croissant]"
+	$(INSTALL) --editable ".[test,check,tokens,tasks,examples,site,models,catalogue]"
 	touch $@
 
 .venv/docs: .venv/ready

@@ -59,13 +59,13 @@ print(*sorted({HEAVY} & set(sys.modules)))
 """
 LIGHT = "--help, list, run, run cosrec catalogue --help, fetch --help, tasks, tasks casino"
 READING = "export casino jsonl a, export casino sharegpt b, export casino convokit c, "
-READING += "export casino croissant d, site casino, charts casino e, sql from(casino.dialogues)"
+READING += "site casino, charts casino d, sql from(casino.dialogues)"
 
 
 def test_commands_import_no_more_than_they_need(tmp_path, sample_build):
     (tmp_path / "build").symlink_to(sample_build)
     shown = "show casino, show duo --json, export casino csv exported"
-    extras = all(map(find_spec, ("duckdb", "jinja2", "mlcroissant")))
+    extras = all(map(find_spec, ("duckdb", "jinja2")))
     commands = f"{LIGHT}, verify --build none", shown, *([READING] if extras else ())
     done = python("-c", RUN_ALL, *commands, cwd=tmp_path)
     light, of_shown, *others = re.findall("^heavy:(.*)$", done.stdout, re.MULTILINE)
@@ -93,7 +93,7 @@ def test_the_help_of_each_command_begins_with_its_summary():
 
 @pytest.mark.parametrize(("typed", "completed"), [
     ("verify cas", {"casino"}), ("run cosrec ", {"catalogue"}),
-    ("show duo ", {*get("duo").configs}), ("export casino c", {"convokit", "csv", "croissant"}),
+    ("show duo ", {*get("duo").configs}), ("export casino c", {"convokit", "csv"}),
     ("score casino ", {*get("casino").tasks}),
     ("score casino deals --baseline ", {*get("casino").task("deals").baselines}),
     ("score nothing deals --baseline ", set()),

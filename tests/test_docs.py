@@ -54,7 +54,6 @@ NOT_RUN = {
     "python benchmarks/": "takes minutes and gigabytes",
     "parley score casino strategies full/": "reads what a GPU has trained",
     "parley score cosrec retrieval run.txt": "reads what a search of the whole catalogue found",
-    "parley export casino croissant ": "needs an extra; test_export writes it",
     "inspect ": "test_models runs the tasks of inspect",
     "parley score casino partner-priorities LOG": "takes any log; test_models scores some",
     "parley compare logs": "takes logs of any name; test_compare compares some",

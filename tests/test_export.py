@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from build_changes import retable
 from hostile_dataset import ATTACKS, FORMULAS
-from local_hub import contents
 
 from parley.base.errors import OutputError, UsageError
 from parley.builds.build import build
@@ -22,10 +21,6 @@ from parley.builds.sources import open_source
 from parley.declaration.registry import get
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.schema.features import item_of, labels_of
-
-OF_MLCROISSANT = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
 
 ODD = [
     ("casino", "convokit", "dialogues", {"chat_logs": 5}, r"train\[0\]\.chat_logs"),
@@ -135,7 +130,7 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
     written = {name.partition("-")[0] for name in due}
     for config in {config for config, _ in built.declared_splits} - written:
         assert config in said
-    for format, ids in (("csv", ["no such one"]), ("croissant", [first])):
+    for format, ids in (("csv", ["no such one"]), ("sharegpt", [first])):
         with pytest.raises(UsageError):
             export(built, format, tmp_path / "none", ids)
     assert not (tmp_path / "none").exists()
@@ -153,68 +148,6 @@ def test_no_cell_is_a_formula(tmp_path, monkeypatch):
     assert cells[: len(FORMULAS)] == [f"'{text}" for text in FORMULAS]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
     assert [cell.removeprefix("'") for cell in cells] == hostile_dataset.ATTACKS
-
-
-# Croissant ------------------------------------------------------------------------------------
-
-
-@OF_MLCROISSANT
-def test_croissant_loads_every_config(dataset, sample_build, tmp_path):
-    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
-    folder = open_folder(sample_build / dataset.name)
-    assert export(folder, "croissant", tmp_path) == sorted(contents(tmp_path))
-    first, split = folder.declared_splits[0]
-    shutil.copy(folder.files(first, split)[0], tmp_path / first / f"{split}-extra.parquet")
-    described = mlcroissant.Dataset(jsonld=tmp_path / "croissant.json")
-    issues = described.metadata.ctx.issues
-    assert not issues.errors
-    assert all("datePublished" in warning for warning in issues.warnings)  # it has no such date
-    sets = {each.name: each for each in described.metadata.record_sets}
-    assert [name for name in sets if "/" not in name] == list(dataset.splits)
-    for config in dataset.configs:
-        splits = sorted(folder.splits(config))
-        rows = [{"split": each} | row for each in splits for row in folder.rows(config, each)]
-        records = list(described.records(config))
-        assert len(records) == len(rows)
-        fields = sets[config].fields
-        named = {field.name for field in fields}
-        left_out = set(dataset.features(config)) - named
-        assert all(column in sets[config].description for column in left_out)
-        for column in named:
-            if isinstance(rows[0][column], str | int | float):
-                values = [record[f"{config}/{column}"] for record in records]
-                values = [v.decode() if isinstance(v, bytes) else v for v in values]
-                assert values == [row[column] for row in rows]
-        while fields:
-            assert all(field.description for field in fields)
-            fields = [inner for field in fields for inner in field.sub_fields]
-        assert names_of(described, f"splits/{config}") == folder.splits(config)
-        for column, feature in dataset.features(config).items():
-            if labels := labels_of(item_of(feature) or feature):
-                assert names_of(described, f"labels/{config}/{column}") == labels
-
-
-def names_of(described, records):
-    """Return the names that a set of records of a description lists, in their order."""
-    return [each[f"{records}/name"] for each in described.records(records)]
-
-
-@OF_MLCROISSANT
-def test_croissant_names_sources_and_figures(real_build, tmp_path):
-    pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
-    export(open_folder(real_build / "casino"), "croissant", tmp_path / "out")
-    described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
-    pin = get("casino").pins["data/casino.json"]
-    (upstream,) = (d for d in described["distribution"] if d["name"] == "data/casino.json")
-    assert (upstream["contentUrl"], upstream["sha256"]) == (pin["url"], pin["sha256"])
-    assert described["conformsTo"][0].endswith("/1.1")
-    assert described["license"] == ["https://spdx.org/licenses/CC-BY-4.0.html"]
-    assert next(each["name"] for each in described["creator"]) == "Kushal Chawla"
-    assert sum(key.startswith("rai:") for key in described) >= 9
-    assert {"@id": pin["url"]} in described["prov:wasDerivedFrom"]
-    figures = {figure["name"]: figure for figure in described["variableMeasured"]}
-    assert figures["number_of_dialogues"]["value"] == "1030"
-    assert figures["number_of_dialogues"]["description"] == "documented 1030: matches"
 
 
 # ConvoKit -------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Write a build in another format: a common one, or one of its dataset folder.
 
-Every dataset can be written as `csv`, `jsonl` (all rows, or those of some dialogues) and
-`croissant`, and one with chats as `prompt-completion` and `sharegpt`.
+Every dataset can be written as `csv` and `jsonl` (all rows, or those of some dialogues), and one
+with chats as `prompt-completion` and `sharegpt`.
 A dataset folder may hold an `export.py` with
 
     EXPORTS = {"trec": trec}                          # format -> function
@@ -61,7 +61,7 @@ def formats(dataset: Dataset) -> dict[str, Callable[..., None]]:
     """Return the formats of a dataset, each with the function that writes it."""
     chats = {"prompt-completion": prompt_completion, "sharegpt": sharegpt}
     chats = chats if CHATS in dataset.configs else {}
-    return {**dataset.exports, **chats, **_OF_ROWS, "croissant": _croissant}
+    return {**dataset.exports, **chats, **_OF_ROWS}
 
 
 def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> list[str]:
@@ -243,12 +243,6 @@ def cell(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     text = str(value)  # also of a date
     return f"'{text}" if _FORMULA.match(text) else text
-
-
-def _croissant(built: BuiltFolder, folder: Path) -> None:
-    from parley.read.export.croissant import croissant  # mlcroissant may not be installed
-
-    croissant(built, folder)
 
 
 _OF_ROWS = {"csv": write_csv, "jsonl": write_json_lines}
