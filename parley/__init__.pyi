@@ -8,6 +8,7 @@ from .api import labels as labels
 from .api import list as list  # noqa: A004
 from .api import load as load
 from .api import open as open  # noqa: A004
+from .api import questions as questions
 from .api import score as score
 from .api import verify as verify
 from .base.console import print_message as print_message

@@ -67,7 +67,6 @@ def build(
     sample: bool = False,
     allow_missing: bool = False,
     measure: bool = False,
-    questions: bool = False,
 ) -> "BuiltFolder":
     """Build a dataset: its checked rows as Parquet, with card and provenance.
 
@@ -85,10 +84,9 @@ def build(
         sample: Whether to build the invented sample instead.
         allow_missing: Whether to leave out splits whose files are missing.
         measure: Whether to recompute figures and baselines, and to renew `measured.json`.
-        questions: Whether to add the tasks' questions and `eval.yaml`.
 
     Raises:
-        UsageError: no such dataset or source, no questions, or a sample with `source` or `measure`.
+        UsageError: no such dataset or source, or a sample with `source` or `measure`.
         SourceError: files are missing or differ from their pins; names all of them.
         RecordError: records differ from their declared shape; names all of them.
         ScriptError: measured figures fail, or the sample has sentences of upstream.
@@ -97,7 +95,6 @@ def build(
     from parley.builds.build import build as write_build
     from parley.builds.built_folder import find_folder
     from parley.builds.sources import open_source, source_folder
-    from parley.tasks.built_questions import write_questions
     from parley.verification.measure import measure as measure_build
 
     if sample and (source is not None or measure):
@@ -105,9 +102,8 @@ def build(
     declared = get(name)
     upstream = None if sample else source_folder(source, "source=")
     files = open_source(declared, upstream, sample=sample, allow_missing=allow_missing)
-    add_questions = write_questions if questions else None
     measured = measure_build if measure else None
-    write_build(files, Path(folder), add_questions=add_questions, measure=measured)
+    write_build(files, Path(folder), measure=measured)
     return find_folder(Path(folder), declared)
 
 
@@ -195,6 +191,60 @@ def open(folder: str | Path) -> "BuiltFolder":
     from parley.builds.built_folder import open_folder
 
     return open_folder(Path(folder))
+
+
+def questions(
+    name: str,
+    task: str,
+    *,
+    build: str | Path = "build",
+    subset: str = "",
+    limit: int = 0,
+    ids: Collection[Any] = (),
+    **options: str,
+) -> builtins.list[dict[str, Any]]:
+    """Return the questions of a task, to ask a model in a loop of your own.
+
+    `score` takes the answers: {**question["key"], "answer": text} for each question.
+
+    >>> first, *others = parley.questions("casino", "outcomes")
+    >>> first["key"]
+    {'dialogue_id': 683, 'speaker': 'mturk_agent_1'}
+
+    Args:
+        name: A dataset listed by `list`.
+        task: A task of it that asks a model, and is no game.
+        build: The folder of builds.
+        subset: A published subset of the task.
+        limit: The number of questions of a pilot, 0 for all.
+        ids: The ids of the dialogues to ask about alone; none for all.
+        options: Options of the task: at="turns".
+
+    Returns:
+        A dict for each question, those of a pilot first:
+
+            {
+                "key": {"dialogue_id": 683, ...},
+                "messages": [
+                    {"role": "system", "content": "..."},
+                    {"role": "user", "content": "..."},
+                ],
+                "schema": {...},  # the JSON schema of the answer
+                "target": {...},  # the right answer, or None: not to be sent to a model
+                "pilot": 0,       # the first is in each pilot, the next in those of 2 or more
+            }
+
+    Raises:
+        UsageError: no such dataset, task, option, subset, dialogue or build, or a task that cannot
+            be asked so.
+        OutputError: the build lacks a split that the task reads.
+    """
+    from parley.builds.built_folder import find_folder
+    from parley.tasks.questions import asked
+    from parley.tasks.task import Part
+
+    part = Part(subset, limit, ids=frozenset(map(str, ids)))
+    return asked(find_folder(Path(build), get(name)), task, options, part)
 
 
 def score(

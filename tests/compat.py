@@ -60,7 +60,7 @@ def check_version(version, folder):
         def run(*args):  # in a folder without Parley's source
             python(*args, "--build", sample, executable=own, env=environ, cwd=folder)
 
-        run("-m", "parley", "build", "--sample", "--questions")
+        run("-m", "parley", "build", "--sample")
         run("-m", "parley", "verify", "casino")
         plant(sample, hub)
         for name in parley.list():
@@ -83,9 +83,7 @@ def plant(sample, hub):
         write(path, {name: names[name] for name in loader_files.KNOWN})
         with tempfile.TemporaryDirectory() as empty:
             hub.seed(f"org/{path.name}", empty)
-        # `publish` refuses another's `eval.yaml` beside one of the build
-        left = [name for name in loader_files.LEFT if not (path / name).exists()]
-        hub.push(f"org/{path.name}", {name: names[name] for name in left})
+        hub.push(f"org/{path.name}", {name: names[name] for name in loader_files.LEFT})
 
 
 def write(folder, files):
@@ -168,8 +166,6 @@ def ways(datasets, file, cache):
     yield "the Hub", load(datasets, repo, file, cache, revision=version)
     yield "the Hub, streamed", load(datasets, repo, file, cache, revision=version, streaming=True)
     yield "its folder", load(datasets, folder, file, cache)
-    if config.startswith("questions-"):  # of no script, so only `load_dataset` loads them
-        return
     yield "Parley", load_splits(parley.open(folder), config, [split])[split]
     dataset = parley.dataset(folder.name)
     data = {"data_dir": str(dataset.sample)}

@@ -47,7 +47,7 @@ NAMES = {
     **dict.fromkeys((EVIL, ".train.parquet", "dialogues/.train-00000-of-00001.parquet"), EVIL),
     **dict.fromkeys((".cache/train.parquet", "__pycache__/train.parquet"), EVIL),
     "readme.md": json.dumps(_PLACE),
-    # the Hub and git
+    # the Hub, whose people add `eval.yaml` for leaderboards, and git
     "LICENSE": "Evil.\n", "eval.yaml": "name: evil\n", ".eval_results/evil.yaml": "[]",
     "index.html": "<script>evil()</script>", "croissant.json": "{}",
     **dict.fromkeys((".gitignore", ".gitmodules", ".lfsconfig"), "[evil]\n"),
@@ -56,7 +56,7 @@ NAMES = {
     ".cache/huggingface/download/README.md.metadata": "0",
     ".cache/huggingface/download/train.parquet": EVIL,
 }  # fmt: skip
-KNOWN = {".gitattributes", ".cache/huggingface/.gitignore"}
+KNOWN = {".gitattributes", "eval.yaml", ".cache/huggingface/.gitignore"}
 KNOWN |= {".cache/huggingface/download/README.md.metadata"}
 LEFT = {
     *("other.py", "task.toml", "instruction.md", "rows.lance/_versions/1.manifest", "readme.md"),

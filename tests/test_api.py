@@ -231,17 +231,6 @@ def test_build_measures_as_the_command_does(more, tmp_path, run):
     assert contents(tmp_path / "measured/tea") == contents(tmp_path / "commanded/tea")
 
 
-def test_build_adds_questions_as_the_command_does(more, tmp_path, run):
-    built = parley.build("duo", tmp_path / "built", sample=True, questions=True)
-    assert built.has_questions
-    command = ("build", "duo", "--sample", "--questions", "--build", tmp_path / "commanded")
-    assert run(*command).returncode == 0
-    assert contents(built.path) == contents(tmp_path / "commanded/duo")
-    with pytest.raises(UsageError, match="tea"):
-        parley.build("tea", tmp_path / "built", questions=True)
-    assert [path.name for path in (tmp_path / "built").iterdir()] == ["duo"]
-
-
 def test_a_wrong_argument_is_refused_before_anything_is_done(sample_build, tmp_path):
     folder = Path(shutil.copytree(sample_build / "casino", tmp_path / "casino"))
     with pytest.raises(UsageError):

@@ -12,6 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from test_tasks import TASKS
 
+import parley
 from parley.base.errors import ScriptError
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
@@ -393,12 +394,40 @@ def objects(fields):
 # no schema says that six numbers are not all 0
 @pytest.mark.parametrize("name", [name for name in ONE_TASK if name != "casino beliefs"])
 def test_a_schema_allows_valid_answers_alone_and_is_one_that_strict_modes_take(name):
-    """That the right answers are among them, test_build shows."""
+    """That the right answers are among them, the next test shows."""
     task = ONE_TASK[name]
     schema = schema_of(task.asked)
     assert schema["type"] == "object"
     for answer in allowed(schema):
         assert UNREADABLE not in task.read(f"```json\n{json.dumps(answer)}\n```"), answer
+
+
+@pytest.mark.parametrize("name", ONE_TASK)
+def test_questions_for_a_loop_are_those_of_a_log_in_the_order_of_pilots(name, sample_build):
+    """Their targets are the right answers, in the form that the prompt asks for."""
+    jsonschema = pytest.importorskip("jsonschema", reason="inspect, which brings it, is absent")
+    dataset, each, task = TASKS[name]
+    of = Questions(find_folder(sample_build, dataset), each, task.chosen({}))
+    found = parley.questions(dataset.name, each, build=sample_build)
+    assert [tuple(row["key"].values()) for row in found] == [*of.by_key]
+    for place, (key, row) in enumerate(zip(of.by_key, found, strict=True)):
+        assert ({*row["key"]}, row["pilot"]) == ({*task.key}, place)
+        assert (*row["messages"],) == of.first_messages(key)
+        jsonschema.validate(row["target"], row["schema"])
+        assert task.read(json.dumps(row["target"])) == task.right(of.gold[key])
+    assert parley.questions(dataset.name, each, build=sample_build, limit=2) == found[:2]
+
+
+def test_the_command_writes_the_questions_of_a_part(sample_build, tmp_path, run):
+    (tmp_path / "ids").write_text("2001\n2004\n")
+    place = ("--ids", tmp_path / "ids", "--set", "at=after-1", "--build", sample_build)
+    said = run("questions", "casino", "beliefs", "-o", tmp_path / "q.jsonl", *place).stdout
+    given = {"ids": [2001, 2004], "at": "after-1"}
+    due = parley.questions("casino", "beliefs", build=sample_build, **given)
+    lines = (tmp_path / "q.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == due
+    assert {row["key"]["dialogue_id"] for row in due} == {2001, 2004}
+    assert f"{len(due)} " in said
 
 
 def test_an_answer_is_as_long_as_nfkc_makes_it():

@@ -4,28 +4,23 @@ import json
 import random
 import shutil
 from contextlib import nullcontext
-from itertools import chain
 from pathlib import Path
 
 import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
-from local_hub import contents
 
 from parley.base.errors import OutputError, RecordError, ScriptError, SourceError
 from parley.builds.build import build
-from parley.builds.built_folder import COLUMNS, BuiltFolder, open_folder
-from parley.builds.provenance import CARD, EVAL, PROVENANCE, read_provenance
+from parley.builds.built_folder import BuiltFolder, open_folder
+from parley.builds.provenance import read_provenance
 from parley.builds.sources import Sources, at_hand, open_source
 from parley.declaration.registry import get
 from parley.rows import parquet
 from parley.rows.digest import Digest
 from parley.rows.parquet import row_groups
 from parley.source.hashes import UNREADABLE, hash_file
-from parley.tasks.asking import Asking
-from parley.tasks.built_questions import each_task, write_questions
 from parley.tasks.task import Part, load_gold
 from parley.verification.measure import measure
 from parley.verification.verify import verify
@@ -73,56 +68,11 @@ def test_an_output_folder_that_is_named_as_the_home_folder(casino, tmp_path, mon
     assert not verify(open_folder(Path("~/casino"))).failed
 
 
-def test_questions_are_beside_the_same_splits(dataset, sample_build, tmp_path, monkeypatch):
-    """They load like any config, and the next build leaves them out again."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    source, plain = open_source(dataset, None, sample=True), contents(sample_build / dataset.name)
-    made = build(source, tmp_path, add_questions=write_questions)
-    built = open_folder(tmp_path / dataset.name)
-    assert not verify(built).failed
-    found = contents(built.path)
-    changed = {path for path in found if found[path] != plain.get(path)}
-    asked = {each.config: each.rows for each in made if each.config not in dataset.configs}
-    of_probabilities = "questions-deal", "questions-beliefs"
-    comparable = {each for each in asked if not each.startswith(of_probabilities)}
-    texts = {PROVENANCE, CARD, *([EVAL] if comparable else [])}
-    assert changed == texts | {f"{config}/test-00000-of-00001.parquet" for config in asked}
-    assert found.keys() >= plain.keys()
-    tasks = yaml.safe_load((built.path / EVAL).read_text())["tasks"] if comparable else []
-    assert {(each["config"], each["split"]) for each in tasks} == {(c, "test") for c in comparable}
-    config = next(iter(asked))
-    loaded = datasets.load_dataset(str(built.path), config, split="test")
-    assert (loaded.column_names, list(loaded)) == ([*COLUMNS], built.rows(config, "test"))
-    for config, count in asked.items():
-        assert sorted(r["pilot"] for r in built.rows(config, "test")) == list(range(count))
-    build(source, tmp_path)
-    assert contents(built.path) == plain
-
-
-def test_targets_of_questions_have_the_form_that_prompts_ask_for(dataset, sample_build):
-    jsonschema = pytest.importorskip("jsonschema", reason="inspect, which brings it, is absent")
-    asked = dict(each_task(open_folder(sample_build / dataset.name)))
-    tasks = {n: task for n, task in dataset.tasks.items() if isinstance(task.asking, Asking)}
-    assert [*asked] == [id for name, task in tasks.items() for id in task.ids(name)]
-    for row in chain(*asked.values()):
-        jsonschema.validate(json.loads(row["target"]), json.loads(row["schema"]))
-
-
 def test_a_subset_needs_no_split_but_its_own(tmp_path):
     haggling = get("craigslist_bargains")
     build(Sources(haggling, haggling.sample, sample=True, missing=["test.json"]), tmp_path)
     with pytest.raises(OutputError, match="ppdpp2024-test"):  # of which the sample has nothing
         load_gold(open_folder(tmp_path / haggling.name), "deals", {}, Part("ppdpp2024-test"))
-
-
-def test_questions_that_cannot_be_made_leave_nothing(tmp_path):
-    haggling = get("craigslist_bargains")
-    source = Sources(haggling, haggling.sample, sample=True, missing=["test.json"])
-    with pytest.raises(OutputError) as error:
-        build(source, tmp_path / "out", add_questions=write_questions)
-    assert str(error.value).startswith(f"{tmp_path / 'out' / haggling.name}: ")
-    assert ("test.json" in error.value.remedy, "again" in error.value.remedy) == (True, False)
-    assert not list((tmp_path / "out").iterdir())
 
 
 # Sources and their pins -------------------------------------------------------------------

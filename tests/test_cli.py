@@ -169,6 +169,8 @@ ERRORS = [
         "build --sample --build", "new tea",
         "score casino strategies --build out --baseline majority --save-predictions",
     )),
+    ("questions casino deals -o new --build out", 2, "inspect eval parley/casino_deals`"),
+    ("questions cosrec retrieval -o new --build out", 2, "`parley export cosrec trec "),
     ("run casino catalogue", 2, "'catalogue'"), ("run cosrec index", 2, "catalogue"),
     ("fetch cosrec --part Books", 2, "--job"),
     ("fetch cosrec --job catalogue --part Book", 2, "'Book'")

@@ -129,7 +129,8 @@ _SCORE = "score casino beliefs --baseline uniform --save-predictions"
 @pytest.mark.parametrize(
     "command",
     ["sql select(1) --to a.csv", "labels casino strategies own.csv --to a.csv",
-     f"{_SCORE} a.csv", f"{_SCORE} b.jsonl --chart a.csv.svg"],
+     f"{_SCORE} a.csv", f"{_SCORE} b.jsonl --chart a.csv.svg",
+     "questions casino outcomes --output a.csv"],
 )  # fmt: skip
 def test_a_file_is_replaced_only_if_asked(command, here, run):
     put(here, **{"own.csv": LABELS})
@@ -153,7 +154,9 @@ def test_a_file_is_replaced_only_if_asked(command, here, run):
      "labels casino strategies own.csv --to linked.csv",
      "score casino beliefs own.svg --chart folder/../own.svg",
      f"{_SCORE} own.svg --chart folder/../own.svg", f"{_SCORE} new.svg --chart folder/../new.svg",
-     f"{_SCORE} own.svg --ids folder/own.svg", "sql select(1)", "sql select(1) --to folder"],
+     f"{_SCORE} own.svg --ids folder/own.svg",
+     "questions casino outcomes -o own.svg --ids folder/own.svg",
+     "sql select(1)", "sql select(1) --to folder"],
 )  # fmt: skip
 def test_neither_an_input_nor_another_output_is_replaced(command, here, run):
     put(here, **{"own.csv": LABELS, "own.svg": "2001", "folder/mine": ""})

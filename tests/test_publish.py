@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from copy import copy
 from pathlib import Path
 from unittest.mock import Mock
 from urllib.parse import quote, unquote
@@ -11,26 +10,20 @@ from urllib.parse import quote, unquote
 import huggingface_hub
 import loader_files
 import pytest
-import yaml
 from build_changes import restate
-from huggingface_hub import parse_eval_result_entries
 from local_hub import Blob, contents
 from publish_without_checks import hashes
 
-import parley
 from parley.authoring.new import write_skeleton
 from parley.base.errors import OutputError, PublishError, UsageError
 from parley.base.secret import without_secrets
 from parley.builds.build import build
 from parley.builds.built_folder import BuiltFolder, open_folder
-from parley.builds.provenance import EVAL, PROVENANCE, QUESTIONS
-from parley.builds.publication_note import PublicationNote, read_note, write_note
+from parley.builds.provenance import PROVENANCE
+from parley.builds.publication_note import PublicationNote, read_note
 from parley.builds.sources import Sources, at_hand
 from parley.declaration.registry import Dataset, get
-from parley.hub.eval_results import eval_results
 from parley.hub.publish import FileChange, publish, validate_target, verify_for_upload
-from parley.tasks.built_questions import write_questions
-from parley.tasks.task import Part
 from parley.verification.verify import verify
 
 # huggingface_hub's upload of LFS files, in the words of the HTTP library under it
@@ -187,26 +180,8 @@ def test_files_of_others_are_left_alone(hub, folder, tmp_path, first):
     assert put(hub, folder).changed == []
 
 
-def test_questions_replace_what_is_there_and_go_again(hub, folder, tea):
-    others = {"questions-from-readers.md": b"why?"}
-    put(hub, tea / "build/tea", tag=False)
-    hub.push("org/tea", others)
-    asked = f"{QUESTIONS}words"
-    shutil.copytree(folder / "messages", folder / asked)
-    stated = folder / PROVENANCE
-    provenance = json.loads(stated.read_text())
-    recorded = json.loads(json.dumps(provenance["configs"]["messages"]).replace("messages", asked))
-    recorded["train"]["version"] = "1"
-    stated.write_text(json.dumps(provenance | {"questions": {asked: recorded}, "eval": True}))
-    (folder / EVAL).write_text("name: tea")
-    put(hub, folder, tag=False)
-    assert published(hub) == contents(folder) | others
-    put(hub, tea / "build/tea", tag=False)
-    assert published(hub) == contents(tea / "build/tea") | others
-
-
 REFUSED = loader_files.contents("tea", b"").keys() - loader_files.LEFT
-REFUSED |= {"more/a.csv.gz", "a.JSONL", "a.zip", "a.tbz2", "a.txz", "a.zip\n", EVAL}
+REFUSED |= {"more/a.csv.gz", "a.JSONL", "a.zip", "a.tbz2", "a.txz", "a.zip\n"}
 
 
 def test_data_of_others_is_refused(hub, folder, sample_build, tmp_path):
@@ -461,7 +436,7 @@ def without_checks(monkeypatch):
 
 def test_the_command_line(hub, source, tmp_path, run):
     folder = tmp_path / "build"
-    build(at_hand(get("duo"), source), folder, add_questions=write_questions)
+    build(at_hand(get("duo"), source), folder)
     common = ("publish", "duo", "--repo", "org/duo", "--endpoint", hub.endpoint)
     common += ("--build", folder, "--source", source)
     done = run(*common, "--dry-run", HF_TOKEN="")
@@ -474,7 +449,6 @@ def test_the_command_line(hub, source, tmp_path, run):
     assert found["revision"] == f"v{get('duo').builder.VERSION}"
     assert found["commit"] == hub.commits("org/duo")[-1]
     assert published(hub, "org/duo") == contents(folder / "duo")
-    assert EVAL in published(hub, "org/duo")
     assert read_note(open_folder(folder / "duo")) == PublicationNote("org/duo", found["commit"])
 
 
@@ -509,35 +483,3 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(
     assert said in err
     shown = out + err + caplog.text
     assert not [secret for secret in (TOKEN, "passw0rd", "\x1b") if secret in shown]
-
-
-def test_a_score_becomes_an_entry_of_the_published_commit(sample_build, tmp_path, run, monkeypatch):
-    """Only of all predictions on the whole task, and of a build that this machine published."""
-    monkeypatch.setenv("PARLEY_CACHE", str(tmp_path / "cache"))
-    shutil.copytree(sample_build / "casino", tmp_path / "casino")
-    restate(tmp_path / "casino", "sample", False)
-    saved, entry = tmp_path / "saved.jsonl", tmp_path / "casino.yaml"
-    score = ["score", "casino", "partner-priorities", "--build", tmp_path]
-    run(*score, "--baseline", "guesses", "--save-predictions", saved)
-    score += [saved, "--eval-results", entry]
-    assert run(*score).returncode == 2
-    write_note(open_folder(tmp_path / "casino").hashes(), PublicationNote("org/casino", "a" * 40))
-    assert not entry.exists()
-    assert run(*score).returncode == 0
-    (found,) = parse_eval_result_entries(yaml.safe_load(entry.read_text()))
-    built = open_folder(tmp_path / "casino")
-    result = parley.score(built, "partner-priorities", saved)
-    assert found.task_id == "partner-priorities-end"
-    assert found.value == result.score.metrics["exact_order"]
-    assert (found.dataset_id, found.dataset_revision) == ("org/casino", "a" * 40)
-    facts = {"asking": "2", "schema": False, "epochs": 3, "prompt": "abc", "shots": 2}
-    result.run = facts
-    noted = eval_results(result, built)
-    due = ("questions 2", "without schema", "prompt abc", "shots 2", "3 epochs")
-    assert all(each in noted for each in due)
-    refused = {"baseline": "guesses"}, {"is_sample": True}, {"policy": "drop"}
-    for part in (*refused, {"part": Part("kwon2024")}, {"part": Part(limit=2)}):
-        changed = copy(result)
-        vars(changed).update(part)
-        with pytest.raises(UsageError):
-            eval_results(changed, built)

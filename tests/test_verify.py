@@ -21,7 +21,6 @@ from parley.declaration.figures import UNEXPLAINED, Figure
 from parley.declaration.measured import FILE, Measured, measured
 from parley.declaration.registry import discover, get
 from parley.read.export.export import export
-from parley.tasks.built_questions import write_questions
 from parley.verification import folder_checks, row_checks
 from parley.verification.diff import compare_builds
 from parley.verification.measure import measure
@@ -79,16 +78,16 @@ def flip(folder):
     path.write_bytes(content)
 
 
-def undeclared(folder, config="speakers", of="configs"):
+def undeclared(folder, config="speakers"):
     more = f"{config}-more"
     shutil.copytree(folder / config, folder / more)
-    recorded = json.dumps(json.loads((folder / "provenance.json").read_text())[of][config])
-    restate(folder, f"{of}.{more}", json.loads(recorded.replace(f'"{config}/', f'"{more}/')))
+    recorded = json.dumps(json.loads((folder / "provenance.json").read_text())["configs"][config])
+    restate(folder, f"configs.{more}", json.loads(recorded.replace(f'"{config}/', f'"{more}/')))
 
 
-def on_table(config, change, split="train"):
+def on_table(config, change):
     """Return a damage that changes the table of a file of casino."""
-    return lambda folder: retable(parquet(folder, config, split), change)
+    return lambda folder: retable(parquet(folder, config, "train"), change)
 
 
 def turned_labels(table):
@@ -99,23 +98,10 @@ def turned_labels(table):
 
 
 drop_a_column = on_table("dialogues", lambda table: table.drop_columns(["annotations"]))
-drop_pilot = on_table("questions-outcomes", lambda table: table.drop_columns(["pilot"]), "test")
 
 
 def on_card(old, new):
     return lambda folder: edit(folder / "README.md", old, new)
-
-
-def asked(damage):
-    def of_questions(folder):
-        build_files(
-            open_source(get("casino"), None, sample=True),
-            folder.parent,
-            add_questions=write_questions,
-        )
-        damage(folder)
-
-    return of_questions
 
 
 def rows(place, change):
@@ -160,7 +146,6 @@ def gone(data: Data) -> int:
 """
 
 
-OUTCOMES = "questions.questions-outcomes"
 DAMAGE = {  # check -> what of casino's built sample it must notice
     "files": {
         "a flipped byte": flip,
@@ -169,17 +154,13 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "an undeclared split, recorded": undeclared,
         "a link": lambda folder: (folder / "official_split/more.parquet").symlink_to("/etc/hosts"),
         "a file too few": lambda folder: parquet(folder, "utterances", "train").unlink(),
-        "no eval.yaml": asked(lambda folder: (folder / "eval.yaml").unlink()),
-        "questions, not recorded": asked(provenance("questions", DROP)),
     },
     "schema": {
         "a column too few": drop_a_column,
         "names of labels in another order": on_table("speakers", turned_labels),
-        "a column of questions too few": asked(drop_pilot),
     },
     "shards": {
         "the same rows, written otherwise": resealed("dialogues", lambda table: table),
-        "other bytes of questions": asked(provenance(f"{OUTCOMES}.test.files[0].bytes", 6)),
     },
     "provenance": {
         "another version": provenance("version", "9.9.9"),
@@ -189,7 +170,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a version that words follow": provenance("built_with.parley", "1.0, public domain"),
         "a config less": provenance("configs.official_split", DROP),
         "two rows that change places": rows("dialogues/train", swap(0, 1)),
-        "a digest of questions": asked(provenance(f"{OUTCOMES}.test.digest", "0" * 64)),
         "blanks": blanks,
     },
     "card": {
@@ -211,12 +191,6 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a dialogue too few": rows("scenarios/train", lambda found: found[1:]),
         "a turn too few": rows("messages/train[0].source_turns[-1]", DROP),
         "a participant too few": rows("participants/train", lambda found: found[1:]),
-    },
-    "questions": {
-        "another right answer": asked(rows("questions-outcomes/test[0].target", "{}")),
-        "a task too few": asked(provenance(OUTCOMES, DROP)),
-        "a task too many": asked(partial(undeclared, config="questions-outcomes", of="questions")),
-        "another eval.yaml": asked(lambda folder: (folder / "eval.yaml").write_text("name: evil")),
     },
     "source": {"another text": rows("dialogues/train[0].chat_logs[0].text", "Hi!")},
 }
@@ -354,8 +328,6 @@ MISSTATED = [
     ("configs", None), ("version", DROP), ("configs.dialogues.train.rows", DROP),
     *((f"configs{at}", partial(also, name), f"configs{at}.{name}{end}")
       for name in NO_NAMES for at, end in (("", ".train"), (".dialogues", ""))),
-    ("questions", {"questions-more": {}, "dialogues": {}}, "questions.dialogues"),
-    ("configs.questions-more", {}),
     ("more", 1),
 ]  # fmt: skip
 NO_TEXTS = ("", "[]", "{}", '{"a": 1, "a": 1}', '{"a":' * 1_000_000, "\udcff\udcfe")
@@ -487,15 +459,14 @@ def test_of_fewer_rows_replaced_by_more_none_is_called_changed(difference):
     assert (len(split.removed), len(split.added), split.changed) == (1, 2, [])
 
 
-def test_a_config_too_many_questions_and_another_provenance_are_named(difference):
+def test_a_config_too_many_and_another_provenance_are_named(difference):
     def damage(folder):
         undeclared(folder, "scenarios")
         restate(folder, "version", "9.9.9")
 
-    found, splits = difference("casino", asked(damage))
-    assert splits.pop(("scenarios-more", "train")).old_rows is None
-    assert len(splits) == 18
-    assert '"dialogue_id": ' in splits["questions-outcomes", "test"].added[0]
+    found, splits = difference("casino", damage)
+    ((place, of),) = splits.items()
+    assert (place, of.old_rows) == (("scenarios-more", "train"), None)
     assert [(what, new) for what, _, new in found.provenance] == [("version", "9.9.9")]
 
 

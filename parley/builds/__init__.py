@@ -1,1 +1,1 @@
-"""A whole build: rows, card, questions and measured values."""
+"""A whole build: rows, card and measured values."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from parley.base.replace import replacing, write_whole
 from parley.base.values import tree
@@ -11,7 +10,6 @@ from parley.builds.built_folder import BuiltFolder, files_of
 from parley.builds.card import built_card
 from parley.builds.provenance import (
     CARD,
-    EVAL,
     PROVENANCE,
     new_provenance,
     provenance_text,
@@ -20,11 +18,8 @@ from parley.builds.provenance import (
 )
 from parley.builds.sources import Sources, plan
 from parley.declaration.measured import FILE, Splits, measured, measured_in
-from parley.declaration.registry import Dataset
 from parley.rows.splits import BuiltSplit, paused_garbage_collection, write_split
 
-AddQuestions = Callable[[BuiltFolder], list[BuiltSplit]]
-"""Writes the questions of the tasks into a build, and returns their splits."""
 Measure = Callable[[Sources, BuiltFolder, Splits], str]
 """Returns the text of `measured.json` for the source, a build of it, and its splits."""
 
@@ -34,7 +29,6 @@ def build(
     output: Path,
     on_rows: Callable[[str, int], None] = lambda where, rows: None,
     *,
-    add_questions: AddQuestions | None = None,
     measure: Measure | None = None,
 ) -> list[BuiltSplit]:
     """Build one dataset into `output/<name>`, replacing an earlier build only at the end.
@@ -50,13 +44,8 @@ def build(
     with replacing(target, earlier) as folder, paused_garbage_collection():
         splits = [write_split(split_plan, folder, on_rows) for split_plan in plans]
         stated["configs"] = tree({(s.config, s.name): s.provenance_entry for s in splits})
-        built = _opened(folder, dataset, stated, target)
-        if add_questions:
-            questions = add_questions(built)
-            stated["questions"] = tree({(s.config, s.name): s.provenance_entry for s in questions})
-            stated["eval"] = (folder / EVAL).exists()
-            built = _opened(folder, dataset, stated, target)
-            splits += questions
+        (folder / PROVENANCE).write_text(provenance_text(stated), encoding="utf-8")
+        built = BuiltFolder(folder, dataset, read_provenance(folder), target)
         entries = tree({(s.config, s.name): s.measured_entry for s in splits})
         if measure:
             text = measure(source, built, entries)
@@ -67,9 +56,3 @@ def build(
     if measure:
         write_whole(dataset.folder / FILE, text)
     return splits
-
-
-def _opened(folder: Path, dataset: Dataset, stated: dict[str, Any], target: Path) -> BuiltFolder:
-    """Write the provenance into the folder of a build, and open it."""
-    (folder / PROVENANCE).write_text(provenance_text(stated), encoding="utf-8")
-    return BuiltFolder(folder, dataset, read_provenance(folder), target)

@@ -12,25 +12,19 @@ from parley.base.errors import MissingSplitError, OutputError, UsageError, requi
 from parley.base.values import frozen
 from parley.builds.provenance import (
     CARD,
-    EVAL,
     PROVENANCE,
-    QUESTIONS,
-    has_eval,
+    TEXTS,
     read_provenance,
     read_text,
     shard_names,
-    split_entries,
 )
 from parley.declaration.registry import Dataset, get
-from parley.schema.features import Value, datasets_features, item_of, labels_of
+from parley.schema.features import datasets_features, item_of, labels_of
 from parley.source.hashes import Pin, alone, places
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COLUMNS = {name: Value("string") for name in ("key", "input", "target", "schema")}
-COLUMNS |= {"pilot": Value("int64")}
-"""The columns of the questions in a build, which `parley.tasks.built_questions` describes."""
 _AT_ONCE = 1000  # rows that are Python objects at once, where not all are asked for
 
 
@@ -77,9 +71,7 @@ class BuiltFolder:
         return datasets_features(self.column_types(config))
 
     def column_types(self, config: str) -> Mapping[str, Any]:
-        """Return the features of a config, of the dataset or of its questions."""
-        if config.startswith(QUESTIONS):  # no declared name has a hyphen
-            return COLUMNS
+        """Return the features of a config of the dataset."""
         self.dataset.require(config)
         return self.dataset.configs[config].features
 
@@ -116,22 +108,12 @@ class BuiltFolder:
     @property
     def rebuild(self) -> str:
         """The command that builds it again."""
-        return self.command("build", *(["--questions"] if self.has_questions else []))
-
-    @property
-    def has_questions(self) -> bool:
-        """Whether it holds the questions of its tasks."""
-        return "questions" in self.provenance
+        return self.command("build")
 
     @property
     def split_entries(self) -> dict[str, dict[str, Any]]:
-        """Config -> split -> its entry in the provenance: of questions, and of the dataset."""
-        return split_entries(self.provenance)
-
-    @property
-    def texts(self) -> list[str]:
-        """The names of its files that are no Parquet."""
-        return [CARD, PROVENANCE, *([EVAL] if has_eval(self.provenance) else [])]
+        """Config -> split -> its entry in the provenance."""
+        return dict(self.provenance["configs"])
 
     @property
     def parquet_files(self) -> dict[str, Pin]:
@@ -175,12 +157,6 @@ class BuiltFolder:
     def declared_splits(self) -> list[tuple[str, str]]:
         """The declared (config, split) pairs that exist."""
         return [(c, s) for c, of in self.dataset.splits.items() for s in of if self.files(c, s)]
-
-    @property
-    def all_splits(self) -> list[tuple[str, str]]:
-        """The (config, split) pairs that exist, the declared ones and those of questions."""
-        asked = self.provenance.get("questions", {})
-        return self.declared_splits + [(c, s) for c in asked for s in self.splits(c)]
 
     def tables(self, config: str, split: str, *, keep: bool = True) -> "Iterator[pa.Table]":
         """Yield the table of each file of a split, kept for the next call unless told not to.
@@ -271,7 +247,7 @@ class BuiltFolder:
     def hashes(self) -> dict[str, str]:
         """Return the sha256 of each file of the build by its name: of Parquet, as recorded."""
         found = {name: str(file["sha256"]) for name, file in self.parquet_files.items()}
-        return found | {n: hashlib.sha256(self.text(n).encode()).hexdigest() for n in self.texts}
+        return found | {n: hashlib.sha256(self.text(n).encode()).hexdigest() for n in TEXTS}
 
     def text(self, name: str) -> str:
         """Return a text, which is read once: what is verified is what `hashes` states."""
@@ -318,7 +294,7 @@ def files_of(dataset: Dataset, path: Path) -> list[str]:
         built = open_folder(path, dataset)
     except OutputError:
         return []
-    return [*built.texts, *built.parquet_files]
+    return [*TEXTS, *built.parquet_files]
 
 
 def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:

@@ -18,7 +18,6 @@ from parley.base.errors import OutputError, Problem, ScriptError
 from parley.base.values import FigureValue
 from parley.builds import card_parts
 from parley.builds.built_folder import BuiltFolder
-from parley.builds.provenance import EVAL
 from parley.declaration.figures import A_SAMPLE
 from parley.declaration.measured import Measured, Splits, descriptions, every_split, measured
 from parley.declaration.registry import Dataset
@@ -36,15 +35,6 @@ _DEEPEST = 50  # lists and mappings in each other; ours have less than 15
 _SIZES = (
     *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
     *("1B<n<10B", "10B<n<100B", "100B<n<1T", "n>1T"),
-)
-_QUESTIONS = (
-    "**Questions to models**: a config `questions-TASK` holds those of a task with the right "
-    "answers."
-)
-_EVAL = (
-    " `eval.yaml` lets `inspect eval hf/ORG/NAME/TASK` ask them. It compares texts, so the same "
-    "answer in another spelling counts as wrong: only `inspect eval parley/NAME_TASK` and `parley "
-    "score` give the metrics of a task."
 )
 PARTS = ("splits", "load", "row", "fields", "figures", "tasks", "citation")
 _NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
@@ -102,8 +92,6 @@ def built_card(built: BuiltFolder, entries: Splits, known: Measured) -> str:
     dataset, sample = built.dataset, built.is_sample
     splits = every_split(dataset, entries)
     on_build = [*([card_parts.SAMPLE] if sample else ()), *notes(built.mirrored)]
-    if built.has_questions:
-        on_build.append(_QUESTIONS + (_EVAL if EVAL in built.texts else ""))
     parts = _parts(dataset, known, splits, on_build)
     if sample:
         parts["figures"] = f"Not recomputed: {A_SAMPLE}."
@@ -219,7 +207,7 @@ def _info(
     return {
         "config_name": config,
         "description": f"Digests of the rows: {digests}",
-        "license": builder.licence(config) if config in builder.configs() else builder.LICENSE,
+        "license": builder.licence(config),
         "features": card_yaml(built.column_types(config)),
         "splits": [
             {"name": split, "num_bytes": entry["arrow_bytes"], "num_examples": entry["rows"]}

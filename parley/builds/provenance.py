@@ -19,8 +19,9 @@ from parley.schema.shapes import problems
 if TYPE_CHECKING:  # opening a build must not import it
     from parley.builds.sources import Sources
 
-CARD, PROVENANCE, EVAL = "README.md", "provenance.json", "eval.yaml"
-QUESTIONS = "questions-"  # and the id of a task: a config of its questions
+CARD, PROVENANCE = "README.md", "provenance.json"
+TEXTS = (CARD, PROVENANCE)
+"""The names of the files of a build that are no Parquet."""
 FORMAT = 1  # of the provenance and of the digests in it
 MOST_TEXT = 16_000_000  # bytes of a card or provenance; ours have some 100,000
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*")  # of a config or split: never a path
@@ -35,8 +36,6 @@ _PROVENANCE = {
     "sources": {str: {str: (str, int)}},
     "built_with": {str: str},
     "configs": {str: {str: _SPLIT}},
-    "questions?": {str: {str: {**_SPLIT, "version": str}}},
-    "eval?": bool,
 }
 
 
@@ -83,16 +82,6 @@ def read_provenance(path: Path) -> dict[str, Any]:
     return dict(provenance)
 
 
-def split_entries(provenance: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return config -> split -> its entry in a provenance, which may be empty."""
-    return {**provenance.get("questions", {}), **provenance.get("configs", {})}
-
-
-def has_eval(provenance: Mapping[str, Any]) -> bool:
-    """Tell whether a build has `eval.yaml`, by its provenance, which may be empty."""
-    return "questions" in provenance and bool(provenance.get("eval"))
-
-
 def shard_names(split: str, count: int) -> list[str]:
     """Return `SPLIT-00000-of-00002.parquet` and so on, in the order of the rows."""
     return [f"{split}-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
@@ -103,22 +92,18 @@ def _misnamed(provenance: dict[str, Any]) -> Iterator[Problem]:
 
     Readers take whatever stands in the folder of a config, so no file has another name.
     """
-    for key in ("configs", "questions"):
-        for config, splits in provenance.get(key, {}).items():
-            if config.startswith(QUESTIONS) != (key == "questions"):
-                what = f"{QUESTIONS}TASK names questions, and nothing else"
-                yield Problem(f"{key}.{config}", what=what)
-            for split, made in splits.items():
-                place = f"{key}.{config}.{split}"
-                if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
-                    yield Problem(place, "names of a config and a split")
-                elif not made["files"]:
-                    yield Problem(f"{place}.files", "at least one file", "none")
-                due = shard_names(split, len(made["files"]))
-                for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
-                    if file["path"] != f"{config}/{name}":
-                        where = f"{place}.files[{number}].path"
-                        yield Problem(where, f"{config}/{name}", repr(file["path"]))
+    for config, splits in provenance["configs"].items():
+        for split, made in splits.items():
+            place = f"configs.{config}.{split}"
+            if not (_NAME.fullmatch(config) and _NAME.fullmatch(split)):
+                yield Problem(place, "names of a config and a split")
+            elif not made["files"]:
+                yield Problem(f"{place}.files", "at least one file", "none")
+            due = shard_names(split, len(made["files"]))
+            for number, (name, file) in enumerate(zip(due, made["files"], strict=True)):
+                if file["path"] != f"{config}/{name}":
+                    where = f"{place}.files[{number}].path"
+                    yield Problem(where, f"{config}/{name}", repr(file["path"]))
 
 
 def read_text(path: Path) -> str:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _PART = "Only this part of the files; repeatable."
 _ALLOW = "Leave out splits whose files are missing."
 _MEASURE = "Recompute figures and baselines, and renew measured.json."
-_QUESTIONS = "Add the tasks' questions and eval.yaml."
 _PERMITTED = "Publish a dataset without a stated licence."
 
 
@@ -98,12 +97,10 @@ def build_command(
     folder: BuildDir = Path("build"),
     allow_missing: Annotated[bool, Option("--allow-missing", help=_ALLOW)] = False,
     measure: Annotated[bool, Option("--measure", help=_MEASURE)] = False,
-    questions: Annotated[bool, Option("--questions", help=_QUESTIONS)] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
     from parley.builds.build import build
-    from parley.tasks.built_questions import write_questions
     from parley.verification.measure import measure as measure_build
 
     if sample and (source is not None or measure):
@@ -112,14 +109,13 @@ def build_command(
     splits: list[dict[str, Any]] = []
     messages: list[str] = []
     missing: list[str] = []
-    add_questions = write_questions if questions else None
     measured = measure_build if measure else None
     attempt, start = Attempts(), time.perf_counter()
     with progress("rows") as advance:
         for dataset in select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                built = build(files, folder, advance, add_questions=add_questions, measure=measured)
+                built = build(files, folder, advance, measure=measured)
                 splits += [_as_dict(dataset.name, split) for split in built]
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 noted = (note.replace("**", "") for note in notes(files.mirrored))

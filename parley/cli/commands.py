@@ -21,7 +21,7 @@ from parley.base.version import __version__
 GROUPS = {
     "From upstream to a build": ("list", "fetch", "build", "verify", "diff"),
     "Reading": ("show", "sql", "browse", "site", "charts", "export", "run"),
-    "Labels, tasks and models": ("labels", "tasks", "score", "compare"),
+    "Labels, tasks and models": ("labels", "tasks", "questions", "score", "compare"),
     "The Hub": ("publish",),
     "A dataset of your own": ("new", "pin", "check", "card"),
 }
@@ -32,7 +32,7 @@ MODULES = {
     "build": ("fetch", "build", "publish"),
     "dataset": ("list", "tasks", "run"),
     "labels": ("labels",),
-    "score": ("score", "compare"),
+    "score": ("questions", "score", "compare"),
     "show": ("show", "charts", "export"),
     "verify": ("verify", "diff", "check"),
 }

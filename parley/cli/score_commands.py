@@ -1,4 +1,4 @@
-"""Scores of models: `parley score` and `parley compare`."""
+"""Questions to models and their scores: `parley questions`, `score` and `compare`."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,14 @@ from parley.base.replace import write_whole
 from parley.base.values import flat
 from parley.builds.built_folder import find_folder
 from parley.builds.card_parts import Board, Entry, Footnotes, leaderboard
-from parley.cli.common import options_of, print_result, read_ids, require_file, require_outputs
+from parley.cli.common import (
+    options_of,
+    print_line,
+    print_result,
+    read_ids,
+    require_file,
+    require_outputs,
+)
 from parley.cli.dataset_commands import tasks_as_dicts
 from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
 from parley.cli.tables import counts, ends, first, number, table
@@ -28,17 +35,18 @@ from parley.tasks.evaluate import DROP, WRONG, Result, score
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.probabilities import CALIBRATION
+from parley.tasks.questions import asked
 from parley.tasks.task import ALL, Part, Task, Undefined
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
+_QUESTIONS = "The file to write, JSON Lines: a question with its right answer a line."
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
 _BASELINE = "Score a baseline instead."
-_IDS = "Score only these dialogues, one id a line."
+_IDS = "Only these dialogues, one id a line."
 _KEEP = "Save the predictions, each beside the raw answer that it was read from."
-_LIMIT = "Score only a pilot of N, the same for everyone."
-_SUBSET = "Score only the dialogues of a publication."
-_ENTRY = "Write the score for a model repository: .eval_results/NAME.yaml on the Hub."
+_LIMIT = "Only a pilot of N, the same for everyone."
+_SUBSET = "Only the dialogues of a publication."
 _CHART = "Draw the calibration of probabilities, an SVG."
 _LOGS = (
     "Logs of inspect, folders of them, or files of predictions; the first of a task is the base."
@@ -51,6 +59,10 @@ _BASELINES = completing(lambda task: task.baselines)
 _SUBSETS = completing(lambda task: task.subsets)
 _VALUES = completing(lambda task: (f"{k}={v}" for k, vs in task.options.items() for v in vs))
 
+_TaskName = Annotated[str, Argument(metavar="TASK", help=_TASK, autocompletion=_TASKS)]
+_Set = Annotated[
+    list[str] | None, Option("--set", metavar="K=V", help=_SET, autocompletion=_VALUES)
+]
 _Unreadable = Annotated[str, Option(metavar="P", help=_UNREAD)]
 _Subset = Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)]
 _Limit = Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)]
@@ -60,14 +72,36 @@ _POLICIES = {WRONG: "counted as wrong", DROP: "dropped"}
 _WIDEST = 5  # metrics side by side; of more, each has a line
 
 
+def questions_command(
+    name: Name,
+    task: _TaskName,
+    output: Annotated[Path, Option("--output", "-o", metavar="FILE", help=_QUESTIONS)],
+    folder: BuildDir = Path("build"),
+    set_: _Set = None,
+    subset: _Subset = "",
+    limit: _Limit = 0,
+    ids: _Ids = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write the questions of a task as JSON Lines, to ask a model without inspect.
+
+    `parley score` takes the answers: a line {KEY, "answer": TEXT} for each question.
+    """
+    require_outputs([output], [ids] if ids else [], overwrite)
+    built = find_folder(folder, get(name))
+    rows = asked(built, task, options_of(set_), _part(subset, limit, ids))
+    text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    write_whole(output, text, overwrite=overwrite)
+    kind = ", of the invented sample" if built.is_sample else ""
+    print_line(f"{output}: {len(rows):,} questions{kind}; do not send `target` to a model")
+
+
 def score_command(
     name: Name,
-    task: Annotated[str, Argument(metavar="TASK", help=_TASK, autocompletion=_TASKS)],
+    task: _TaskName,
     file: Annotated[str | None, Argument(metavar="FILE", help=_FILE)] = None,
     folder: BuildDir = Path("build"),
-    set_: Annotated[
-        list[str] | None, Option("--set", metavar="K=V", help=_SET, autocompletion=_VALUES)
-    ] = None,
+    set_: _Set = None,
     baseline: Annotated[
         str | None, Option(metavar="B", help=_BASELINE, autocompletion=_BASELINES)
     ] = None,
@@ -76,7 +110,6 @@ def score_command(
     limit: _Limit = 0,
     ids: _Ids = None,
     unreadable: _Unreadable = "wrong",
-    entry: Annotated[Path | None, Option("--eval-results", metavar="OUT", help=_ENTRY)] = None,
     chart: Annotated[Path | None, Option("--chart", metavar="OUT", help=_CHART)] = None,
     overwrite: Overwrite = False,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
@@ -90,7 +123,7 @@ def score_command(
     declared, options = dataset.task(task), options_of(set_)
     declared.chosen(options)
     if template:
-        if file or baseline or keep or entry or chart:
+        if file or baseline or keep or chart:
             raise UsageError("--template scores nothing: leave FILE and the other options out")
         (value,) = tasks_as_dicts([(name, task, declared)])
         print_result(as_json, value, _template_layout, name, task, declared)
@@ -99,7 +132,7 @@ def score_command(
         what = f"{name} {task} scores either FILE or a --baseline"
         baselines = ", ".join(declared.baselines) or "none"
         raise UsageError(what, remedy=f"Baselines: {baselines}; --template describes FILE.")
-    paths = [path for path in (keep, entry, chart) if path]
+    paths = [path for path in (keep, chart) if path]
     inputs = [Path(path) for path in (file, ids) if path and path != "-"]
     require_outputs(paths, inputs, overwrite)
     if chart and "calibration_error" not in declared.metrics:
@@ -113,27 +146,15 @@ def score_command(
             result = score(built, task, options, baseline=baseline, part=part, policy=unreadable)
         else:
             result = score_file(built, task, options, str(file), part, unreadable)
-    _write(result, keep, entry, chart, overwrite)
-    print_result(as_json, result.as_dict(), _score_layout, result)
-    if result.wrong_references:
-        raise Exit(1)
-
-
-def _write(
-    result: Result, keep: Path | None, entry: Path | None, chart: Path | None, overwrite: bool
-) -> None:
-    """Write the files of a score that are asked for."""
     if keep:
         result.save(keep, overwrite)
-    if entry:
-        from parley.hub.eval_results import eval_results
-
-        built = result.evaluation.rows.built
-        write_whole(entry, eval_results(result, built), overwrite=overwrite)
     if chart:
         title = f"Calibration: {result.predictions}, {_task_of(result)}"
         drawn = svg(Calibration(title, result.score.calibration))
         write_whole(chart, drawn, overwrite=overwrite)
+    print_result(as_json, result.as_dict(), _score_layout, result)
+    if result.wrong_references:
+        raise Exit(1)
 
 
 def _part(subset: str, limit: int, ids: Path | None) -> Part:

@@ -23,14 +23,7 @@ from parley.base.replace import temporary_folder
 from parley.base.secret import keep_secret, without_secrets
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import is_licensed, licence_section
-from parley.builds.provenance import (
-    CARD,
-    EVAL,
-    PROVENANCE,
-    has_eval,
-    read_provenance,
-    split_entries,
-)
+from parley.builds.provenance import CARD, PROVENANCE, read_provenance
 from parley.builds.sources import Sources
 from parley.declaration.registry import Dataset
 from parley.source.hashes import hash_file
@@ -272,10 +265,8 @@ class Repository:
         there = self._provenance(revision, files.get(PROVENANCE))
         if there.get("dataset", dataset) != dataset:
             return f"the dataset {there['dataset']!r}"
-        entries = (entry for splits in split_entries(there).values() for entry in splits.values())
+        entries = (entry for of in there.get("configs", {}).values() for entry in of.values())
         ours = {file["path"] for entry in entries for file in entry["files"]}
-        if has_eval(there):
-            ours.add(EVAL)
         if ours:
             ours.add(PROVENANCE)
         others = sorted(files.keys() - ours - {CARD})
@@ -284,7 +275,7 @@ class Repository:
     def _is_of_data(self, path: str) -> bool:
         """Tell whether a file holds records, or changes how `datasets` or the Hub takes them."""
         script = f"{self.name.partition('/')[2]}.py".lower()  # runs before datasets 4
-        return path.lower() in (_SETTINGS, script, EVAL) or bool(_RECORDS.fullmatch(path))
+        return path.lower() in (_SETTINGS, script) or bool(_RECORDS.fullmatch(path))
 
     def tagged(self, version: str) -> str | None:
         """Return the commit with a tag."""

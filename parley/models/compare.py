@@ -204,7 +204,7 @@ def _by_task(
 
 
 def _task_of_id(id: str) -> tuple[Any, ...]:
-    """Return dataset, task and options of an id as on the Hub, DATASET/TASK-VALUE."""
+    """Return dataset, task and options of DATASET/ID, of an id as in `Task.ids`."""
     dataset, _, id_of_task = id.partition("/")
     known = {
         each: (name, *sorted(options.items()))

@@ -155,7 +155,6 @@ class BuiltSplit:
     files: list[parquet.Shard]
     seconds: float
     nulls: list[str]  # columns, and fields of structs, that are null in all rows
-    version: str = ""  # of the questions that it holds
 
     @property
     def rows(self) -> int:
@@ -177,7 +176,6 @@ class BuiltSplit:
                 {"path": f"{self.config}/{f.name}", "bytes": f.size, "sha256": f.sha256}
                 for f in self.files
             ],
-            **({"version": self.version} if self.version else {}),
         }
 
     @property
@@ -193,9 +191,9 @@ class BuiltSplit:
 
 
 def write_batches(
-    name: Name, batches: Batches, schema: pa.Schema, folder: Path | None, version: str = ""
+    name: Name, batches: Batches, schema: pa.Schema, folder: Path | None
 ) -> BuiltSplit:
-    """Write the rows of a split, or of questions of a version, into `folder/<config>`, if any."""
+    """Write the rows of a split into `folder/<config>`, if any."""
     start = time.perf_counter()
     config, split = name
     digest = Digest(schema)
@@ -203,7 +201,7 @@ def write_batches(
         target.mkdir(exist_ok=True)
     files = write_parquet(batches, schema, target, split, digest)
     seconds = time.perf_counter() - start
-    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, digest.nulls(), version)
+    return BuiltSplit(config, split, digest.hexdigest(), files, seconds, digest.nulls())
 
 
 def write_split(plan: SplitPlan, folder: Path, on_rows: Callable[[str, int], None]) -> BuiltSplit:

@@ -15,7 +15,7 @@ from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
 from parley.tasks.kinds import form_of, schema_of, written
 from parley.tasks.metrics import Epoch, Predictions, TaskRows
-from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
+from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.predictions import validate_predictions
 from parley.tasks.task import (
     ALL,
@@ -77,7 +77,9 @@ class Questions:
         title = f"{built.dataset.name} {name}"
         if task.asking is None:
             why = task.not_asked or "it declares no questions"
-            raise UsageError(f"{title} cannot be asked: {why}")
+            topics = f"`parley export {built.dataset.name} trec DIR` writes its topics."
+            remedy = topics if "trec" in built.dataset.exports and task.format is TREC_RUN else ""
+            raise UsageError(f"{title} cannot be asked: {why}", remedy=remedy)
         if (turns or swap) and not self.is_game:
             raise UsageError(f"{'turns' if turns else 'swap'}: {title} is no game")
         if (shots or prompt) and self.is_game:
@@ -87,7 +89,7 @@ class Questions:
         self.schema = None if self.is_game else schema_of(task.asked)
         self.turns, self.swap = turns or LIMIT, swap
         self.shots, self.prompt = shots, prompt
-        whole, outside = load_gold(built, name, options, Part(part.subset))
+        whole, outside = load_gold(built, name, options, Part(part.subset, ids=part.ids))
         self.part = replace(part, limit=part.limit if part.limit < len(whole) else 0)
         self.gold = pilot(built, name, whole, self.part)
         self.is_part = bool(outside) or len(self.gold) < len(whole)
@@ -227,6 +229,32 @@ class Questions:
         is_part = self.is_part or len(keys) < len(self.gold)
         rows = TaskRows(self.built, self.name, self.options, gold, is_part)
         return Epoch(rows, ordered, texts or {})
+
+
+def asked(
+    built: BuiltFolder, name: str, options: Mapping[str, str | None], part: Part
+) -> list[dict[str, Any]]:
+    """Return the questions of a part of a task as `parley.questions` does, those of a pilot first.
+
+    UsageError also for a game, whose questions depend on the answers.
+    """
+    task = built.dataset.task(name)
+    if isinstance(task.asking, Playing):
+        id = f"{built.dataset.name}_{name}".replace("-", "_")
+        what = f"{built.dataset.name} {name} is a game: each question depends on the turns before"
+        raise UsageError(what, remedy=f"inspect plays it: `inspect eval parley/{id}`.")
+    questions, rows = Questions(built, name, task.chosen(options), part), []
+    for place, (key, messages) in enumerate(questions.by_key.items()):
+        right = task.right(questions.gold[key])
+        row = {
+            "key": dict(zip(task.key, key, strict=True)),
+            "messages": [*messages],
+            "schema": questions.schema,
+            "target": right and json.loads(written(task.asked, right)),
+            "pilot": place,
+        }
+        rows.append(row)
+    return rows
 
 
 def _reason(stop: str) -> str:

@@ -314,10 +314,10 @@ class Task:
         return read(text, self.asked)
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
-        """Return each choice of a value for every option, by its id on the Hub."""
+        """Return each choice of a value for every option, by its id, as "agreement-empathy"."""
         choices = product(*self.options.values())
         every = [dict(zip(self.options, values, strict=True)) for values in choices]
-        return {task_id(name, options): options for options in every}
+        return {"-".join((name, *options.values())): options for options in every}
 
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
@@ -392,11 +392,6 @@ def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[
     """Yield that a number is too large for its unit, beyond rounding."""
     if abs(value) > MOST.get(unit, math.inf) * (1 + 1e-9):
         yield Problem(place, f"a {unit}, at most {MOST[unit]:g}; else name another unit", found)
-
-
-def task_id(name: str, options: Mapping[str, str]) -> str:
-    """Return the id of a task with these options on the Hub, as "agreement-empathy"."""
-    return "-".join((name, *options.values()))
 
 
 # Right answers in a build ------------------------------------------------------------------------

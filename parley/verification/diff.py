@@ -13,7 +13,6 @@ from parley.base.errors import UsageError, shorten
 from parley.base.strict_json import loads
 from parley.base.values import changes, exactly_equal
 from parley.builds.built_folder import BuiltFolder
-from parley.builds.provenance import QUESTIONS
 from parley.declaration.figures import A_SAMPLE
 from parley.source.hashes import hash_file
 from parley.verification.figures import figures
@@ -79,7 +78,7 @@ def compare_builds(old: BuiltFolder, new: BuiltFolder) -> BuildDifference:
     names_of_either = first | second  # one of them may have a category that the other lacks
     pairs = ((name, first.get(name), second.get(name)) for name in names_of_either)
     changed = [(name, before, after) for name, before, after in pairs if before != after]
-    left_out = {"configs", "questions", "eval", "dataset", "format"}
+    left_out = {"configs", "dataset", "format"}
     before, after = ({k: v for k, v in f.provenance.items() if k not in left_out} for f in both)
     return BuildDifference(names[0], splits, list(changes(before, after, "")), changed)
 
@@ -111,7 +110,7 @@ def _compare_split(old: BuiltFolder, new: BuiltFolder, config: str, split: str) 
     result.old_rows = len(before) if is_in[0] else None
     result.new_rows = len(after) if is_in[1] else None
     declared = old.dataset.configs.get(config)  # none of a folder too many
-    columns = declared.keys if declared else (("key",) if config.startswith(QUESTIONS) else ())
+    columns = declared.keys if declared else ()
     if all(is_in):
         one, other = (next(folder.tables(config, split)).schema for folder in both)
         result.schema = list(_schema_changes(one, other))

@@ -3,7 +3,6 @@
 The folder's metadata is untrusted: checks compare it with the Parquet and open no path it names.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,11 +19,9 @@ from parley.base.values import differences, tree
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card
 from parley.builds.provenance import (
-    EVAL,
     MOST_TEXT,
     PROVENANCE,
-    QUESTIONS,
-    has_eval,
+    TEXTS,
     new_provenance,
     provenance_text,
     tools,
@@ -37,12 +34,12 @@ from parley.rows.arrow import to_batches
 from parley.rows.splits import BuiltSplit, SplitPlan, with_rows, write_batches
 from parley.schema.features import arrow_schema
 from parley.source import hashes
-from parley.tasks import built_questions
 from parley.verification.figures import every_count
 
-# what huggingface_hub adds to a copy; other files of its folder could hold rows
+# what huggingface_hub adds to a copy, and the Hub's people to repositories, for leaderboards; other
+# files of its folder could hold rows
 _OF_THE_HUB = re.compile(
-    r"\.gitattributes|\.cache/huggingface"
+    r"\.gitattributes|eval\.yaml|\.cache/huggingface"
     r"(/(\.gitignore(\.lock)?|CACHEDIR\.TAG|(down|up)load(/.*\.(lock|metadata))?"
     r"|trees(/[0-9a-f]{40}\.json)?))?"
 )
@@ -86,14 +83,13 @@ class Rebuilt:
     def splits(self) -> dict[tuple[str, str], BuiltSplit]:
         """What a build writes of the rows of each split."""
         built = self._built
-        versions = built_questions.versions_of(built) if built.has_questions else {}
 
         def written(name: tuple[str, str]) -> BuiltSplit:
             batches = (batch for table in built.tables(*name) for batch in table.to_batches())
             schema = arrow_schema(built.column_types(name[0]))
-            return write_batches(name, batches, schema, None, versions.get(name[0], ""))
+            return write_batches(name, batches, schema, None)
 
-        return {name: self._rebuilt(name) or written(name) for name in built.all_splits}
+        return {name: self._rebuilt(name) or written(name) for name in built.declared_splits}
 
     def _rebuilt(self, name: tuple[str, str]) -> BuiltSplit | None:
         """Return what a build writes of the source, if these are the files of the folder."""
@@ -148,13 +144,13 @@ def _conversion_problems(config: Config, row: Any, record: Any, where: str) -> I
 def files(built: BuiltFolder) -> Iterator[str]:
     """The folder holds the files that its provenance records and its texts, byte for byte.
 
-    Beside them it may hold what huggingface_hub adds to a copy.
+    Beside them it may hold what huggingface_hub and the Hub's people add to a copy.
     """
     pins_by_name, contents = built.parquet_files, built.contents()
     for config, splits in built.provenance["configs"].items():
         for split in sorted(splits.keys() - built.dataset.splits.get(config, {}).keys()):
             yield f"{config}/{split}: recorded, but not a split of {built.dataset.name}"
-    missing = sorted({*pins_by_name, *built.texts} - contents.keys())
+    missing = sorted({*pins_by_name, *TEXTS} - contents.keys())
     yield from (f"{name}: missing" for name in missing)
     for name, path in contents.items():
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
@@ -166,7 +162,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
         elif name in pins_by_name:
             if problem := hashes.problem(path, pins_by_name[name]):
                 yield f"{name}: {problem}"
-        elif name not in built.texts:
+        elif name not in TEXTS:
             yield f"{name}: unknown file"
         elif (size := path.stat().st_size) > MOST_TEXT:
             yield f"{name}: {size:,} bytes, expected at most {MOST_TEXT:,}"
@@ -174,7 +170,7 @@ def files(built: BuiltFolder) -> Iterator[str]:
 
 def schema(built: BuiltFolder) -> Iterator[str]:
     """Every file has the columns and the footer of its config's features."""
-    for config, split in built.all_splits:
+    for config, split in built.declared_splits:
         expected = arrow_schema(built.column_types(config))
         for table in built.tables(config, split):
             if not table.schema.equals(expected):
@@ -259,10 +255,6 @@ def provenance(built: BuiltFolder, plans: Plans, rebuilt: Rebuilt) -> Iterator[s
             built_with[tool] = version
     due = new_provenance(made_of, built_with)
     due["configs"] = _entries(built, declared, rebuilt)
-    if built.has_questions:
-        asked = [(config, built_questions.SPLIT) for config in built_questions.versions_of(built)]
-        due["questions"] = _entries(built, asked, rebuilt)
-        due["eval"] = has_eval(stated)
     found = list(differences(stated, json.loads(provenance_text(due))))
     yield from found
     if not found and built.text(PROVENANCE) != provenance_text(due):
@@ -336,19 +328,3 @@ def counted(built: BuiltFolder) -> Iterator[str]:
             found, recorded = count.numbers.get(name, "nothing"), due.get(name, "nothing")
             if found != recorded:
                 yield f"{name}: counted {found}, {FILE} says {recorded}"
-
-
-def questions(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[str]:
-    """Questions and `eval.yaml`, if there are any, are those that the rows give."""
-    if not built.has_questions:
-        return
-    questions = dict(built_questions.each_task(built))
-    tasks, split = questions.items(), built_questions.SPLIT
-    due = {(QUESTIONS + task, split): built_questions.digest_of(rows) for task, rows in tasks}
-    made = rebuilt.splits.items()
-    found = {name: split.digest for name, split in made if name not in built.declared_splits}
-    wrong = ["/".join(name) for name in sorted({*due, *found}) if due.get(name) != found.get(name)]
-    text = built_questions.eval_yaml(built, questions)
-    if built.hashes().get(EVAL) != (hashlib.sha256(text.encode()).hexdigest() if text else None):
-        wrong.append(EVAL)
-    yield from (f"{name}: differs from what the rows give; build again" for name in wrong)

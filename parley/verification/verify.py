@@ -128,7 +128,6 @@ def verify(
         test(row_checks.keys),
         test(row_checks.empty_texts),
         test(row_checks.records, plans),
-        test(folder_checks.questions, rebuilt),
         test(row_checks.views, plans),
         test(row_checks.shown),
         *(test(check) for check in marked(dataset.checks, "is_check")),
