@@ -208,8 +208,8 @@ def questions(
     `score` takes the answers: {**question["key"], "answer": text} for each question.
 
     >>> first, *others = parley.questions("casino", "outcomes")
-    >>> first["key"]
-    {'dialogue_id': 683, 'speaker': 'mturk_agent_1'}
+    >>> [*first["key"]]
+    ['dialogue_id', 'speaker']
 
     Args:
         name: A dataset listed by `list`.
