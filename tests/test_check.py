@@ -25,7 +25,10 @@ from parley.verification.verify import run_check
 
 
 def test_every_rule_holds(dataset):
-    assert [check for check in check_folder(dataset) if check.failed or check.skipped] == []
+    checks = check_folder(dataset)
+    assert [check for check in checks if check.failed] == []
+    skipped = [check.name for check in checks if check.skipped]
+    assert skipped == ["tasks_ask_for_right_answers"] * (dataset.name == "cosrec")
 
 
 def test_a_script_imports_each_module_that_its_modules_import(dataset):
@@ -151,7 +154,7 @@ SPEAKER = Task(
     key={"id": Field(str, "the dialogue"), "turn": Field(int, "from 0")},
     answer={"speaker": OneOf(["customer", "clerk"], "who")}, asking=Asking("1", questions),
     metrics={"right": "the share of right answers", "by": "the same"},
-    gold=gold, score=score,
+    gold=gold, score=score, columns=("dialogues.turns[].text",),
     baselines={"clerk": lambda data: (dict(zip(KEY, key), speaker="clerk") for key in gold(data))},
 )
 KEY, TASKS = SPEAKER.key, {"speaker": SPEAKER}
@@ -174,7 +177,6 @@ def task_with(*changes):
     return [("tasks.py", NEW, TASK.replace(*each)) for each in changes]
 
 
-OTHERS = "    inputs='its turns',\n    columns=('dialogues.turn',),\n    gold="
 TWICE = "    options={'a': ('x-y', 'x'), 'b': ('z', 'y-z')},\n    gold="
 JOINED = """holds=holds, records=lambda sources: [*sources["dialogues.jsonl"]], unjoin=iter,
             shape=__import__("parley").Converted(DIALOGUE, DIALOGUE, lambda r: r["x"], dict)"""
@@ -220,7 +222,7 @@ BREAKS = {
     ],
     "tasks_score_the_sample": [
         *task_with(
-            ("    gold=", OTHERS), ('(row["id"], n)', '("9", n)'),
+            ("turns[].text", "turn[].text"), ('(row["id"], n)', '("9", n)'),
             ('Score({"right"', 'Score({"wrong"'), ('speaker="clerk")', "**gold(data)[key])"),
             ('.get("speaker")', '["speaker"]'),
             ('"right": hits', '"right": [True for _ in hits]'),
@@ -238,8 +240,7 @@ BREAKS = {
         *task_with(
             ('OneOf(["customer", "clerk"], "who")', ODD),
             ("customer or clerk?", "customer or another?"), ('each["text"]', 'each["speaker"]'),
-            SHOWN, (": n + 1]", ":]"),
-            (": n + 1]", ": n + 2]"), ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
+            SHOWN, ("seen in turns(data):", "seen in [*turns(data)][1:]:"),
             ("gold=gold", "gold=lambda data: dict([*gold(data).items()][:2])"),
             ("talk = ", "raise KeyError(key) # ")
         ),

@@ -195,7 +195,10 @@ DEAL = tasks.Task(
         "in gold nor predicted",
     },
     inputs="the category, the listing price, and the messages before any other action",
-    columns=("outcomes.category", "outcomes.list_price", "utterances.text"),
+    columns=(
+        *(f"outcomes.{name}" for name in ("category", "list_price")),
+        *(f"utterances.{name}" for name in ("text", "action")),  # of which one ends what is shown
+    ),
     leak="the config `messages` ends in words such as [I accept.], which give the deal away",
     asking=tasks.Asking("1", questions, max_tokens=60, examples={"split": "validation"}),
     subsets=SUBSETS,

@@ -5,34 +5,27 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from copy import deepcopy
-from functools import reduce
-from itertools import chain, islice
-from operator import getitem
-from typing import Any
+from itertools import chain
 
 from parley.base.errors import ParleyError, ScriptError, UsageError, few, one_line
 from parley.base.extras import extra_of
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
-from parley.read.dialogues import dialogues, require_dialogues
-from parley.rows.splits import Name
+from parley.read.dialogues import require_dialogues
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
 from parley.tasks.games import Playing
-from parley.tasks.kinds import form_of, normalized_name, written
+from parley.tasks.kinds import normalized_name, written
 from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
 from parley.tasks.task import MOST, Gold, Task, load_gold, running
 from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.folder_checks import NotChecked
+from parley.verification.task_leaks import of_unnamed_columns
 from parley.verification.verify import lines_of
 
-Way = tuple[Any, ...]  # the number of a row, then keys and numbers of places
-Cells = dict[Way, Any]  # the way to each cell -> its value
-
-_SOME = 10  # rows or cells that are tried, of many
+_SOME = 10  # wrong answers that are tried, of many
 
 
 def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
@@ -192,7 +185,7 @@ def _wrong_answers(task: Task, right: Mapping[Key, Prediction]) -> dict[Key, Pre
 
 
 def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[str]:
-    """A question for each key of gold, which names and reads each label, and hides the answer."""
+    """A question for each key of gold, of the named columns, which names and reads each label."""
     for name, task in folder.dataset.tasks.items():
         where, built = f"{_file(folder)}: {name}: asking", folder.built
         try:
@@ -201,11 +194,11 @@ def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[str]:
             if not problems and isinstance(task.asking, Asking):
                 questions = Questions(built, name, task.chosen({}))
                 with running(built):
-                    for problems_of in (_of_labels, _of_turns, _of_gold):
+                    for problems_of in (_of_labels, of_unnamed_columns):
                         problems += problems_of(questions)
         except ParleyError as error:
             problems = [*lines_of(error)]
-        yield from (f"{where}: {problem}" for problem in dict.fromkeys(problems))
+        yield from (type(text)(f"{where}: {text}") for text in dict.fromkeys(problems))
 
 
 def _of_keys(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Iterator[str]:
@@ -242,149 +235,3 @@ def _of_labels(questions: Questions) -> Iterator[str]:
         text = written(task.asked, fields)
         if (read := task.read(text)) != fields:
             yield f"the answer {text:.200} is read as {read}; let its kind read it as {fields}"
-
-
-def _of_turns(questions: Questions) -> Iterator[str]:
-    """Yield a question about a turn that shows later ones, however the key counts turns."""
-    task, gold = questions.task, questions.gold
-    if task.leak or not all(key[1:] and type(key[-1]) is int for key in gold):
-        return
-    turns_of = {talk.id: talk.transcript.turns for talk in dialogues(questions.built)}
-    # key -> the turns of its dialogue, the long ones that its question hides, the last it shows
-    in_question = dict[Key, tuple[Any, set[int], int]]()
-    for key, question in questions.by_key.items():
-        (id, *_) = task.dialogues(key, gold[key])
-        texts = [" ".join(turn.text.split()) for turn in turns_of.get(str(id), ())]
-        messages = " ".join(message["content"] for message in question)
-        whole = " ".join(messages.split())
-        new = {n for n, t in enumerate(texts) if t[_SOME:] and t not in " ".join(texts[:n])}
-        if visible := {n for n in new if texts[n] in whole}:
-            in_question[key] = turns_of[str(id)], new - visible, max(visible)
-
-    def ends(speaker: str, first: int) -> bool:
-        """Tell whether each question ends at its turn if keys count a speaker's turns, or all."""
-        for key, (turns, hidden, last) in in_question.items():
-            places = [n for n, turn in enumerate(turns) if speaker in ("", turn.speaker)]
-            place = dict(enumerate(places, first)).get(key[-1], -1)
-            if last > place or place in hidden:
-                return False
-        return True
-
-    speakers = {"", *(turn.speaker for turns, *_ in in_question.values() for turn in turns)}
-    later = [(key, last) for key, (*_, last) in in_question.items() if last > key[-1]]
-    if later and not any(ends(speaker, first) for speaker in speakers for first in (0, 1)):
-        key, last = later[0]
-        problem = f"the question of {key} shows the later turn {last}"
-        yield f"{problem}; leave it out, or warn in `leak`"
-
-
-def _of_gold(questions: Questions) -> Iterator[str]:
-    """Yield a column that makes or holds a right answer, and changes the question about it."""
-    right = right_answers(questions.task, questions.gold)
-    for place in questions.built.declared_splits:
-        for path, cells in _columns(questions, place).items():
-            answered = _answered(questions, right, place, cells)
-            if place[0] not in questions.task.configs and not answered:
-                continue
-            others = _exchanged(cells)
-            if not _leaking(questions, right, place, others, answered):
-                continue
-            for way in islice(others, 10 * _SOME):
-                if keys := _leaking(questions, right, place, {way: others[way]}, answered):
-                    problem = (
-                        f"the question of {keys[0]} shows {path}, which is or makes its answer"
-                    )
-                    yield f"{problem}; leave it out, or add a record in which they differ"
-                    return
-
-
-def _columns(questions: Questions, place: Name) -> dict[str, Cells]:
-    """Return the cells of each column of a split by its path, without those of keys."""
-    configs = questions.built.dataset.configs.values()
-    keys = {*questions.task.key}.union(*(config.keys for config in configs))
-    found: dict[str, Cells] = {}
-    for way, value in _leaves(questions.built.rows(*place)):
-        if way[1] not in keys:
-            path = "".join("[]" if type(step) is int else f".{step}" for step in way[1:])
-            found.setdefault(f"{place[0]}{path}", {})[way] = value
-    return found
-
-
-def _exchanged(cells: Cells) -> Cells:
-    """Return each cell with the value that follows its own, of all in their order."""
-    values = sorted({*cells.values()}, key=repr)
-    following = dict(zip(values, [*values[1:], values[0]], strict=True))
-    return {way: following[value] for way, value in cells.items()}
-
-
-def _leaking(
-    questions: Questions,
-    right: Mapping[Key, Prediction],
-    place: Name,
-    cells: Cells,
-    answered: Mapping[Way, Key],
-) -> list[Key]:
-    """Return the keys whose question changes with these cells, as their right answers do."""
-    built, task, options = questions.built, questions.task, questions.options
-    rows: Any = [*built.rows(*place)]
-    for number in {way[0] for way in cells}:
-        rows[number] = deepcopy(rows[number])
-    for (*steps, last), value in cells.items():
-        reduce(getitem, steps, rows)[last] = value
-    other = built.copy_with_rows({place: rows})
-    try:
-        answers = right_answers(task, task.gold(other, **options))
-        asked = questions.asking.questions(other, **options)
-        after = {each.key: each.messages(form_of(task.asked)) for each in asked}
-    except Exception:  # the rows may contradict each other
-        return []
-    of_cells = {answered[way] for way in cells if way in answered}
-    changed = [
-        key for key in right if key in of_cells or answers.get(key, right[key]) != right[key]
-    ]
-    return [key for key in changed if key in after and after[key] != questions.by_key[key]]
-
-
-def _answered(
-    questions: Questions, right: Mapping[Key, Prediction], place: Name, cells: Cells
-) -> dict[Way, Key]:
-    """Return the key of each cell of a column that holds a field of all right answers, else {}."""
-    rows: Any = questions.built.rows_with_names(*place)
-    ways: dict[Key, list[Way]] = {}
-    for way in cells:
-        if (key := _key_of(questions, right, place[0], rows[way[0]], way)) is not None:
-            ways.setdefault(key, []).append(way)
-    values = {key: [reduce(getitem, way, rows) for way in ways[key]] for key in ways}
-    for field in questions.task.without_key(next(iter(right.values()))):
-        due = {key: [value for _, value in _leaves([right[key].get(field)])] for key in ways}
-        if values == due and len({*map(repr, due.values())}) > 1:
-            return {way: key for key in ways for way in ways[key]}
-    return {}
-
-
-def _key_of(
-    questions: Questions, right: Mapping[Key, Prediction], config: str, row: Any, way: Way
-) -> Key | None:
-    """Return the key of right answers that a cell of a row is of.
-
-    It is that of the row, or of the row's dialogue, alone or with the turn or side in the way.
-    """
-    names = questions.built.dataset.configs[config].keys
-    if not names:
-        return None
-    own = tuple(row[f] for f in questions.task.gold_key if isinstance(row.get(f), str | int))
-    keys: list[Key] = [own, (row[names[0]],)]
-    turn = next((step for step in way[1:] if type(step) is int), None)
-    for step in way[1:]:
-        if step == turn or type(step) is str:
-            keys.append((row[names[0]], step))
-    return next((key for key in keys if key in right), None)
-
-
-def _leaves(value: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
-    """Yield each scalar within a value, with the way to it, without nulls."""
-    if isinstance(value, dict | list):
-        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(inner, (*way, step))
-    elif value is not None:
-        yield way, value
