@@ -270,7 +270,7 @@ BREAKS = {
     ],
     "card_has_the_form_of_the_hub": [
         (CARD, "[text-generation]", "[dialogues]"), (CARD, "language: [en]\n", ""),
-        (SCRIPT, '"cc-by-4.0"', '"gpl3"'), (SCRIPT, '("en",)', '("jp",)'),
+        (SCRIPT, '"cc-by-4.0"', '"CC BY 4.0"'), (SCRIPT, '("en",)', '("japanese",)'),
         (CITATION, "year = {2026}\n}", "year = {2026}"), (CITATION, "someone2026skeleton,", ""),
         (CITATION, "Someone, Ann},", "Someone, Ann}")
     ],
