@@ -5,10 +5,9 @@ import json
 import re
 import types
 
-import datasets
 import pytest
 
-from parley import Config, Field, File, View
+from parley import ClassLabel, Config, Field, File, View
 from parley.base.errors import OutputError
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card, determined, parse, prose, renewed_card
@@ -139,7 +138,7 @@ def test_fields_are_told_once():
         {"id": id_, "who": {"one": person, "two": person}, "said": Field({str: [str]}, "texts")},
         url="https://example.org/a.json", sha256="0" * 64,
     )  # fmt: skip
-    mood = Field((datasets.ClassLabel(names=["bad", "good"]), None), "it")
+    mood = Field((ClassLabel(["bad", "good"]), None), "it")
 
     view = View("a score", {"id": id_, "n": mood}, of="dialogues", key="id")(iter)
     same = {"dialogues": "a dialogue", "same": "the same"}

@@ -62,16 +62,15 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     assert splits["view"] == splits["dialogues"]
     assert [each.path for each in splits["view"]["dev.hard"]] == ["c"]
     assert [made.licence(name) for name in made.configs()] == ["cc0-1.0", "mit", "cc0-1.0"]
-    ours = view(columns={"label": ClassLabel(["a", "b"]), "of": [Value("int8")], "n": int})
-    theirs = view(columns={"label": LABEL, "of": [datasets.Value("int8")], "n": int})
-    due = datasets.Features({"label": LABEL, "of": [datasets.Value("int8")], "n": Int})
-    assert [datasets_features(each.features) for each in (ours, theirs)] == [due, due]
+    ours = view(columns={"label": LABEL, "of": [Value("int8")], "n": int}).features
+    label = datasets.ClassLabel(names=["a", "b"])
+    due = {"label": label, "of": [datasets.Value("int8")], "n": datasets.Value("int64")}
+    assert datasets_features(ours) == datasets.Features(due)
     both = config(splits={"train": [file(), file("b.json", {"id": int})]}, key=())
     assert [both.node.fits({"id": id}) for id in ("a", 1, None)] == [True, True, False]
 
 
-Int = datasets.Value("int64")
-LABEL = datasets.ClassLabel(names=["a", "b"])
+LABEL = ClassLabel(["a", "b"])
 # fmt: off
 WRONG = {  # the field or file that an error names -> declarations
     # files
@@ -90,6 +89,7 @@ WRONG = {  # the field or file that an error names -> declarations
         lambda: file(shape={"id": object}), lambda: file(shape={str: int, "a": str}),
         lambda: file(shape={"x?": [[str, int]]}), lambda: config(records=iter),
         lambda: config(shape={"id": str}), lambda: view(columns={"id": object}),
+        lambda: view(columns={"id": datasets.Value("string")}),
     ],
     "mirrors": [lambda: file(mirrors={"url": URL}), lambda: file(mirrors=[URL])],
     "mirrors[0]": [lambda: file(mirrors=[{"url": URL}])],

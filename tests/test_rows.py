@@ -3,7 +3,6 @@ import json
 import math
 import struct
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,15 +12,15 @@ from parley.base.values import exactly_equal, row_differences
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.digest import Digest
 from parley.rows.splits import write_batches
-from parley.schema.features import arrow_schema
+from parley.schema.features import Value, arrow_schema
 
-V = datasets.Value
+V = Value
 FEATURES = {
     "id": V("string"), "count": V("int32"), "price": V("float32"), "score": V("float64"),
     "flag": V("bool"), "pairs": [[V("string")]],
     "turns": [{"text": V("string"), "labels": [V("string")], "deal": {"n": V("int64")}}],
 }  # fmt: skip
-SCHEMA = arrow_schema(datasets.Features(FEATURES))
+SCHEMA = arrow_schema(FEATURES)
 ROW = {
     "id": "1", "count": 3, "price": 0.5, "score": 0.1, "flag": True, "pairs": [["a", "b"], []],
     "turns": [

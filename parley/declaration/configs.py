@@ -171,7 +171,7 @@ class View(_Config):
     Args:
         description: A short description of a row.
         columns: The shape of a row, as {"turn": Field(int, "its place"), "text": str}. A
-            `ClassLabel`, whose values are names, or a feature of `datasets` may replace a type.
+            `Value` or a `ClassLabel`, whose values are names, may replace a type.
         key: See `Config`, as for `splits_share_keys`, `licence` and `use`.
         of: The config whose dialogues it shows; without `splits`, also whose records it takes.
         splits: Split -> its files; by default those of the config that `of` names.

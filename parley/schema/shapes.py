@@ -51,14 +51,13 @@ def parse(shape: Any, path: str = "") -> Node:
         return Mapping(parse(shape[str], f"{path}.*"))
     if isinstance(shape, dict):
         return _object(shape, path)
-    if (item := getattr(shape, "feature", None)) is not None:  # a list of `datasets`
-        return List(parse(item, f"{path}[]"))
-    if isinstance(shape, Value | ClassLabel) or hasattr(shape, "_type"):  # ours, or of `datasets`
+    if isinstance(shape, Value | ClassLabel):
         return Feature(shape)
     if callable(shape) and not isinstance(shape, type):
         return Function(shape)
     what = f"{path}: {shape!r:.60} is no shape".removeprefix(": ")
-    raise ScriptError(what, remedy="Use a type, a set, [x], (x, y), a dict or a function.")
+    remedy = "Use a type, a set, [x], (x, y), a dict, a function, or ClassLabel of `parley`."
+    raise ScriptError(what, remedy=remedy)
 
 
 def _object(shape: dict[Any, Any], path: str) -> Object:
@@ -138,7 +137,7 @@ _KINDS = {"string": str, "bool": bool, "int": int, "uint": int, "float": float} 
 
 
 class Feature(Wrapper):
-    """A feature of `parley` or `datasets` as a column; of a label, values are names."""
+    """A feature as a column; of a label, values are names."""
 
     def __init__(self, feature: Any) -> None:
         self.feature, self.labels = feature, labels_of(feature) or []
