@@ -149,8 +149,7 @@ def test_a_file_is_replaced_only_if_asked(command, here, run):
 
 @pytest.mark.parametrize(
     "command",
-    ["sql from'own.csv' --to linked.csv", "sql from'linked.csv' --to ./own.csv",
-     "sql from'*.csv' --to folder/../own.csv", "sql from(own) --with own.csv --to linked.csv",
+    ["sql from(own) --with own.csv --to linked.csv",
      "labels casino strategies own.csv --to linked.csv",
      "score casino beliefs own.svg --chart folder/../own.svg",
      f"{_SCORE} own.svg --chart folder/../own.svg", f"{_SCORE} new.svg --chart folder/../new.svg",

@@ -1,13 +1,12 @@
 """Builds as tables of DuckDB: a database for each dataset, a view for each config."""
 
 import errno
-import json
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parley.base.errors import OutputError, Problem, UsageError
-from parley.base.replace import same_file, temporary_folder, writing
+from parley.base.replace import temporary_folder, writing
 from parley.base.values import strings
 from parley.builds.built_folder import BuiltFolder, find_folder, open_folder
 from parley.builds.card_parts import meaning_of
@@ -181,26 +180,14 @@ def statement_of(connection: Any, query: str) -> str:
             break
         whole = whole[:at]
     statement = whole.decode().strip()
-    for path in _files_in(connection, statement):
-        if not (path.is_file() or path.is_dir()):
-            what = f"{path}: not a regular file, such as a pipe, which a query may read twice"
-            raise UsageError(what, remedy="Copy it to a file, and name that.")
+    for name in ("/dev/stdin", "/dev/fd/"):  # of which DuckDB makes an empty table
+        if name in statement:
+            raise UsageError(f"{name}: expected a file", remedy="Copy it to a file, and name that.")
     bracketed = f"select * from ({statement}\n)"  # noqa: S608
     plan = connection.execute(f"explain (format json) {bracketed}").fetchall()
     if _RUNS_TEXT in str(plan):
         raise UsageError(f"expected a statement that reads, found {_RUNS_TEXT}")
     return statement
-
-
-def _files_in(connection: Any, statement: str) -> Iterator[Path]:
-    """Yield the files that a text or a name of a statement leads to, whatever it stands for."""
-    import duckdb
-
-    (tree,) = connection.execute("select json_serialize_sql(?)", [statement]).fetchone()
-    for name in dict.fromkeys(strings(json.loads(tree))):
-        with suppress(duckdb.Error):  # as of an address on the web
-            found = connection.execute("select file from glob(?)", [name]).fetchall()
-            yield from (Path(file) for (file,) in found)
 
 
 def with_meanings(statement: str) -> str:
@@ -250,15 +237,12 @@ def ids(connection: Any, query: str, built: BuiltFolder) -> list[str]:
 def write(connection: Any, query: str, path: Path, overwrite: bool = False) -> int:
     """Write the result of a query to a file in the format of its suffix; return the rows.
 
-    The file appears whole or not at all, as `writing` does it, and is none that the query reads.
-    Memory does not grow with the rows.
+    The file appears whole or not at all, as `writing` does it, after the query, which may read the
+    file that it replaces. Memory does not grow with the rows.
     """
     if path.suffix not in _FORMATS:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(_FORMATS)}")
-    statement = statement_of(connection, query)
-    if any(same_file(path, file) for file in _files_in(connection, statement)):
-        raise UsageError(f"{path}: is named in the query; name another file")
-    statement = with_meanings(statement)
+    statement = with_meanings(statement_of(connection, query))
     with writing(path, overwrite=overwrite) as file, _errors_of_disks():
         if path.suffix != ".csv":
             target = f"{text(file.name)} ({_FORMATS[path.suffix]}, use_tmp_file false)"

@@ -64,13 +64,13 @@ def datasets_features(features: Mapping[str, Any]) -> "datasets.Features":
             return datasets.ClassLabel(names=list(feature.names))
         if isinstance(feature, list):
             return [made(feature[0])]
-        return {name: made(inner) for name, inner in feature.items()}
+        return {n: made(f) for n, f in feature.items()} if type(feature) is dict else feature
 
     return datasets.Features(made(features))
 
 
 def arrow_schema(features: Mapping[str, Any]) -> "pa.Schema":
-    """Return the Arrow schema of the features, with its footer metadata.
+    """Return the Arrow schema of the features, ours or of `datasets`, with its footer metadata.
 
     The second key tells the Hub about content-defined chunking, which pyarrow does not record.
     """
@@ -100,19 +100,19 @@ def card_yaml(features: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def item_of(feature: Any) -> Any:
     """Return the feature of a list's items, or None for other features."""
-    return feature[0] if isinstance(feature, list) else None
+    return feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
 
 
 def labels_of(feature: Any) -> list[str] | None:
     """Return the names of a ClassLabel, or None for other features."""
-    return list(feature.names) if isinstance(feature, ClassLabel) else None
+    return list(names) if (names := getattr(feature, "names", None)) else None
 
 
 def type_of(feature: Any) -> str:
     """Return the name of a feature's type for readers."""
     if isinstance(feature, list):
         return f"list of {type_of(feature[0])}"
-    return "struct" if isinstance(feature, dict) else str(feature.dtype)
+    return "struct" if isinstance(feature, dict) else str(getattr(feature, "dtype", feature))
 
 
 def _footer(feature: Any) -> Any:
