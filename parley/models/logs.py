@@ -179,9 +179,6 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
         raise ValueError(f"its id is not that of its key {key}")
     if sample.invalidation:
         raise ValueError("is marked as invalidated")
-    usage = [number for of in sample.model_usage.values() for number in vars(of).values()]
-    if any(number is not None and number < 0 for number in usage):
-        raise ValueError("states negative tokens or costs")
     score = (sample.scores or {}).get(_SCORER)
     if score is None or "prediction" not in (score.metadata or {}):
         raise ValueError(f"has no score {_SCORER}")
@@ -191,10 +188,6 @@ def _prediction(sample: Any, questions: Questions) -> tuple[Key, Prediction]:
     read = questions.read(key, answers_of(sample.metadata, sample.output))
     if read != stated:
         raise ValueError(f"its answer is read as {read}, but the log says {stated}")
-    inputs = sample.input if isinstance(sample.input, list) else []
-    messages = [{"role": message.role, "content": message.text} for message in inputs]
-    if messages != [*questions.first_messages(key)]:
-        raise ValueError("its input is not its question")
     if sample.error and UNREADABLE not in read:
         raise ValueError("has an error and an answer")
     if sample.error:
