@@ -2,14 +2,16 @@
 
 import functools
 import gc
+import importlib.metadata
 import warnings
 
-import inspect_ai
-from inspect_ai._util import package
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
 # inspect reads all of them in each run, which takes longer than the run
-package.packages_distributions = functools.cache(package.packages_distributions)
+importlib.metadata.packages_distributions = functools.cache(
+    importlib.metadata.packages_distributions
+)
+
+import inspect_ai  # noqa: E402
+from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
 
 def ask(task, reply, build, folder, roles=None, name="model", fails=(), **given):

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from click import ClickException
 from inspect_ai import Task, task
-from inspect_ai._util.error import PrerequisiteError  # no public one is shown without a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     GenerateConfig,
@@ -28,7 +28,6 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, mean, metric, scorer, stderr
 from inspect_ai.solver import solver
 from inspect_ai.util import JSONSchema
-from rich.markup import escape
 
 from parley.base.disk import cache_folder
 from parley.base.errors import ParleyError, UsageError
@@ -208,7 +207,8 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
             which |= {"swap": swap, "shots": shots, "prompt": _read_prompt(str(prompt))}
             return _inspect_task(which, schema, _questions(**which))
         except ParleyError as error:
-            raise PrerequisiteError(escape(str(error))) from error
+            # which inspect's command shows without a traceback, as any command of click
+            raise ClickException(str(error)) from error
 
     # else inspect adds the package to the name, or in an editable install runs a log again in the
     # folder of this file, where a relative build is another
