@@ -96,7 +96,7 @@ def measured(browser: Browser, source: Sources, place: Path) -> list[str]:
     page.wait_for_function("seen.text")
     seen = page.evaluate("seen")
     number = page.inner_text("#count strong").split()[0]
-    said = page.evaluate("page.dialogue(0).turns.map((turn) => turn.text).join(' ')")
+    said = page.evaluate("page.dialogues.get(0).turns.map((turn) => turn.text).join(' ')")
     words = re.findall(r"\w{5,}", said)
     took: list[float] = []
     while len(took) < KEYSTROKES:

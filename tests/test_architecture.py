@@ -66,6 +66,22 @@ def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(imports()).prepare()  # names the modules of a circle in its error
 
 
+def test_a_script_of_the_page_calls_none_that_is_loaded_after_it():
+    page = TOOL / "page"
+    names = ("base.html", "dataset-dialogues.html")
+    base, own = ((page / "templates" / name).read_text(encoding="utf-8") for name in names)
+    (loaded,) = re.findall(r'"(.+)"\.split', own)
+    later = set()
+    for script in reversed(re.findall(r"assets/(\w+)\.js", base) + loaded.split()):
+        text = (page / f"assets/{script}.js").read_text(encoding="utf-8")
+        for other in later:
+            used = other + (r"\b" if other.isupper() else r"\(")
+            method = rf"  (?:async )?{other}\("  # of the same name
+            assert not re.search(rf"^(?!{method}).*(?<![\w.]){used}", text, re.M), (script, other)
+        later |= {*re.findall(r"^(?:async )?(?:function|class|const) (\w+)", text, re.M)}
+    assert len(later) > 50
+
+
 def test_no_room_has_more_lines_than_its_budget():
     rooms = re.findall(r"^\| `([\w/.*]+)` \|.*\| ([\d,]+) \|$", LAYOUT, re.MULTILINE)
     (most,) = re.findall(r"^\| in all \| \| ([\d,]+) \|$", LAYOUT, re.MULTILINE)

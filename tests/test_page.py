@@ -782,18 +782,18 @@ def test_every_mark_opens_its_dialogues(real, open_page, name):
             """(fragment) => {
                 history.replaceState(null, "", `#${fragment}`);
                 page.restore();
-                const queries = page.beside.get('queries') ?? 0;
+                const queries = page.selection.beside.get('queries') ?? 0;
                 const unknown = document.getElementById('unknown').innerText;
                 const title = document.querySelector('#dialogue h2')?.textContent ?? '';
-                const hits = [...page.hits.slice(0, page.count)], labels = page.chosenLabels();
-                const sum = (count) => hits.reduce((all, number) => all + count(number), 0);
-                const own = page.chosen.filter(filter => filter.sides);
+                const { numbers, labels, count, chosen } = page.selection, hits = [...numbers];
+                const sum = (of) => hits.reduce((all, number) => all + of(number), 0);
+                const own = chosen.filter(filter => filter.sides);
                 const bits = mask => mask.toString(2).replaceAll('0', '').length;
                 const sides = sum(number =>
                     bits(own.reduce((mask, filter) => mask & filter.passing(number), EVERY)));
-                const turns = (number) => (page.dialogue(number).turns ?? []).filter(
+                const turns = (number) => (page.dialogues.get(number).turns ?? []).filter(
                     turn => turn.notes?.some(note => labels.has(note.text))).length;
-                return { unknown, title, queries, dialogues: page.count - queries,
+                return { unknown, title, queries, dialogues: count - queries,
                     sides: own.length && sides, turns: hits.every(turns) && sum(turns) };
             }""",
             fragment,
@@ -893,8 +893,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
 STATE = """(to) => {
     history.replaceState(null, "", to);
     page.restore();
-    const made = new Selection(page);
-    return [made.ids(), made.sql()];
+    return [page.selection.ids(), page.selection.sql()];
 }"""  # from an address to the selection
 TRIED = {"sample": 100, "real": 25}  # random filters of each dataset
 
@@ -938,7 +937,9 @@ def test_the_sql_of_a_selection_finds_the_same(request, open_page, data, name):
             address = random_filters(page, rng, said)
             ids, sql = page.evaluate(STATE, address)
             assert [id for (id,) in connection.execute(sql).fetchall()] == ids, (address, sql)
-            found["some" if 0 < len(ids) < page.evaluate("page.size") else "all or none"] += 1
+            found[
+                "some" if 0 < len(ids) < page.evaluate("page.dialogues.size") else "all or none"
+            ] += 1
     assert found["some"] > 2
 
 
@@ -956,7 +957,7 @@ def test_sql_and_python_hold_hostile_labels_and_ids_as_values(attacked, open_pag
                 ids, sql = page.evaluate(STATE, f"#{urlencode(said)}")
                 assert "\u202e" not in sql
                 assert [id for (id,) in connection.execute(sql).fetchall()] == ids, sql
-                ast.parse(page.evaluate("new Selection(page).python()"))
+                ast.parse(page.evaluate("page.selection.python()"))
 
 
 def test_labels_of_files_are_filters_differ_and_are_taken_along(
@@ -994,7 +995,7 @@ def test_labels_of_files_are_filters_differ_and_are_taken_along(
     shown_at = []
     for _ in due:
         page.keyboard.press("d")
-        at = page.evaluate("[page.names[page.open], page.turn]")
+        at = page.evaluate("[page.dialogues.names[page.open], page.turn]")
         shown_at.append(tuple(at))
         line = page.locator("#dialogue .turn[aria-current] .own > div", has_text="ann2: labels")
         assert line.locator(".differs").count() == 1
@@ -1040,7 +1041,7 @@ def test_a_query_chooses_the_dialogues_and_their_order(served, sample_build, ope
     page = open_page(page_of(written(served, sample_build, "asked", chosen, "casino"), "casino"))
     assert page.evaluate("page.index.ids") == due
     page.evaluate("page.restore({ ...page.state, query: 'food' })")
-    ids, sql = page.evaluate("[new Selection(page).ids(), new Selection(page).sql()]")
+    ids, sql = page.evaluate("[page.selection.ids(), page.selection.sql()]")
     assert 0 < len(ids) < len(due)
     with parley.connect(sample_build / "casino") as connection:
         assert [id for (id,) in connection.execute(sql).fetchall()] == ids
@@ -1057,9 +1058,9 @@ def test_the_python_of_a_published_build(sample, open_page, tmp_path, monkeypatc
 
     monkeypatch.chdir(tmp_path)
     scope = {"parley": parley, "huggingface_hub": SimpleNamespace(snapshot_download=download)}
-    exec(page.evaluate("new Selection(page).selecting()"), scope)
+    exec(page.evaluate("page.selection.selecting()"), scope)
     assert asked == [(("org/duo",), {"repo_type": "dataset", "revision": "a1"})]
-    assert scope["ids"] == set(page.evaluate("new Selection(page).ids()"))
+    assert scope["ids"] == set(page.evaluate("page.selection.ids()"))
     assert ast.parse(code_of(page)).body[0].names[0].name == "huggingface_hub"
 
 
@@ -1135,7 +1136,7 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
     page = open_page(page_of(attacked, "hostile"))
     assert counted(page) == (len(ATTACKS), 2 * len(ATTACKS), 0)
     found = page.evaluate(
-        """() => hostile = page.names.map((id, number) => {
+        """() => hostile = page.dialogues.names.map((id, number) => {
             page.choose(number);
             const pane = document.getElementById('dialogue');
             const texts = (kind) => [...pane.querySelectorAll(kind)].map(e => e.textContent);
@@ -1179,7 +1180,8 @@ def test_attacks_are_shown_as_text_and_saved_as_no_formulas(attacked, open_page,
     written = page.evaluate(  # of a long list in an older browser, whose blocks tell nothing
         """() => {
             delete window.ContentVisibilityAutoStateChangeEvent;
-            Object.assign(page, { hits: Array(60).fill(0), count: 60 }).showList();
+            Object.assign(page.selection, { hits: Array(60).fill(0), count: 60 });
+            page.list.show();
             return document.querySelectorAll('#window li').length;
         }"""
     )
@@ -1261,7 +1263,7 @@ def test_every_width_shows_texts_whole_without_blank_lines(sample, open_page, wi
         assert not charts.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth)")
 
 
-WRONG = """() => [...page.hits.slice(0, page.count)].flatMap((number) => {
+WRONG = """() => [...page.selection.numbers].flatMap((number) => {
     page.choose(number);
     const all = (kind) => [...document.querySelectorAll(`#dialogue ${kind}`)];
     const broken = all('.terms dt').filter((term) => term.offsetHeight > 30);

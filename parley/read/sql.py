@@ -327,7 +327,7 @@ def _around(transcript: Transcript) -> Iterator[str]:
 
 
 def _fold(text: str) -> str:
-    """Return text for comparison, as page.js does."""
+    """Return text for comparison, as text.js does."""
     return unicodedata.normalize("NFKC", text).lower()
 
 

@@ -1,171 +1,136 @@
-// The selection to take along: tables and text to download, Python and a command.
+// The dialogues that pass search and filters: sorted, counted, in words, as Python and SQL.
 "use strict";
 
-// A text that a spreadsheet could take for a formula; export/export.py has the same expression.
-const FORMULA =
-  /^(?:['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/u;
-
-/** Return a value as a cell of CSV: a text that could be a formula gets a ' before it. */
-function cell(value) {
-  if (typeof value !== "string") return String(value ?? "");
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** Return rows, each a Map from column to value, as CSV with the columns of all. */
-function csv(rows) {
-  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))];
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row.get(column)))];
-  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
-}
+const FIRST = { "": "lowest", "-": "highest" }; // sign of an order -> what comes first
 
 class Selection {
-  constructor(page) {
-    this.page = page;
-    this.index = page.index;
-    this.numbers = page.hits.slice(0, page.count);
-    this.inWords = page.counted() + page.inWords() + page.orderInWords();
-    this.files = { "dialogues.csv": () => csv(this.dialogues()) };
-    if (this.numbers.some((number) => page.dialogue(number)?.sides))
-      this.files["sides.csv"] = () => csv(this.sides());
-    this.files["utterances.csv"] = () => csv(this.utterances());
-    for (const config of this.index.tables) this.files[`${config}.csv`] = () => this.table(config);
-    this.files["dialogues.jsonl"] = () => this.jsonLines();
-    this.files["ids.txt"] = () => this.ids().map((id) => `${id}\n`).join("");
+  constructor(dialogues, filters, state) {
+    Object.assign(this, { dialogues, filters, state, index: dialogues.index });
+    this.hits = new Uint32Array(dialogues.size);
+    this.masks = new Int32Array(dialogues.size); // the sides of each hit that pass, as bits
+    this.keys = new Float64Array(dialogues.size); // by which hits are sorted
+    this.sorters = filters.filter((filter) => filter.isNumber);
+  }
+
+  /** Show the choices of the state in the filters. */
+  choose() {
+    const { chosen, apart } = this.state;
+    this.unknown = []; // the filters of the address that this build lacks
+    for (const name of chosen.keys())
+      if (!this.filters.some((filter) => filter.name === name))
+        this.unknown.push(`This build has no filter “${visible(name)}”.`);
+    for (const filter of this.filters) {
+      filter.together = !apart;
+      this.unknown.push(...filter.choose(chosen.get(filter.name)));
+    }
+    this.chosen = this.filters.filter((filter) => filter.choice);
+    this.labels = new Set([...chosen.values()].flatMap(({ labels }) => [...(labels ?? [])]));
+  }
+
+  /** Apply the filters to the search hits, and sort what passes. */
+  find() {
+    this.count = 0;
+    this.utterances = 0;
+    this.beside = new Map(); // config without dialogues -> number of rows
+    for (const filter of this.filters) filter.reset();
+    this.isWhole = !this.chosen.length && !this.dialogues.words.length && !this.unknown.length;
+    if (this.isWhole) for (const filter of this.filters) filter.counts.set(filter.whole);
+    if (!this.unknown.length)
+      for (let number = 0; number < this.dialogues.size; number++)
+        if (this.isWhole) this.keep(number);
+        else if (this.dialogues.matches[number]) this.tally(number);
+    this.sort();
+  }
+
+  /** Count a dialogue that the search found, and keep it if it passes every filter.
+   *
+   * A value that would widen a choice counts the dialogues that pass the other filters.
+   */
+  tally(number) {
+    let passes = EVERY;
+    for (const filter of this.chosen) {
+      filter.passed = filter.passing(number);
+      passes &= filter.passed;
+    }
+    for (const filter of this.filters) {
+      let mask = passes;
+      if (filter.choice && filter.widens) {
+        mask = filter.lacking(number);
+        for (const other of this.chosen) if (other !== filter) mask &= other.passed;
+      }
+      if (mask) filter.count(number, mask);
+    }
+    if (passes) this.keep(number, passes);
+  }
+
+  /** Keep a dialogue among those found, with the sides that pass. */
+  keep(number, passes = EVERY) {
+    this.hits[this.count++] = number;
+    this.masks[number] = passes;
+    const { places, place, utterances } = this.index;
+    const { config, beside } = places[place[number]];
+    const { words, found } = this.dialogues;
+    if (beside) this.beside.set(config, (this.beside.get(config) ?? 0) + 1);
+    else this.utterances += words.length ? found[number] : utterances[number];
+  }
+
+  /** The numbers of the dialogues found, in their order. */
+  get numbers() {
+    return this.hits.subarray(0, this.count);
+  }
+
+  /** The filter by whose numbers the list is sorted, if any. */
+  get sorter() {
+    return this.sorters.find(({ name }) => [name, `-${name}`].includes(this.state.sort));
+  }
+
+  /** The sign of an order: "" with the lowest number first, "-" with the highest. */
+  get sign() {
+    return this.state.sort === this.sorter.name ? "" : "-";
+  }
+
+  /** Sort what is found by the number of a side that passes, the one that comes first. */
+  sort() {
+    const { sorter, keys, masks, numbers } = this;
+    if (!sorter) return;
+    const sign = Number(`${this.sign}1`);
+    for (const number of numbers) {
+      keys[number] = Infinity;
+      const take = (each) => (keys[number] = Math.min(keys[number], sign * each));
+      sorter.eachNumber(number, masks[number], take);
+    }
+    numbers.sort((one, other) => keys[one] - keys[other] || one - other); // none is Infinity
+    for (const number of numbers) keys[number] *= sign;
+  }
+
+  /** Return the numbers of dialogues and of rows of other configs found. */
+  counted() {
+    let dialogues = this.count;
+    const others = [];
+    for (const [config, rows] of this.beside) {
+      dialogues -= rows;
+      others.push(`${inEnglish(rows)} ${config}`);
+    }
+    return [counted(dialogues, "dialogue"), ...others].join(", ");
+  }
+
+  /** Return the search and filters as a clause. */
+  inWords() {
+    const words = wordsOf(this.state.query).map((word) => `“${visible(word)}”`);
+    const where = this.state.around ? "the text" : "an utterance";
+    const found = words.length ? [`${where} has ${words.join(" and ")}`] : [];
+    const asked = this.index.where ? " that your query finds" : "";
+    return asked + sentence(this.chosen, !this.state.apart, ...found);
+  }
+
+  /** Return the order as a clause. */
+  orderInWords() {
+    return this.sorter ? `, sorted by ${this.sorter.name}, ${FIRST[this.sign]} first` : "";
   }
 
   /** Return each id once. */
   ids() {
     return [...new Set(Array.from(this.numbers, (number) => this.index.ids[number]))];
-  }
-
-  /** Return the rows of these dialogues in a config as CSV, as `parley export` writes them.
-   *
-   * Behind those of `utterances` stand the user's labels of the turn.
-   */
-  async table(config) {
-    const { head, ids, lines } = await this.page.table(config);
-    const numbers = new Map(Array.from(this.numbers, (number) => [this.index.ids[number], number]));
-    const linesOf = Map.groupBy(lines.keys(), (place) => ids[place]);
-    const rows = [...numbers].flatMap(([id, number]) =>
-      (linesOf.get(id) ?? []).map((place, turn) => {
-        const row = new Map();
-        const { own } = this.page.dialogue(number);
-        if (config === "utterances") this.addOwn(row, own?.turns?.[turn]);
-        return [lines[place], row];
-      }),
-    );
-    const columns = config === "utterances" ? this.index.ownOfTurns : [];
-    const longer = (line, texts) => `${[line.slice(0, -2), ...texts.map(cell)].join(",")}\r\n`;
-    const found = rows.map(([line, row]) => longer(line, columns.map((name) => row.get(name))));
-    return longer(head, columns) + found.join("");
-  }
-
-  /** Return the columns that name a dialogue, as its turns have them. */
-  idOf(number) {
-    const { isNumber, key, prefix, split } = this.index.places[this.index.place[number]];
-    const id = this.index.ids[number].slice(prefix.length);
-    const row = new Map([[key, isNumber ? Number(id) : id]]);
-    return prefix ? row.set("split", split) : row;
-  }
-
-  /** Add lines of labels to a row, several as one text. */
-  addOwn(row, lines = []) {
-    for (const { by, texts } of lines)
-      if (by !== "differs") this.addFacts(row, texts.map((text) => [by, text]));
-  }
-
-  /** Return its config and split, and the splits of other configs that have it. */
-  place(number) {
-    const { config, split } = this.index.places[this.index.place[number]];
-    const filter = this.page.filters.find(({ name }) => name === "split");
-    const all = filter ? filter.of(number).map(([, value]) => filter.labels[value]) : [];
-    const other = all.map((label) => label.split("/")).filter(([c, s]) => s && c !== config);
-    return [["config", config], ["split", split], ...other];
-  }
-
-  /** Add the values of the filters to a row: of the dialogue, or of one side; `lists` as lists.
-   *
-   * Those of filters by the user's files are added with `own` alone.
-   */
-  addFacets(row, number, side = null, { lists = false, own = false } = {}) {
-    for (const filter of this.page.filters) {
-      const { name, labels, sides, ids, complete } = filter; // splits have columns of their own
-      if (Boolean(sides) !== (side !== null) || Boolean(ids) !== own || complete) continue;
-      const values = filter.of(number).filter(([of]) => !sides || of === side);
-      const texts = values.map(([, value]) => (labels ? labels[value] : value));
-      if (lists && (filter.lists || texts.length > 1)) row.set(name, texts);
-      else row.set(name, texts.length > 1 ? texts.join("; ") : texts[0]);
-    }
-  }
-
-  /** Add facts to a row, unless a filter has said the same; several of one label as a list. */
-  addFacts(row, facts = [], lists = false) {
-    for (const [label, found] of Map.groupBy(facts, ([label]) => label)) {
-      const texts = found.map(([, text]) => text);
-      if (!row.has(label)) row.set(label, lists && texts.length > 1 ? texts : texts.join("; "));
-    }
-  }
-
-  dialogues() {
-    return Array.from(this.numbers, (number) => {
-      const { before, after, own } = this.page.dialogue(number);
-      const row = new Map([...this.idOf(number), ...this.place(number)]);
-      row.set("title", this.index.titles[number]);
-      row.set("utterances", this.index.utterances[number]);
-      this.addFacets(row, number);
-      this.addFacts(row, [...(before ?? []), ...(after ?? [])]);
-      this.addFacets(row, number, null, { own: true });
-      this.addOwn(row, own?.rest?.[""]);
-      return row;
-    });
-  }
-
-  sides(numbers = this.numbers, lists = false) {
-    return Array.from(numbers).flatMap((number) => {
-      const { sides = [], own } = this.page.dialogue(number);
-      return sides.map(([name, known], side) => {
-        const row = this.idOf(number).set("side", name);
-        this.addFacets(row, number, side, { lists });
-        this.addFacts(row, known, lists);
-        this.addOwn(row, own?.sides?.[side]);
-        return row;
-      });
-    });
-  }
-
-  utterances() {
-    return Array.from(this.numbers).flatMap((number) => {
-      const { speakers, turns = [], own } = this.page.dialogue(number);
-      return turns.map(({ speaker, text, action, notes = [] }, turn) => {
-        const row = this.idOf(number)
-          .set("turn", turn)
-          .set("speaker", speakers[speaker])
-          .set("text", text)
-          .set("action", action ? "true" : "false")
-          .set("labels", notes.map((each) => each.text).join("; "));
-        this.addOwn(row, own?.turns?.[turn]);
-        return row;
-      });
-    });
-  }
-
-  jsonLines() {
-    const lines = Array.from(this.numbers, (number) => {
-      const { speakers, sides, turns = [], ...rest } = this.page.dialogue(number);
-      const facets = new Map();
-      for (const ours of [false, true])
-        this.addFacets(facets, number, null, { lists: true, own: ours });
-      const own = {
-        ...Object.fromEntries([...this.idOf(number), ...this.place(number)]),
-        title: this.index.titles[number],
-        facets: Object.fromEntries(facets),
-        sides: this.sides([number], true).map((row) => Object.fromEntries(row)),
-        turns: turns.map((turn) => ({ ...turn, speaker: speakers[turn.speaker] })),
-      };
-      return `${JSON.stringify({ ...own, ...rest })}\n`;
-    });
-    return lines.join("");
   }
 
   /** Return the Python that loads the rows of these dialogues. */
@@ -198,24 +163,24 @@ class Selection {
 
   /** Return the SQL that finds the same dialogues, in their order. */
   sql() {
-    const { index, page } = this;
-    const { around, apart, query } = page.state;
+    const { index, unknown, sorter } = this;
+    const { words } = this.dialogues;
+    const { around, apart } = this.state;
     const table = `${index.dataset.name}.filters`;
     const of = (condition) => (apart ? `id in (select id from ${table} where ${condition})` : condition);
-    const conditions = page.chosen.flatMap((filter) => filter.sql(table)).map(of);
-    const words = wordsOf(query).map(fold);
+    const conditions = this.chosen.flatMap((filter) => filter.sql(table)).map(of);
     const has = (text) => words.map((word) => `contains(${text}, ${sqlText(word)})`).join(" and ");
     const utters = `len(list_filter(said, lambda text: ${has("text")})) > 0`;
     if (words.length) conditions.push(around ? `(${utters} or ${has("around")})` : utters);
-    if (page.unknown.length) conditions.push("false");
+    if (unknown.length) conditions.push("false");
     const numbered = "numbered as (select id::text as id, row_number() over () as n from chosen)";
     const lines = index.where ? [`with chosen(id) as (`, index.where, `), ${numbered}`] : [];
     lines.push(`select id from ${table}${index.where ? " join numbered using (id)" : ""}`);
     conditions.forEach((each, place) => lines.push(`${place ? "    and" : "where"} ${each}`));
     const order = [index.where ? "min(n)" : "min(place)"];
-    if (page.sorter) {
-      const numbers = `numbers[${sqlText(page.sorter.name)}]`;
-      const least = page.sign ? `max(list_max(${numbers})) desc` : `min(list_min(${numbers}))`;
+    if (sorter) {
+      const numbers = `numbers[${sqlText(sorter.name)}]`;
+      const least = this.sign ? `max(list_max(${numbers})) desc` : `min(list_min(${numbers}))`;
       order.unshift(`${least} nulls last`);
     }
     return [...lines, `group by id order by ${order.join(", ")}`].join("\n");
@@ -223,8 +188,8 @@ class Selection {
 
   /** Return the Python that selects their ids by this SQL, if there is anything to select by. */
   selecting() {
-    const { index, page } = this;
-    if (!page.state.query.trim() && !page.chosen.length && !index.where) return "";
+    const { index } = this;
+    if (!this.state.query.trim() && !this.chosen.length && !index.where) return "";
     const { path, revision } = index.load;
     const folder = python(revision ? `copy/${index.dataset.name}` : path);
     const copied = revision
@@ -233,55 +198,14 @@ class Selection {
       : "";
     const lines = this.sql().split("\n").map((line) => `    ${python(line)},\n`);
     return (
-      `# ${inOneLine(page.counted() + page.inWords())}\n${copied}query = [\n${lines.join("")}]\n` +
+      `# ${inOneLine(this.counted() + this.inWords())}\n${copied}query = [\n${lines.join("")}]\n` +
       `with parley.connect(${folder}) as connection:\n` +
       `    ids = {id for (id,) in connection.execute("\\n".join(query)).fetchall()}\n`
     );
   }
-
-  show() {
-    const { page } = this;
-    byId("code-title").textContent = `Export ${page.counted()}`;
-    byId("code-said").replaceChildren(addText(element("span"), this.inWords));
-    const isWhole = page.loaded === page.parts.length;
-    const buttons = Object.entries(this.files).map(([name, text]) => {
-      const button = makeButton("", () => this.save(button, name, text), name);
-      button.disabled = !isWhole;
-      return element("li", "", button);
-    });
-    byId("code-files").replaceChildren(...buttons);
-    byId("code-all").textContent = this.python();
-    byId("code-command").textContent = this.index.load.export;
-    byId("code-sql").textContent = `${this.sql()}\n-- ${inOneLine(this.inWords)}\n`;
-    byId("code-cite").textContent = this.index.dataset.citation;
-    byId("code").showModal();
-  }
-
-  /** Let the browser save the text that a function returns, now or once its script has come. */
-  async save(button, name, text) {
-    const link = element("a");
-    const mark = name.endsWith(".csv") ? "\ufeff" : ""; // by which spreadsheets know UTF-8
-    try {
-      link.href = URL.createObjectURL(new Blob([mark, await text()], { type: "text/plain" }));
-    } catch {
-      button.textContent = `${name} failed to load`;
-      return;
-    }
-    link.download = `${this.index.dataset.name}-${name}`.replace(/^.*-(?=ids\.txt$)/, "");
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  }
-}
-
-/** Return text as a literal of SQL, or as texts and the numbers of control characters. */
-function sqlText(text) {
-  const part = (each) => `'${each.replaceAll("'", "''")}'`;
-  const shown = text.split(CONTROL_SIGN).map((each, n) => (n % 2 ? `chr(${each.codePointAt(0)})` : part(each)));
-  return shown.length > 1 ? `(${shown.join(" || ")})` : shown[0];
 }
 
 const inOneLine = (text) => visible(text).replace(/\s+/g, " ");
-const CONTROL_SIGN = new RegExp(`(${CONTROL.source}|[\\t\\n])`);
 
 /** Return text as an ASCII Python string in double quotes. */
 function python(text) {

@@ -43,7 +43,7 @@ from parley.schema.features import arrow_schema
 
 CHATS = "messages"  # the config of chats
 
-# A text that could be a formula; the page's selection.js has the same expression. The characters
+# A text that could be a formula; the page's export.js has the same expression. The characters
 # before the sign are those that Unicode calls white space or default-ignorable, or that are blank.
 _FORMULA = re.compile(
     r"['\t\r\n]|[\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
