@@ -10,7 +10,7 @@ from time import process_time
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from test_tasks import TASKS
+from every_task import TASKS, allowed
 
 import parley
 from parley.base.errors import ScriptError
@@ -360,35 +360,6 @@ PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
     "craigslist_bargains deals": "1 c866c6e70bf4ab79 445cb459fda5f56f",
     "duo agreement": "1 db9f4fa4b0a9ac3f",
 }
-
-
-def allowed(schema):
-    """Yield the answers that a schema allows; strict modes of endpoints have to take it."""
-    assert {"type", "anyOf"} & schema.keys()
-    if "anyOf" in schema:
-        for each in schema["anyOf"]:
-            yield from allowed(each)
-    elif "enum" in schema:
-        yield from schema["enum"]
-    elif schema["type"] == "null":
-        yield None
-    elif schema["type"] == "boolean":
-        yield from (True, False)
-    else:
-        fields = schema["properties"]
-        assert (schema["additionalProperties"], schema["required"]) == (False, [*fields])
-        yield from objects(fields)
-
-
-def objects(fields):
-    """Yield the objects with these fields, one by one: six probabilities have 101 ** 6 values."""
-    if not fields:
-        yield {}
-    for name in [*fields][:1]:
-        rest = {other: fields[other] for other in fields if other != name}
-        for value in allowed(fields[name]):
-            for others in objects(rest):
-                yield {name: value, **others}
 
 
 # no schema says that six numbers are not all 0

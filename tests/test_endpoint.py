@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import pytest
-from test_models import ASKED, read_log
+from every_task import ASKED, read_log
 
 import parley
 from parley.tasks.games import WARNINGS, Playing

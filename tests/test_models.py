@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from click import ClickException
-from test_asking import allowed
-from test_tasks import TASKS
+from every_task import ASKED, allowed, read_log
 
 import parley
 from parley.base.errors import UsageError
@@ -30,7 +29,6 @@ from parley.verification.task_leaks import exchanged, of_unnamed_columns
 # inspect leaves the connections of a model open until they are collected
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
-ASKED = {name: each for name, each in TASKS.items() if each[-1].asking}
 SINGLE = [name for name, (_, _, task) in ASKED.items() if not isinstance(task.asking, Playing)]
 GAMES = [name for name in ASKED if name not in SINGLE]
 
@@ -68,12 +66,6 @@ def scored(sample_build, run):
         return json.loads(done.stdout) if not status else done.stderr
 
     return scored
-
-
-def read_log(log):
-    from inspect_ai.log import read_eval_log
-
-    return read_eval_log(str(log))
 
 
 def printed(log):

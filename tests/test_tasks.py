@@ -6,6 +6,7 @@ from operator import or_
 from pathlib import Path
 
 import pytest
+from every_task import TASKS
 from processes import python
 
 from parley.base.errors import OutputError, Problem
@@ -13,7 +14,6 @@ from parley.base.values import flat
 from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import overview, with_parts
 from parley.declaration.measured import measured
-from parley.declaration.registry import discover
 from parley.tasks.evaluate import POLICIES, Result, score
 from parley.tasks.metrics import Epoch, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE
@@ -21,11 +21,6 @@ from parley.tasks.predictions import write
 from parley.tasks.task import MEASURED, Part, Undefined, load_gold
 from parley.verification.task_rules import problems_of_answers, right_answers
 
-TASKS = {
-    f"{dataset.name} {name}": (dataset, name, task)
-    for dataset in discover().values()
-    for name, task in dataset.tasks.items()
-}
 NEEDED = ("sklearn", "scipy", "ir_measures")  # the packages that the extra `tasks` brings
 PAGE = Path(__file__).parent.parent / "docs" / "tasks.md"
 
