@@ -1,4 +1,4 @@
-"""The files, commands and server of the site; test_page.py opens it in a browser."""
+"""The files, commands and server of the site; `page/` opens it in a browser."""
 
 import ast
 import hashlib
