@@ -251,7 +251,7 @@ BREAKS = {
         (LAYOUT, 'in row["turns"]]', 'in row["turns"][::-1]]'),
         (LAYOUT, 'turn["text"])', 'turn["text"][:9])'),
         (LAYOUT, 'turn["speaker"], turn["text"]', 'turn["text"], turn["speaker"]'),
-        (LAYOUT, 'turn["speaker"],', '"clerk",'),
+        (LAYOUT, 'turn["speaker"],', '"clerk",'), (SCRIPT, 'turn["text"])', 'turn["text"].upper())'),
         (LAYOUT, 'language="en"', 'language="ja"'),
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),
         (LAYOUT, '("dialogues",)', '("dialogues", "chats")'),

@@ -4,7 +4,7 @@ import json
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, starmap
 from typing import Any
@@ -16,7 +16,8 @@ from parley.base.errors import ParleyError, RowError, few, one_line, words_of
 from parley.base.values import row_differences, strings
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.configs import Config, Unjoin, View
-from parley.read.dialogues import dialogues_of
+from parley.read.dialogues import dialogues_of, id_columns
+from parley.read.transcript import Turn
 from parley.rows.splits import SplitPlan, generate
 from parley.schema.composites import KEY
 from parley.schema.shapes import fitting
@@ -291,10 +292,12 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
     A text that is no action follows in the row that of the turn before. There are as many turns as
     `holds` counts, and as many speakers, or fewer if some in the split have all. A dialogue has the
     turns of no earlier one, but for those that the config declares. Rows with the id of one
-    dialogue have the same turns, as only the first of them is shown.
+    dialogue have the same turns, as only the first of them is shown. Rows of other configs that
+    name turns have their texts and speakers.
     """
     first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
     of_ids: dict[str, tuple[str, tuple[str, ...]]] = {}  # id -> its first row, and what it shows
+    turns_of: dict[str, Sequence[Turn]] = {}
     for config, split in built.declared_splits:
         if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
             continue
@@ -308,6 +311,7 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
                 cause = error.__cause__ or error
                 yield one_line(f"{where}: fails: {type(cause).__name__}: {cause}; fix it")
                 continue
+            turns_of[dialogue.id] = turns
             texts = iter(strings([dialogue.row, dialogue.beside]))
             others = (t.text for t in turns if not t.action and t.text not in texts)
             if (other := next(others, None)) is not None:
@@ -336,3 +340,73 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
             problem = f"{len(again):,} dialogues have all turns of another, declared {repeats:,}"
             problem += f": {few(again)}" if again else ""
             yield f"{config}/{split}: {problem}; declare repeats, and say it in the card"
+    yield from _of_other_configs(built, turns_of)
+
+
+def _of_other_configs(built: BuiltFolder, turns_of: Mapping[str, Sequence[Turn]]) -> Iterator[str]:
+    """Yield each row of other configs that contradicts the turns of its dialogue."""
+    sides = {id: frozenset(turn.speaker for turn in turns) for id, turns in turns_of.items()}
+    are_roles = len({of for of in sides.values() if len(of) > 1}) == 1  # else names of people
+    speakers: dict[tuple[str, Any], str] = {}  # what a row calls a speaker -> whom it must mean
+    for config, split in built.declared_splits:
+        columns = _columns_of_turns(built, config)
+        has_roles = (
+            are_roles and "messages" in columns and len(built.dataset.configs[config].keys) == 1
+        )
+        for number, row in enumerate(_only(built, config, split, columns) if columns else ()):
+            id = built.dataset.dialogue_id(split, row[columns[0]])
+            try:
+                found = _speaker(row, columns[1], turns_of[id]) if id in turns_of else ""
+                who = (config, "the assistant") if has_roles else (id, row.get("speaker"))
+                if found and who[1] is not None:
+                    due = speakers.setdefault(who, who[1] if who[1] in sides[id] else found)
+                    if due != found:
+                        raise ValueError(f"{who[1]}: expected the turns of {due}, found of {found}")
+            except ValueError as error:
+                remedy = "mend the row or transcript.py, or give its columns other names"
+                yield one_line(f"{config}/{split}[{number}]: {error}; {remedy}")
+
+
+def _columns_of_turns(built: BuiltFolder, config: str) -> list[str]:
+    """Return the columns of a config that name a dialogue and its turns, if its key begins so.
+
+    Of a chat `speaker` is the assistant if it is in the key; of a turn it is who speaks, if not.
+    """
+    declared = built.dataset.configs[config]
+    columns, id = declared.features, next(iter(declared.keys), "")
+    shown = {"turns": "turn"} | ({"dialogues": id} if id in id_columns(built) else {})
+    if isinstance(declared, View):
+        shown = declared.shown
+    is_chat = shown.get("turns") == "source_turns" and "messages" in columns
+    of_turns = [shown.get("turns", ""), "messages" if is_chat else "text"]
+    if ("speaker" in declared.keys) == is_chat:
+        of_turns.append("speaker")
+    names_turns = id and id == shown.get("dialogues") and of_turns[0] in columns
+    return [id, *(name for name in of_turns if name in columns)] if names_turns else []
+
+
+def _speaker(row: dict[str, Any], column: str, turns: Sequence[Turn]) -> str:
+    """Return who speaks in the turns that a row names, of a chat as its assistant; "" for nobody.
+
+    ValueError unless it has the text of its turn, each message of a chat those of all its turns,
+    and the assistant the turns of one speaker.
+    """
+    said, is_chat = [(row[column], "assistant", row.get("text"))], "messages" in row
+    if is_chat:
+        if len(row[column]) != len(row["messages"]):
+            raise ValueError(f"{column}: expected a list for each message")
+        pairs = zip(row[column], row["messages"], strict=True)
+        said = [(place, m["role"], m["content"]) for places, m in pairs for place in places]
+    found = dict[str, None]()
+    for place, role, text in said if is_chat or type(row[column]) is int else ():
+        if not 0 <= place < len(turns):
+            raise ValueError(f"turn {place}: expected 0 to {len(turns) - 1}")
+        due = turns[place]
+        is_said = due.text in text if is_chat else due.text == row.get("text", due.text)
+        if not is_said and not due.action:
+            raise ValueError(f"turn {place}: expected {due.text!r:.60}, found {text!r:.60}")
+        if role == "assistant":
+            found[due.speaker] = None
+    if len(found) > 1:
+        raise ValueError(f"the assistant: expected the turns of one, found of {few([*found])}")
+    return next(iter(found), "")
