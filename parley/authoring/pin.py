@@ -1,5 +1,6 @@
 """Print the pin of an upstream file or folder (`parley pin`)."""
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +15,9 @@ def pin_line(place: Path, url: str = "") -> str:
         raise UsageError(f"no such file or folder: {place}")
     if url and not url.startswith("https://"):
         raise UsageError(f"URL: expected where upstream has it, https://…, found {url}")
-    path = place.absolute().name
+    path = place.name if place.is_absolute() else Path(os.path.normpath(place)).as_posix()
+    if path.partition("/")[0] in (".", ".."):
+        raise UsageError(f"{place}: not below this folder", remedy="Run it in the source folder.")
     pin: dict[str, Any] = {"url": url or PLACEHOLDER + quote(path)}
     if place.is_dir():
         files = list(place.iterdir())

@@ -188,6 +188,7 @@ def dataset_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
             for number in numbers:
                 if not isinstance(number, Real) or not abs(number) <= _LARGEST:
                     raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
+            svg(chart)  # fails if it cannot be drawn
         except MissingSplitError:
             continue
         except Exception as error:  # whatever stands in a folder that nobody verified

@@ -246,14 +246,19 @@ def dialogues_of(folder: "BuiltFolder | Sources", config: str, split: str) -> It
 
 def require_dialogues(built: BuiltFolder, ids: Collection[str]) -> None:
     """Raise UsageError, which names some, unless a build has all of these dialogues."""
-    known = dict.fromkeys(
+    known = dialogue_ids(built)
+    if unknown := [id for id in ids if id not in known]:
+        remedy = f"The first ids are {', '.join(islice(known, 3))}."
+        raise UsageError(f"{built.path} has no dialogue {few(unknown)}", remedy=remedy)
+
+
+def dialogue_ids(built: BuiltFolder) -> dict[str, None]:
+    """Return the ids of all dialogues of a build, as a set in their order."""
+    return dict.fromkeys(
         built.dataset.dialogue_id(split, value)
         for config, split in places(built)
         for value in built.ids(config, split)
     )
-    if unknown := [id for id in ids if id not in known]:
-        remedy = f"The first ids are {', '.join(islice(known, 3))}."
-        raise UsageError(f"{built.path} has no dialogue {few(unknown)}", remedy=remedy)
 
 
 def places(folder: "BuiltFolder | Sources") -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from parley.base.errors import require_memory, words_of
+from parley.base.errors import ParleyError, UsageError, one_line, require_memory, words_of
 from parley.base.values import differences, tree
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card
@@ -34,6 +34,7 @@ from parley.rows.arrow import to_batches
 from parley.rows.splits import BuiltSplit, SplitPlan, with_rows, write_batches
 from parley.schema.features import arrow_schema
 from parley.source import hashes
+from parley.tasks.task import Part, Subset, load_gold
 from parley.verification.figures import every_count
 
 # what huggingface_hub adds to a copy, and the Hub's people to repositories, for leaderboards; other
@@ -314,3 +315,17 @@ def counted(built: BuiltFolder) -> Iterator[str]:
             found, recorded = count.numbers.get(name, "nothing"), due.get(name, "nothing")
             if found != recorded:
                 yield f"{name}: counted {found}, {FILE} says {recorded}"
+
+
+def subsets(built: BuiltFolder) -> Iterator[str]:
+    """Each subset names dialogues of the build, of which the first task that has it scores some."""
+    held = list[Subset]()
+    for name, task in () if built.is_sample else built.dataset.tasks.items():
+        for subset in [key for key, of in task.subsets.items() if of not in held]:
+            try:
+                load_gold(built, name, task.chosen({}), Part(subset))
+                held.append(task.subsets[subset])
+            except (ParleyError, ModuleNotFoundError) as error:
+                is_wrong = isinstance(error, UsageError) or not task.options
+                kind = str if is_wrong and not built.provenance["missing"] else NotChecked
+                yield kind(one_line(f"{name}: {error}"))

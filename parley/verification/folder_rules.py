@@ -11,7 +11,8 @@ from parley.declaration.configs import Config, View
 from parley.declaration.figures import UNEXPLAINED, marked
 from parley.declaration.measured import FILE, Measured, every_split, measured, measured_text
 from parley.declaration.registry import Dataset
-from parley.read.dialogues import dialogues
+from parley.page.build_charts import dataset_charts
+from parley.read.dialogues import dialogue_ids, dialogues
 from parley.read.export.export import export
 from parley.read.filters import declared_facets
 from parley.schema.composites import Alternatives
@@ -131,6 +132,12 @@ def exports_write_the_sample(folder: DatasetFolder) -> Iterator[str]:
                 yield f"export.py: {format} writes no file; write into the given folder"
 
 
+def charts_are_drawn(folder: DatasetFolder) -> Iterator[str]:
+    """Each chart of `charts.py` is drawn of the sample."""
+    for _ in dataset_charts(folder.built):  # whose error says what is wrong
+        yield from ()
+
+
 def sample_shows_each_alternative(folder: DatasetFolder) -> Iterator[str]:
     """The sample has a value for each alternative of each shape, such as a null for (str, None).
 
@@ -164,6 +171,7 @@ def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Choice]:
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
     """`transcript.py` names configs, columns and facets, and lays out each row in its language."""
     dataset, declared = folder.dataset, folder.dataset.configs
+    known = dialogue_ids(folder.built)
     for config in getattr(dataset.transcript, "CONFIGS", ()):
         if config not in declared:
             yield f"transcript.py: CONFIGS: no config {config}; name one"
@@ -171,6 +179,13 @@ def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
         for config, column in getattr(dataset.transcript, name, {}).items():
             if config not in declared or column not in declared[config].features:
                 yield f"transcript.py: {name}: no column {config}.{column}; name one"
+                continue
+            for split in folder.built.splits(config):
+                rows = folder.built.rows(config, split)
+                ids = {dataset.dialogue_id(split, row[column]): None for row in rows}
+                if strangers := [id for id in ids if id not in known]:
+                    problem = f"{config}.{column}: no dialogue is {few(strangers)}"
+                    yield f"transcript.py: {name}: {problem}; name the column of its id"
     problems = list(transcripts(folder.built))
     yield from problems
     laid_out = [] if problems or not dataset.transcript else list(dialogues(folder.built))

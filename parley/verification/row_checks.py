@@ -52,7 +52,10 @@ def _only(built: BuiltFolder, config: str, split: str, names: Sequence[str]) -> 
 
 
 def empty_texts(built: BuiltFolder) -> Iterator[str]:
-    """Missing is null: a text is empty only in a field whose meaning has the word `empty`."""
+    """Missing is null: a text is empty only in a field whose meaning has the word `empty`.
+
+    A message of a chat is empty where its turns are, so it needs no such meaning.
+    """
     found: Counter[tuple[str, str]] = Counter()
     for config, split in built.declared_splits:
         tables = built.tables(config, split)
@@ -61,11 +64,12 @@ def empty_texts(built: BuiltFolder) -> Iterator[str]:
             if pa.types.is_string(values.type):
                 found[config, path] += pc.sum(pc.equal(values, "")).as_py() or 0
     for (config, path), count in (+found).items():
-        declared = built.dataset.configs[config].fields
-        meanings = {column.path: column.meaning for column in declared}
+        declared = built.dataset.configs[config]
+        meanings = {column.path: column.meaning for column in declared.fields}
         meaning = meanings[re.sub(r"(\[\])+$", "", path)]
-        if "empty" not in meaning and meaning not in ("", KEY):
-            what = f"{count:,} empty texts; say in its meaning what empty stands for, or give null"
+        is_message = path == "messages[].content" and "source_turns" in declared.features
+        if "empty" not in meaning and meaning not in ("", KEY) and not is_message:
+            what = f"{count:,} empty texts; say in its meaning what `empty` means, or give null"
             yield f"{config}: {path}: {what}"
 
 
@@ -349,16 +353,14 @@ def _of_other_configs(built: BuiltFolder, turns_of: Mapping[str, Sequence[Turn]]
     are_roles = len({of for of in sides.values() if len(of) > 1}) == 1  # else names of people
     speakers: dict[tuple[str, Any], str] = {}  # what a row calls a speaker -> whom it must mean
     for config, split in built.declared_splits:
-        columns = _columns_of_turns(built, config)
-        has_roles = (
-            are_roles and "messages" in columns and len(built.dataset.configs[config].keys) == 1
-        )
-        for number, row in enumerate(_only(built, config, split, columns) if columns else ()):
-            id = built.dataset.dialogue_id(split, row[columns[0]])
+        names = _columns_of_turns(built, config)
+        rows = _only(built, config, split, [*filter(None, names)]) if names else ()
+        for number, row in enumerate(rows):
+            id = built.dataset.dialogue_id(split, row[names[0]])
             try:
-                found = _speaker(row, columns[1], turns_of[id]) if id in turns_of else ""
-                who = (config, "the assistant") if has_roles else (id, row.get("speaker"))
-                if found and who[1] is not None:
+                found = _speaker(row, names, turns_of[id]) if id in turns_of else ""
+                who = (id, row[names[3]]) if names[3] else (config, "the assistant")
+                if found and (names[3] or (are_roles and names[2] == "messages")):
                     due = speakers.setdefault(who, who[1] if who[1] in sides[id] else found)
                     if due != found:
                         raise ValueError(f"{who[1]}: expected the turns of {due}, found of {found}")
@@ -368,42 +370,37 @@ def _of_other_configs(built: BuiltFolder, turns_of: Mapping[str, Sequence[Turn]]
 
 
 def _columns_of_turns(built: BuiltFolder, config: str) -> list[str]:
-    """Return the columns of a config that name a dialogue and its turns, if its key begins so.
+    """Return the columns for a dialogue, its turns, their texts and the speaker, "" for none.
 
-    Of a chat `speaker` is the assistant if it is in the key; of a turn it is who speaks, if not.
+    None at all unless the key begins with the dialogue. Of a chat the speaker is the assistant.
     """
     declared = built.dataset.configs[config]
-    columns, id = declared.features, next(iter(declared.keys), "")
-    shown = {"turns": "turn"} | ({"dialogues": id} if id in id_columns(built) else {})
-    if isinstance(declared, View):
-        shown = declared.shown
-    is_chat = shown.get("turns") == "source_turns" and "messages" in columns
-    of_turns = [shown.get("turns", ""), "messages" if is_chat else "text"]
-    if ("speaker" in declared.keys) == is_chat:
-        of_turns.append("speaker")
-    names_turns = id and id == shown.get("dialogues") and of_turns[0] in columns
-    return [id, *(name for name in of_turns if name in columns)] if names_turns else []
+    id = next(iter(declared.keys), "")
+    of_config = {"dialogues": id if id in id_columns(built) else "", "turns": "turn"}
+    shown = getattr(declared, "shown", of_config)
+    names = [id, shown.get("turns"), "text", "" if "speaker" in declared.keys else "speaker"]
+    if names[1] == "source_turns":
+        names[2:] = ["messages", shown.get("participants")]
+    names = [name if name in declared.features else "" for name in names]
+    return names if id and id == shown.get("dialogues") and names[1] else []
 
 
-def _speaker(row: dict[str, Any], column: str, turns: Sequence[Turn]) -> str:
+def _speaker(row: dict[str, Any], names: Sequence[str], turns: Sequence[Turn]) -> str:
     """Return who speaks in the turns that a row names, of a chat as its assistant; "" for nobody.
 
     ValueError unless it has the text of its turn, each message of a chat those of all its turns,
     and the assistant the turns of one speaker.
     """
-    said, is_chat = [(row[column], "assistant", row.get("text"))], "messages" in row
+    said, is_chat = [(row[names[1]], "assistant", row.get(names[2]))], names[2] == "messages"
     if is_chat:
-        if len(row[column]) != len(row["messages"]):
-            raise ValueError(f"{column}: expected a list for each message")
-        pairs = zip(row[column], row["messages"], strict=True)
+        pairs = zip(row[names[1]], row["messages"], strict=False)  # `shown` counts the turns
         said = [(place, m["role"], m["content"]) for places, m in pairs for place in places]
     found = dict[str, None]()
-    for place, role, text in said if is_chat or type(row[column]) is int else ():
+    for place, role, text in said if is_chat or type(row[names[1]]) is int else ():
         if not 0 <= place < len(turns):
             raise ValueError(f"turn {place}: expected 0 to {len(turns) - 1}")
         due = turns[place]
-        is_said = due.text in text if is_chat else due.text == row.get("text", due.text)
-        if not is_said and not due.action:
+        if names[2] and not due.action and not (due.text in text if is_chat else due.text == text):
             raise ValueError(f"turn {place}: expected {due.text!r:.60}, found {text!r:.60}")
         if role == "assistant":
             found[due.speaker] = None

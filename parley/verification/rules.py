@@ -25,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     folder_rules.sample_verifies,
     folder_rules.figures_compute,
     folder_rules.transcript_lays_out_every_row,
+    folder_rules.charts_are_drawn,
     folder_rules.exports_write_the_sample,
     task_rules.tasks_score_the_sample,
     task_rules.tasks_ask_for_right_answers,

@@ -134,6 +134,7 @@ def verify(
         test(row_checks.source, plans, rebuilt),
         test(row_checks.joins, plans),
         test(folder_checks.counted),
+        test(folder_checks.subsets),
         test(row_checks.transcripts),
     ]
     return Verification(dataset.name, built.is_sample, checks, found)
