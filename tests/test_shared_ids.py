@@ -11,6 +11,7 @@ from numbered_dataset import TEXTS
 from parley.builds.build import build
 from parley.builds.sources import open_source
 from parley.declaration.registry import get
+from parley.tasks import Subset
 
 IDS = [f"{split}/{id}" for split, id in TEXTS]
 ROWS = [
@@ -133,9 +134,12 @@ def test_a_task_is_scored_on_the_ids_of_the_page(place, run, monkeypatch):
     (place / "ids.txt").write_text("test/1\n")
     of = ("score", "numbered", "acts", "model.jsonl", "--ids", "ids.txt", "--json")
     assert json.loads(run(*of).stdout)["metrics"]["right"] == pytest.approx(2 / 3)
-    assert "tasks.py: acts: dialogues" not in run("check", "numbered").stdout
-    monkeypatch.setitem(vars(get("numbered").task("acts")), "dialogues", lambda key, _: [key[1]])
-    assert "tasks.py: acts: dialogues" in run("check", "numbered").stdout
+    task, wrong = vars(get("numbered").task("acts")), {"a": Subset("paper", frozenset({"0"}))}
+    changes = {"dialogues": lambda key, _: [key[1]], "subsets": wrong}
+    for change, place in zip(changes, ("acts: gold: ", "acts: subset a: "), strict=True):
+        assert place not in run("check", "numbered").stdout
+        monkeypatch.setitem(task, change, changes[change])
+        assert place in run("check", "numbered").stdout
 
 
 def test_verify_notices_a_dialogue_that_hides_another(place, run, monkeypatch):

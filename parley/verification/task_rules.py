@@ -5,13 +5,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 
-from parley.base.errors import ParleyError, ScriptError, UsageError, few, one_line
+from parley.base.errors import ParleyError, ScriptError, few
 from parley.base.extras import extra_of
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
-from parley.read.dialogues import require_dialogues
+from parley.read.dialogues import dialogue_ids
 from parley.tasks.asking import Asking
 from parley.tasks.evaluate import score
 from parley.tasks.games import Playing
@@ -48,15 +48,16 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
             yield f"{where}: gold: the sample has none; add a record that has some"
             continue
         ids = {id for key, value in gold.items() for id in task.dialogues(key, value)}
+        known, shared = dialogue_ids(folder.built), folder.dataset.splits_share_ids
+        if unknown := [str(id) for id in ids if str(id) not in known]:
+            problem = f"no dialogue is {few(unknown)}; give `dialogue_ids` such as"
+            yield f"{where}: gold: {problem} {', '.join(islice(known, 3))}"
         kinds = set(map(type, ids))
-        try:
-            require_dialogues(folder.built, [*map(str, ids)])
-        except UsageError as error:
-            yield one_line(f"{where}: dialogues: {error}")
         for subset, of in task.subsets.items():
-            if odd := [repr(id) for id in of.ids if type(id) not in kinds]:
-                problem = f"{few(odd)} are not of the type of the dialogues' ids"
-                yield f"{where}: subset {subset}: {problem}; give ids as the rows have them"
+            of_split = {id for id in of.ids if shared and "/" not in str(id)}
+            if odd := [repr(id) for id in of.ids if type(id) not in kinds or id in of_split]:
+                problem = f"no dialogue can be {few(odd)}; give ids as gold has them, such as"
+                yield f"{where}: subset {subset}: {problem} {next(iter(ids))!r}"
         tries = {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
         if task.has_right_answers:
             rows = TaskRows(folder.built, name, task.chosen({}), gold)
