@@ -71,6 +71,7 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
 
 
 LABEL = ClassLabel(["a", "b"])
+TWO_OF_A_URL = [file(), file("b.json", sha256="1" * 64)]
 # fmt: off
 WRONG = {  # the field or file that an error names -> declarations
     # files
@@ -98,6 +99,7 @@ WRONG = {  # the field or file that an error names -> declarations
     # folders
     "member": [lambda: folder(member="../data"), lambda: folder(member="data/")],
     "files": [lambda: folder(files="3")],
+    "b.json.url": [lambda: builder(CONFIGS=[config(splits={"train": TWO_OF_A_URL})])],
     # configs
     "name": [lambda: config("all-dialogues"), lambda: view("_messages")],
     "description": [lambda: config(description="")],

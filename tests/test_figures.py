@@ -26,6 +26,7 @@ KNOWN = Differs("39.4", "39.5", "folds")
     ("39.4", 39.54, KNOWN, ("39.5", "differs")),
     ("39.4", 39.41, KNOWN, ("39.4", UNEXPLAINED)),  # a known difference that disappeared
     ("39.4", 39.70, KNOWN, ("39.7", UNEXPLAINED)),  # it differs otherwise than known
+    ("39.4", 39.52, Differs("39.4", 39.5, "folds"), ("39.52", UNEXPLAINED)),
 ])  # fmt: skip
 def test_a_value_is_judged_within_the_rounding_that_it_is_stated_with(stated, measured, known, due):
     assert judge(stated, measured, known)[:2] == due

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from parley.base.errors import Problem, ScriptError
 from parley.declaration.configs import Config, View
@@ -101,6 +102,11 @@ def _problems(cls: type[Script]) -> Iterator[Problem]:
         for source in chain.from_iterable(config.splits.values()):
             if sources.setdefault(source.path, source) is not source:
                 yield Problem(source.path, what="declared twice; declare it once and reuse it")
+    hashes: dict[tuple[str, Any], list[Any]] = {}
+    for path, source in sources.items():
+        content = [source.pin.get(kind) for kind in ("sha256", "git_blob", "git_tree")]
+        if hashes.setdefault((source.url, source.pin.get("member")), content) != content:
+            yield Problem(f"{path}.url", "a URL of its own, as its hash is its own", source.url)
         yield from _column_problems(config)
 
 

@@ -140,4 +140,5 @@ def judge(documented: FigureValue, measured: FigureValue, known: Differs | None)
         return shown, UNEXPLAINED, reason
     if agrees(known.measured, measured):
         return written(measured, known.measured), DIFFERS, known.reason
-    return shown, UNEXPLAINED, f"was known to be {known.measured} ({known.reason})"
+    shown = written(measured, known.measured)
+    return shown, UNEXPLAINED, f"was known to be {known.measured!r} ({known.reason})"
