@@ -378,9 +378,9 @@ def _columns_of_turns(built: BuiltFolder, config: str) -> list[str]:
     id = next(iter(declared.keys), "")
     of_config = {"dialogues": id if id in id_columns(built) else "", "turns": "turn"}
     shown = getattr(declared, "shown", of_config)
-    names = [id, shown.get("turns"), "text", "" if "speaker" in declared.keys else "speaker"]
+    names = [id, shown.get("turns", ""), "text", "" if "speaker" in declared.keys else "speaker"]
     if names[1] == "source_turns":
-        names[2:] = ["messages", shown.get("participants")]
+        names[2:] = ["messages", shown.get("participants", "")]
     names = [name if name in declared.features else "" for name in names]
     return names if id and id == shown.get("dialogues") and names[1] else []
 
@@ -391,8 +391,8 @@ def _speaker(row: dict[str, Any], names: Sequence[str], turns: Sequence[Turn]) -
     ValueError unless it has the text of its turn, each message of a chat those of all its turns,
     and the assistant the turns of one speaker.
     """
-    said, is_chat = [(row[names[1]], "assistant", row.get(names[2]))], names[2] == "messages"
-    if is_chat:
+    said: list[Any] = [(row[names[1]], "assistant", row.get(names[2]))]
+    if is_chat := names[2] == "messages":
         pairs = zip(row[names[1]], row["messages"], strict=False)  # `shown` counts the turns
         said = [(place, m["role"], m["content"]) for places, m in pairs for place in places]
     found = dict[str, None]()
