@@ -139,14 +139,15 @@ def load(
     config: str | None = None,
     split: str | None = None,
     *,
-    build: str | Path = "build",
+    build: str | Path | None = None,
     source: str | Path | None = None,
 ) -> "hf.Dataset | hf.DatasetDict":
     """Return the rows of one split, or of all splits of a config, in memory.
 
-    Takes the first of these places that has the rows in this version:
+    Takes the build in the folder `build`. Without one, it takes the first of these places that has
+    the rows in this version:
 
-    1. the build `build/NAME`, if it is not of the sample;
+    1. the build `build/NAME`, if it is not of the sample, and `source` is not given;
     2. the build in the user's cache;
     3. the upstream files, which it builds into the cache: those in `source`, else in the folder
        that `PARLEY_SOURCE` names, else those of the cache, which it fetches.
@@ -160,17 +161,17 @@ def load(
         name: A dataset listed by `list`.
         config: One of its configs, by default `dialogues`.
         split: A split such as "train", by default all of them.
-        build: The folder of builds.
+        build: A folder of builds, which alone is looked into.
         source: The folder of upstream files, with one folder for each dataset.
 
     Raises:
-        UsageError: no such dataset, config, split or source.
-        SourceError: none of the places has the rows; names each place and its problem.
+        UsageError: no such dataset, config, split, build or source, or both build and source.
+        SourceError: no place has the rows, or the named build does not; names each problem.
         OutputError: a file of the build is damaged, or the cache cannot be written.
     """
     from parley.builds.load import load_rows
 
-    return load_rows(get(name), config, split, Path(build), source)
+    return load_rows(get(name), config, split, build, source)
 
 
 def open(folder: str | Path) -> "BuiltFolder":
@@ -354,9 +355,10 @@ def connect(
             labels equals the dataset's own set as a list.
 
     Raises:
-        UsageError: two builds are of one dataset, or a file cannot be read as labels.
+        UsageError: a folder is no build and holds none, two builds are of one dataset, or a file
+            cannot be read as labels.
         RecordError: rows of a file of labels are wrong; names all of them.
-        OutputError: a folder is no build and holds none, or a file of it is not readable Parquet.
+        OutputError: a build is damaged, or a file of it is not readable Parquet.
         ModuleNotFoundError: DuckDB is not installed, which the extra `sql` brings.
     """
     from parley.builds.built_folder import BuiltFolder

@@ -49,6 +49,8 @@ def test_load_builds_once_into_the_cache_and_says_so(more, tmp_path, capsys):
     assert not capsys.readouterr().err
     assert built.stat().st_mtime_ns == state
     assert not (tmp_path / "build").exists()
+    built.write_text("[")
+    parley.load("tea")  # mends its own build
     (tmp_path / "cache" / "tea" / "dialogues.jsonl").unlink()
     assert parley.load("tea", split="train").num_rows == 2
 
@@ -83,6 +85,22 @@ def test_load_ignores_builds_of_the_sample_or_another_version_or_format(no_upstr
         with pytest.raises(SourceError):
             parley.load("tea")
         restate(folder, place, stated)
+
+
+def test_load_takes_a_named_folder_or_none(more, tmp_path):
+    parley.load("tea")  # the cache and build/ stand in for no other folder
+    for name in ("build", "named", "older"):
+        built(tmp_path / name)
+    built(tmp_path / "samples", sample=True)
+    restate(tmp_path / "older" / "tea", "version", "0.9.0")
+    assert parley.load("tea", split="train", build="named").num_rows == 2
+    for name, error in {"absent": UsageError, "named/tea": UsageError, "samples": SourceError,
+                        "older": SourceError}.items():  # fmt: skip
+        with pytest.raises(error):
+            parley.load("tea", build=name)
+    for options in ({"source": "absent"}, {"build": "named", "source": "cache"}):
+        with pytest.raises(UsageError):
+            parley.load("tea", **options)
 
 
 def test_load_takes_the_splits_of_a_partial_build_and_names_all_places(tmp_path, monkeypatch):

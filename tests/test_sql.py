@@ -116,7 +116,7 @@ def test_a_connection_changes_no_table_of_a_build_and_installs_nothing(sample_bu
 
 def test_only_builds_are_connected_each_dataset_once(sample_build, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OutputError):
+    with pytest.raises(UsageError):
         parley.connect()
     odd = tmp_path / "it's [a] *?"
     for damage in (

@@ -304,10 +304,15 @@ def find_folder(build: Path, dataset: Dataset) -> BuiltFolder:
         return open_folder(path, dataset)
     if (build / PROVENANCE).is_file():
         what = f"{build}: is itself a build"
-        remedy = f"--build takes the folder above it: --build {build.resolve().parent}"
+        remedy = f"Name the folder above it: {build.resolve().parent}"
         raise UsageError(what, remedy=remedy)
-    command = typed("build", dataset.name, build)
-    raise UsageError(f"{path}: no such folder", remedy=f"Run {command} first.")
+    raise no_build(f"{path}: no such folder", dataset.name, build)
+
+
+def no_build(what: str, name: str, build: Path) -> UsageError:
+    """Return the error that the folder `build` has no build of a dataset, and how to make one."""
+    remedy = f"Run {typed('build', name, build)} first; with --sample it builds invented rows."
+    return UsageError(what, remedy=remedy)
 
 
 def typed(command: str, name: str, build: Path, *more: str) -> str:

@@ -4,6 +4,7 @@
 changed file may load as before.
 """
 
+import shutil
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from parley.base.console import print_message
 from parley.base.disk import cache_folder
 from parley.base.errors import OutputError, Problem, SourceError, UsageError
 from parley.builds.build import build
-from parley.builds.built_folder import BuiltFolder, open_folder
+from parley.builds.built_folder import BuiltFolder, files_of, find_folder, open_folder
 from parley.builds.provenance import FORMAT
 from parley.builds.sources import open_source, source_folder
 from parley.declaration.registry import Dataset
@@ -28,15 +29,30 @@ _FOLDERS = "of builds with build=, or of upstream files with source= or PARLEY_S
 
 
 def load_rows(
-    dataset: Dataset, config: str | None, split: str | None, folder: Path, source: str | Path | None
+    dataset: Dataset,
+    config: str | None,
+    split: str | None,
+    folder: str | Path | None,
+    source: str | Path | None,
 ) -> datasets.Dataset | datasets.DatasetDict:
     """Return rows from the first place that has them, as `parley.load` says."""
     config = config or dataset.default
     dataset.require(config, split)
     splits = [*dataset.splits[config]] if split is None else [split]
     problems: list[Problem] = []
-    if built := _with_rows(folder / dataset.name, dataset, config, splits, problems):
+    place = Path("build" if folder is None else folder)
+    if folder is not None:
+        if source is not None:
+            raise UsageError("build= excludes source=: name one of them")
+        find_folder(place, dataset)  # raises an error that says how to build
+    if source is None and (
+        built := _with_rows(place / dataset.name, dataset, config, splits, problems)
+    ):
         rows = load_splits(built, config, splits)
+    elif folder is not None:
+        what = f"no {config}/{', '.join(splits)} of {dataset.name}"
+        remedy = "Build it again, or leave out build= to load from the cache or upstream's files."
+        raise SourceError(what, *problems, remedy=remedy)
     else:
         rows = _load_cached(dataset, config, splits, source, problems)
     return datasets.DatasetDict(rows) if split is None else rows[split]
@@ -97,6 +113,8 @@ def _load_cached(
         remedy = f"{error.remedy} Or name another folder: {_FOLDERS}.".strip()
         what = f"no {rows} in these places, in this order"
         raise type(error)(what, *problems, remedy=remedy) from None
+    if not files_of(dataset, home / name):  # what is no build is not replaced
+        shutil.rmtree(home / name, ignore_errors=True)
     build(files, home)
     return load_splits(open_folder(home / name, dataset), config, splits)
 

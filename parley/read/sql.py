@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from parley.base.errors import OutputError, Problem, UsageError
 from parley.base.replace import temporary_folder, writing
 from parley.base.values import strings
-from parley.builds.built_folder import BuiltFolder, find_folder, open_folder
+from parley.builds.built_folder import BuiltFolder, find_folder, no_build, open_folder
 from parley.builds.card_parts import meaning_of
 from parley.builds.provenance import PROVENANCE
 from parley.declaration.registry import discover
@@ -58,11 +58,13 @@ _SETTINGS: dict[str, Any] = {"autoinstall_known_extensions": False}  # which rea
 
 
 def builds_in(path: Path) -> list[BuiltFolder]:
-    """Return the build at a path, or those in it; OutputError if there are none."""
+    """Return the build at a path, or those in it; UsageError if there are none."""
     if (path / PROVENANCE).exists():
         return [open_folder(path)]
     datasets = [dataset for dataset in discover().values() if (path / dataset.name).is_dir()]
-    return [find_folder(path, dataset) for dataset in datasets] or [open_folder(path)]
+    if not datasets:
+        raise no_build(f"{path}: no build, and no folder with one", "NAME", path)
+    return [find_folder(path, dataset) for dataset in datasets]
 
 
 def named_in(query: str, folders: list[BuiltFolder]) -> list[BuiltFolder]:
