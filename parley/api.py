@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import cache_folder
 from parley.base.errors import UsageError
+from parley.base.extras import naming_extras
 from parley.declaration.registry import Dataset, discover, get
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def fetch(name: str) -> Path:
     return fetch_sources(name, get(name).pins, cache_folder())
 
 
+@naming_extras
 def build(
     name: str,
     folder: str | Path = "build",
@@ -107,6 +109,7 @@ def build(
     return find_folder(Path(folder), declared)
 
 
+@naming_extras
 def verify(
     folder: "BuiltFolder | str | Path", *, source: str | Path | None = None
 ) -> "Verification":
@@ -248,6 +251,7 @@ def questions(
     return asked(find_folder(Path(build), get(name)), task, options, part)
 
 
+@naming_extras
 def score(
     folder: "BuiltFolder | str | Path",
     task: str,
@@ -296,6 +300,7 @@ def score(
     return evaluate(built, task, options, **given, part=part, policy=unreadable)
 
 
+@naming_extras
 def labels(
     folder: "BuiltFolder | str | Path",
     config: str,
@@ -331,6 +336,7 @@ def labels(
     return compare(_opened(folder), config, files, annotator)
 
 
+@naming_extras
 def connect(
     *folders: "BuiltFolder | str | Path", labels: str | Path | Collection[str | Path] = ()
 ) -> Any:
@@ -359,7 +365,7 @@ def connect(
             cannot be read as labels.
         RecordError: rows of a file of labels are wrong; names all of them.
         OutputError: a build is damaged, or a file of it is not readable Parquet.
-        ModuleNotFoundError: DuckDB is not installed, which the extra `sql` brings.
+        ModuleNotFoundError: DuckDB is not installed; says what to install.
     """
     from parley.builds.built_folder import BuiltFolder
     from parley.read.sql import builds_in
@@ -377,6 +383,7 @@ def connect(
     return connection
 
 
+@naming_extras
 def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:
     """Show builds in a browser until it is interrupted, as by Ctrl-C; print the address.
 

@@ -6,14 +6,18 @@ import random
 import re
 import shutil
 from collections import defaultdict
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import parley
 from parley.annotators import comparison, layouts
+from parley.annotators.columns import Column
 from parley.annotators.reader import read_labels
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.read.dialogues import dialogues
@@ -38,6 +42,8 @@ def write_file(path, rows, separator=",", encoding="utf-8"):
             writer = csv.DictWriter(file, [*rows[0]], delimiter=separator)
             writer.writeheader()
             writer.writerows(rows)
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
     else:
         path.write_text("\n".join(map(json.dumps, rows)), encoding=encoding)
     return path
@@ -224,12 +230,27 @@ def test_a_file_that_is_no_table_of_labels_is_refused(casino, tmp_path, end, con
     assert str(path) in str(error.value)
 
 
-@pytest.mark.parametrize(("name", "most"), [("_MOST", 1), ("_LARGEST", 20)])
-def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, name, most):
-    file = write_file(tmp_path / "a.csv", [{"dialogue_id": id, "x": 1} for id in (2001, 2002)])
+LIMITS = [("_MOST", 1), ("_LARGEST", 20), ("_MOST_COLUMNS", 1), ("_MOST_CELLS", 2)]
+LISTED = [("_MOST_LISTED", 1, ["a", "b", "c"]), ("_MOST_LISTED", 5, {"a": {"b": 1}})]
+LIMITED = [(end, *limit, "1") for limit in LIMITS for end in ("csv", "jsonl", "parquet")]
+LIMITED += [("parquet", *limit) for limit in (*LISTED, ("_MOST_STATED", 99, "1"))]
+
+
+@pytest.mark.parametrize(("end", "name", "most", "value"), LIMITED)
+def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, end, name, most, value):
+    rows = [{"dialogue_id": id, "x": value} for id in (2001, 2002)]
+    file = write_file(tmp_path / f"a.{end}", rows)
     monkeypatch.setattr(layouts, name, most)
-    with pytest.raises(UsageError, match=f" {most} "):
+    with pytest.raises(UsageError, match=f" {most} " if name != "_MOST_STATED" else "no readable"):
         read_labels(casino, [file])
+
+
+def test_a_long_cell_is_read_in_a_moment(casino):
+    """In time that grows with its length, not its square: a signal waits for the end of a match."""
+    for name, cell in (("labels", f"a{' ' * 300_000}b"), ("x", f"{'1' * 300_000}x")):
+        column = Column.of(casino, "strategies", name)
+        with suppress(RecordError):
+            column.of_values([column.read(cell)])
 
 
 def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):

@@ -23,6 +23,7 @@ from rich.console import Console
 
 import parley
 from parley.base.errors import OutputError, UsageError
+from parley.cli.process import _MESSAGE as INTERRUPTED
 from parley.declaration.registry import discover
 from parley.read.sql import connect, ids, statement_of, until_interrupted, with_meanings, write
 from parley.schema.features import item_of, labels_of
@@ -383,6 +384,8 @@ def test_without_duckdb_one_line_says_what_to_install(run, sample_build, monkeyp
         done = run(*command, "--build", sample_build)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert "[sql]" in done.stderr
+    with pytest.raises(ModuleNotFoundError, match=r"\[sql\]"):
+        parley.connect(sample_build)
 
 
 def test_a_signal_ends_a_query_that_waits_for_a_pipe(sample_build, tmp_path):
@@ -396,6 +399,26 @@ def test_a_signal_ends_a_query_that_waits_for_a_pipe(sample_build, tmp_path):
             assert process.wait(60) == 128 + signal.SIGTERM
         finally:
             process.kill()
+
+
+def test_a_signal_waits_for_the_import_of_a_library_in_c(sample_build):
+    """Else DuckDB aborts; its types are made while it is imported."""
+    code = """if True:
+        import enum, os, signal, sys
+        from parley.cli import main
+        make = enum.EnumMeta.__call__
+
+        def call(*args, **more):
+            if "_duckdb" in sys.modules:
+                enum.EnumMeta.__call__ = make
+                os.kill(os.getpid(), signal.SIGINT)
+            return make(*args, **more)
+
+        enum.EnumMeta.__call__ = call
+        main()"""
+    command = [sys.executable, "-c", code, "sql", "select 1", "--build", sample_build]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()) == (128 + signal.SIGINT, [INTERRUPTED])
 
 
 def test_a_signal_ends_a_query(sample_build):

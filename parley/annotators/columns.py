@@ -17,7 +17,7 @@ from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
 
 WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
-_DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+_DECIMAL = re.compile(r"\s*[-+]?(\d+(?:\.\d*)?|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 # A list as the texts of Python and numpy have it: ['a', "b"] or ['a' 'b']
 _LISTED = re.compile(r"""\[(?:\s*(?:'[^']*'|"[^"]*"),?)*\s*\]""")
 INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
@@ -173,5 +173,5 @@ def _sets(value: Any) -> Iterator[Any]:
     if isinstance(value, str):
         yield [value]
         listed = listed_in(value)
-        value = re.split(r"\s*[,;]\s*", value) if listed is None else listed
+        value = [part.strip() for part in re.split("[,;]", value)] if listed is None else listed
     yield value

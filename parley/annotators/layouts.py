@@ -35,6 +35,12 @@ LONG = (
 Values = dict[str, Any]
 _LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST = 2_000_000  # rows of a file
+_MOST_COLUMNS = 1_000
+_MOST_CELLS = 20_000_000  # of a file, those within lists included
+# of what one call of a library reads or makes, whose end a signal waits for
+_MOST_LISTED = 2_000_000  # cells beyond one a row
+_MOST_STATED = 10_000_000  # bytes of what Parquet states of its columns
+_ROWS_AT_ONCE = 100
 _SEPARATORS = ",;\t"
 
 
@@ -60,7 +66,7 @@ def records(file: Path, keys: set[str]) -> list[Record]:
         kinds = ", .".join(_READERS)
         raise UsageError(f"expected an existing file that ends in .{kinds}, or .gz after it")
     causes, found, place = Causes(), list[Record](), ""
-    for place, row in read(_content(file), keys):
+    for count, (place, row) in enumerate(read(_content(file), keys), 1):
         try:
             if isinstance(row, ValueError):
                 raise row
@@ -70,16 +76,28 @@ def records(file: Path, keys: set[str]) -> list[Record]:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             words = str(error) if isinstance(error, ValueError) else "is no answer as the tool's"
             causes.add(place, Problem("", what=words.lstrip(".: ")))
-        if len(found) > _MOST:
-            raise UsageError(f"has more than {_MOST:,} rows")
+        _require_few(rows=max(count, len(found)))
     if causes:
         raise RecordError("cannot be read", *causes.problems())
     if not found:
         raise UsageError("has no answers" if place else "has no rows")
     names = dict.fromkeys(name for record in found for name in record.values)
+    _require_few(columns=len(names))
     if odd := [name for name in names if plain(name) != name]:
         raise UsageError(f"expected names without control characters, found {odd[0]}")
     return found
+
+
+def _require_few(rows: int = 0, columns: int = 0, cells: int = 0, listed: int = 0) -> None:
+    """Raise UsageError if a file has too much of something."""
+    for what, found, most in (
+        ("rows", rows, _MOST),
+        ("columns", columns, _MOST_COLUMNS),
+        ("cells", cells, _MOST_CELLS),
+        ("values in lists", listed, _MOST_LISTED),
+    ):
+        if found > most:
+            raise UsageError(f"has more than {most:,} {what}")
 
 
 def _content(file: Path) -> bytes:
@@ -106,6 +124,7 @@ def _text(content: bytes) -> str:
         found = "UTF-16, by its first bytes" if is_wide else byte
     else:
         if "\0" not in text:
+            _require_few(cells=sum(map(text.count, (*_SEPARATORS, "\n"))))
             return text
         found = "zero bytes, as in UTF-16"
     remedy = "Save it in UTF-8 (spreadsheets: CSV UTF-8)."
@@ -186,15 +205,33 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
+    if (size := int.from_bytes(content[-8:-4], "little")) > _MOST_STATED:
+        raise UsageError(f"is no readable Parquet: its last {size:,} bytes would state its columns")
+    cells, rows = 0, list[Values]()
     try:
         file = ParquetFile(io.BytesIO(content))
-        if (rows := file.metadata.num_rows) > _MOST:
-            raise UsageError(f"expected at most {_MOST:,} rows, found {rows:,}")
+        stated = file.metadata
+        _require_few(stated.num_rows, stated.num_columns)
+        for group in map(stated.row_group, range(stated.num_row_groups)):
+            sizes = [group.column(number).num_values for number in range(stated.num_columns)]
+            cells += sum(sizes)
+            _require_few(cells=cells, listed=max(sizes, default=0) - group.num_rows)
         _checked_names(file.schema_arrow.names)
-        rows = file.read().to_pylist()
+        for batch in file.iter_batches(_ROWS_AT_ONCE):
+            _require_few(listed=sum(map(_cells, batch.columns)))  # a file may state fewer
+            rows += batch.to_pylist()
     except (ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise UsageError(f"is no readable Parquet: {error!s:.200}") from error
     yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def _cells(array: Any) -> int:
+    """Return how many values an array holds, those within its lists and objects included."""
+    if not array.type.num_fields:
+        return len(array)
+    is_map = hasattr(array, "keys")
+    inner = [array.keys, array.items] if is_map else array.flatten()
+    return len(array) + sum(map(_cells, inner if isinstance(inner, list) else [inner]))
 
 
 _READERS: dict[str, Callable[[bytes, set[str]], Rows]] = {

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from parley.annotators.layouts import ANNOTATOR
 from parley.annotators.reader import Labels, file_stem, read_labels
 from parley.base.errors import UsageError, few
 from parley.builds.built_folder import BuiltFolder
-from parley.read.sql import one_line, quoted, text
+from parley.read.sql import one_line, quoted, text, until_interrupted
 
 _TYPES = {"int": "bigint", "float": "double", "bool": "boolean"}
 
@@ -21,7 +22,6 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
     Its name is that of the file without suffix. It has the key, the annotator, and the columns as
     the config declares them; a set of labels is a list in the order of the dataset's equal one.
     """
-    import duckdb
     import pyarrow as pa
 
     if len(builds) != 1:
@@ -52,8 +52,9 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
         try:
             connection.register("parley_rows", pa.table(values))
             query = f"create table {quoted(name)} as select {', '.join(typed)} from parley_rows"  # noqa: S608
-            connection.execute(query).unregister("parley_rows")
-        except (duckdb.Error, pa.ArrowException) as error:
+            until_interrupted(connection, partial(connection.execute, query))
+            connection.unregister("parley_rows")
+        except (UsageError, pa.ArrowException) as error:
             raise UsageError(f"{path}: cannot be a table: {one_line(error)}") from error
 
 

@@ -9,13 +9,14 @@ import time
 import traceback
 from _thread import start_new_thread  # takes no lock, which who is interrupted may hold
 from contextlib import suppress
-from threading import Timer
+from importlib.machinery import ExtensionFileLoader
+from types import FrameType
 from typing import Any
 
 import typer
 
 from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory, words_of
-from parley.base.extras import extra_of
+from parley.base.extras import lacking
 from parley.cli.commands import app
 
 
@@ -83,10 +84,8 @@ def as_failure(error: BaseException) -> ParleyError:
         package = (error.name or "").partition(".")[0]
         if package in ("fcntl", "resource"):
             return ParleyError("parley runs on Linux and macOS; on Windows, use it in WSL")
-        if extra := extra_of(package):
-            name = f"parley-datasets[{extra}]"
-            remedy = f'Run `pip install "{name}"`, or `".[{extra}]"` in Parley\'s own folder.'
-            return ParleyError(f"the package {package} is not installed", remedy=remedy)
+        if found := lacking(error):
+            return found
     remedy = "Please report it, with the output of the same command after PARLEY_TRACEBACK=1."
     return ParleyError(f"internal error: {words_of(error)}", remedy=remedy)
 
@@ -96,16 +95,26 @@ _INTERRUPTED = 128 + signal.SIGINT
 _MESSAGE = "interrupted; the same command again does what is left"
 _PATIENCE = 2  # seconds for a command to end tidily
 _received: list[int] = []
+_IMPORTING = [  # what runs while a library in C is imported
+    getattr(ExtensionFileLoader, name).__code__ for name in ("create_module", "exec_module")
+]
 
 
-def _interrupt(signum: int, frame: object) -> None:
-    """End the command tidily, or after `_PATIENCE` anyhow; a second Ctrl-C ends it at once."""
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    """End the command tidily, or after `_PATIENCE` anyhow; a second Ctrl-C ends it at once.
+
+    A library in C that is being imported may abort, or drop the exception: it is imported first.
+    """
+    if not _received:
+        start_new_thread(_end, (signum,))
+    _received.append(signum)
+    if any(each.f_code in _IMPORTING for each, _ in traceback.walk_stack(frame)):
+        start_new_thread(_send_again, (signum,))
+        return
     for number in _ENDING:
         if signal.getsignal(number) == _interrupt:
             next_time = signal.SIG_DFL if number == signal.SIGINT else signal.SIG_IGN
             signal.signal(number, next_time)
-    start_new_thread(_end, (signum,))
-    _received.append(signum)
     raise Interrupted(signum)
 
 
@@ -125,4 +134,9 @@ def _interrupt_again(lost: Any) -> None:
         return
     signum = lost.exc_value.signum
     signal.signal(signum, _interrupt)
-    Timer(0.01, os.kill, (os.getpid(), signum)).start()
+    start_new_thread(_send_again, (signum,))
+
+
+def _send_again(signum: int) -> None:
+    time.sleep(0.01)
+    os.kill(os.getpid(), signum)

@@ -31,7 +31,7 @@ from parley.base.errors import (
     require_known,
     words_of,
 )
-from parley.base.extras import extra_of
+from parley.base.extras import lacking
 from parley.base.values import exponent_of, flat, is_values, tree, without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
@@ -519,8 +519,8 @@ def running(built: BuiltFolder) -> Iterator[None]:
     except (ParleyError, OSError):
         raise
     except Exception as error:  # an unverified folder may hold anything
-        if isinstance(error, ModuleNotFoundError) and extra_of((error.name or "").split(".")[0]):
-            raise  # the command line names the extra to install
+        if isinstance(error, ModuleNotFoundError) and lacking(error):
+            raise  # who called it names the extra to install
         what = f"{script_of(built)} fails on {built.shown_path} ({words_of(error)})"
         remedy = f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
         remedy += "else the folder is damaged: build it again."
