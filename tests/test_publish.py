@@ -15,7 +15,7 @@ from local_hub import Blob, contents
 from publish_without_checks import hashes
 
 from parley.authoring.new import write_skeleton
-from parley.base.errors import OutputError, PublishError, UsageError
+from parley.base.errors import OutputError, PublishError, UsageError, shorten
 from parley.base.secret import without_secrets
 from parley.builds.build import build
 from parley.builds.built_folder import BuiltFolder, open_folder
@@ -369,11 +369,14 @@ NAMES = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_ID_TOKEN", "ACTIONS_ID_T
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_token_is_hidden_however_it_is_written(name, monkeypatch):
-    token = 't0ken"123/4 5'
+    token = "t0ken\"1é'/4 5"
     monkeypatch.setenv(name, f" {token}\n")
     monkeypatch.setenv("http_proxy", f"http://{token[:8]}@host")  # of another secret's beginning
-    written = (token, json.dumps(token)[1:-1], quote(token, safe=""))
-    assert [without_secrets(f"<{each}>") for each in written] == ["<…>"] * 3
+    forms = (json.dumps(token, ensure_ascii=False), json.dumps(token), repr(token), ascii(token))
+    forms += (json.dumps(repr(token)), f"'{token}'", f"'{quote(token, safe='')}'")
+    assert [without_secrets(each)[1:-1].strip("'") for each in forms] == ["…"] * len(forms)
+    for start in range(286, 300):
+        assert token[:6] not in shorten(f"{'x' * start}{token}{'y' * 500}")
 
 
 @pytest.mark.parametrize("name", ["HF_ENDPOINT", "HTTP_PROXY", "https_proxy", "ALL_PROXY"])
@@ -468,7 +471,7 @@ def a_password(hub):
 
 @pytest.mark.parametrize(("odd", "said"), [
     (lambda hub: hub.push("org/tea", {f"!{TOKEN}\x1b[2J.csv": b"x"}), ".csv"),
-    (lambda hub: vars(hub.repos["org/tea"].commits[-1]).update(id=TOKEN), "commit"),
+    (lambda hub: vars(hub.repos["org/tea"].commits[-1]).update(id="x" * 47 + TOKEN * 9), "commit"),
     (lambda hub: hub.headers.update({"X-HF-Warning": f"a; warned of {TOKEN}\x1b]"}), "warned of …"),
     (a_password, "http://…127.0.0.1"),
 ])  # fmt: skip
@@ -482,4 +485,4 @@ def test_what_the_hub_gives_back_of_a_token_is_not_printed(
     _, out, err = run(*publish, "--dry-run", "--json", HF_ENDPOINT=hub.endpoint)
     assert said in err
     shown = out + err + caplog.text
-    assert not [secret for secret in (TOKEN, "passw0rd", "\x1b") if secret in shown]
+    assert not [secret for secret in (TOKEN[:8], "passw0rd", "\x1b") if secret in shown]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from parley.base.console import plain
 from parley.base.disk import open_regular
-from parley.base.errors import Causes, Problem, RecordError, UsageError, few, require_utf8
+from parley.base.errors import Causes, Problem, RecordError, UsageError, few, require_utf8, shorten
 from parley.base.strict_json import loads
 from parley.read.export.export import cell
 from parley.schema.nodes import show
@@ -221,7 +221,7 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
             _require_few(listed=sum(map(_cells, batch.columns)))  # a file may state fewer
             rows += batch.to_pylist()
     except (ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
-        raise UsageError(f"is no readable Parquet: {error!s:.200}") from error
+        raise UsageError(f"is no readable Parquet: {shorten(str(error), 200)}") from error
     yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
 

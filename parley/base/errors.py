@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from parley.base.secret import without_secrets
+
 MOST_PROBLEMS = 20
 _PLACES = 3  # named for each cause
 # The text that differs between problems of one cause
@@ -213,7 +215,8 @@ def few(names: Sequence[str], most: int = 3) -> str:
 
 
 def shorten(line: str, most: int = 500) -> str:
-    """Shorten a long line in the middle."""
+    """Shorten a long line in the middle, with secrets hidden before."""
+    line = without_secrets(line)
     last = most * 2 // 5
     return line if len(line) <= most else f"{line[: most - last]}…{line[1 - last :]}"
 

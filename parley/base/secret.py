@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote, unquote
@@ -12,7 +13,7 @@ _URLS = ("HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # also in low
 _SHORTEST = 8  # characters; a shorter text may be a part of any word
 
 _kept: set[str] = set()
-_found: list[str] | None = None  # within `secrets_found_once`
+_found: re.Pattern[str] | None = None  # within `secrets_found_once`
 
 
 def keep_secret(secret: str) -> None:
@@ -23,10 +24,12 @@ def keep_secret(secret: str) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Replace tokens for the Hub and logins in URLs by "…", also as escaped for JSON or a URL."""
-    for written in _written() if _found is None else _found:
-        text = text.replace(written, "…")
-    return text
+    """Replace tokens for the Hub and logins in URLs by "…", also as JSON, Python or a URL has them.
+
+    Hide first and cut then: a part of a secret is not found.
+    """
+    found = _written() if _found is None else _found
+    return found.sub("…", text) if found.pattern else text
 
 
 @contextmanager
@@ -40,12 +43,18 @@ def secrets_found_once() -> Iterator[None]:
         _found = None
 
 
-def _written() -> list[str]:
-    return [
-        written
-        for secret in sorted(_secrets(), key=len, reverse=True)  # one may contain another
-        for written in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))
-    ]
+def _written() -> re.Pattern[str]:
+    ordered = sorted(_secrets(), key=len, reverse=True)  # one may contain another
+    return re.compile("|".join("".join(map(_forms, secret)) for secret in ordered))
+
+
+def _forms(sign: str) -> str:
+    """Return an expression for a character as it is, and as it may be escaped, also twice."""
+    if sign.isascii() and sign.isalnum():
+        return sign
+    forms = {sign, f"\\{sign}", json.dumps(sign)[1:-1], ascii(sign)[1:-1], quote(sign, safe="")}
+    escaped = (re.escape(form).replace(r"\\", r"\\+") for form in sorted(forms, key=len)[::-1])
+    return f"(?i:{'|'.join(escaped)})"
 
 
 def _secrets() -> set[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory, words_of
+from parley.base.errors import NO_MEMORY, Interrupted, ParleyError, is_no_memory, shorten, words_of
 from parley.base.extras import lacking
 from parley.cli.commands import app
 
@@ -78,7 +78,7 @@ def as_failure(error: BaseException) -> ParleyError:
     if isinstance(error, BrokenPipeError):
         return ParleyError("output pipe closed")
     if isinstance(error, OSError):
-        place = f"{error.filename:.200}: " if isinstance(error.filename, str) else ""
+        place = f"{shorten(error.filename, 200)}: " if isinstance(error.filename, str) else ""
         return ParleyError(f"{place}{error.strerror or error}")
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]

@@ -18,7 +18,7 @@ from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils import validate_repo_id
 
-from parley.base.errors import OutputError, ParleyError, Problem, PublishError, UsageError
+from parley.base.errors import OutputError, ParleyError, Problem, PublishError, UsageError, shorten
 from parley.base.replace import temporary_folder
 from parley.base.secret import keep_secret, without_secrets
 from parley.builds.built_folder import BuiltFolder
@@ -393,5 +393,5 @@ def token() -> str | None:
 
 def _commit_id(answer: Any) -> str:
     if not re.fullmatch("[0-9a-f]{40}", str(answer)):
-        raise PublishError(f"the Hub returned an invalid commit id: {str(answer)[:100]!r}")
+        raise PublishError(f"the Hub returned an invalid commit id: {shorten(repr(answer), 100)}")
     return str(answer)

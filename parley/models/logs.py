@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import Problem, RecordError, UsageError, require_known
+from parley.base.errors import Problem, RecordError, UsageError, require_known, shorten
 from parley.builds.built_folder import BuiltFolder
 from parley.schema.shapes import problems
 from parley.tasks.asking import FAILED
@@ -104,7 +104,7 @@ def read_log(path: Path, header_only: bool = False) -> Any:
         unread = {"events", "attachments", "store", "messages"}
         log = read_eval_log(str(path), header_only, exclude_fields=unread)
     except Exception as error:  # what a damaged zip or JSON makes of inspect is not foreseeable
-        why = f"{type(error).__name__}: {error!s:.200}"
+        why = f"{type(error).__name__}: {shorten(str(error), 200)}"
         raise RecordError(f"{path}: is not a readable log ({why})") from error
     if wrong := [*problems(log.eval.metadata, _STATED, "metadata")]:
         raise UsageError(f"{path}: is no log of a task `parley/NAME_TASK`", *wrong)

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from parley.base.disk import part_of
-from parley.base.errors import FetchError, Problem, UsageError
+from parley.base.errors import FetchError, Problem, UsageError, shorten
 from parley.base.secret import without_secrets
 from parley.base.version import __version__
 from parley.source.hashes import Pin, problem
@@ -178,7 +178,9 @@ class Downloader:
                     return response
                 response.close()  # the body of a redirect is not read, however long
                 if response.is_success:
-                    raise _TroubleError(f"the answer is compressed unasked: {packed:.40}", _ODD)
+                    raise _TroubleError(
+                        f"the answer is compressed unasked: {shorten(packed, 40)}", _ODD
+                    )
                 if not response.next_request:
                     raise _bad_answer(response)
                 request = response.next_request
