@@ -21,7 +21,7 @@ test: .venv/ready
 
 # What `make test` leaves out: slow tests, among them those that need large dependencies.
 test-slow: .venv/full
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal --timeout 1800 -m slow
 
 check: .venv/ready
 	$(BIN)/ruff check .
@@ -53,7 +53,7 @@ bench-quick: .venv/ready
 # Runs the fault tests, with more kills and changed folders.
 faults: export PARLEY_TRIALS = 20
 faults: .venv/ready
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q tests/faults
+	$(BIN)/python -m pytest -n 2 --dist worksteal --timeout 1800 -q tests/faults
 
 # Renews docs/tasks.md, and each measured.json and card from the real files in PARLEY_SOURCE.
 measure: .venv/ready
