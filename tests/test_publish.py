@@ -437,7 +437,7 @@ def without_checks(monkeypatch):
     monkeypatch.setattr(BuiltFolder, "hashes", lambda built: hashes(built.path))
 
 
-def test_the_command_line(hub, source, tmp_path, run):
+def test_the_command_line(hub, source, tmp_path, run, monkeypatch):
     folder = tmp_path / "build"
     build(at_hand(get("duo"), source), folder)
     common = ("publish", "duo", "--repo", "org/duo", "--endpoint", hub.endpoint)
@@ -452,7 +452,10 @@ def test_the_command_line(hub, source, tmp_path, run):
     assert found["revision"] == f"v{get('duo').builder.VERSION}"
     assert found["commit"] == hub.commits("org/duo")[-1]
     assert published(hub, "org/duo") == contents(folder / "duo")
-    assert read_note(open_folder(folder / "duo")) == PublicationNote("org/duo", found["commit"])
+    assert read_note(open_folder(folder / "duo")) is None  # it is on another Hub than is set
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+    noted = PublicationNote("org/duo", found["commit"], hub.endpoint)
+    assert read_note(open_folder(folder / "duo")) == noted
 
 
 def test_offline_it_says_so_before_it_verifies(hub, folder, run, monkeypatch):

@@ -22,6 +22,7 @@ import hostile_dataset
 import httpx2
 import pytest
 from build_changes import restate
+from huggingface_hub.constants import ENDPOINT
 from local_hub import contents
 
 from parley.base.errors import ScriptError
@@ -229,7 +230,7 @@ def test_the_snippet_loads_the_commit_of_a_valid_note(sample_build, tmp_path, mo
     built = open_folder(tmp_path / "casino")
     assert Description(built, "build/casino").load["path"] == "build/casino"
     sha256 = hashlib.sha256((tmp_path / "casino" / "provenance.json").read_bytes()).hexdigest()
-    write_note({"provenance.json": sha256}, PublicationNote("org/casino", "a" * 40))
+    write_note({"provenance.json": sha256}, PublicationNote("org/casino", "a" * 40, ENDPOINT))
     found = Description(built, "build/casino")
     assert (found.load["path"], found.load["revision"]) == ("org/casino", "a" * 40)
     assert f'load_dataset("org/casino", split="train", revision="{"a" * 40}")' in found.snippet
@@ -242,8 +243,14 @@ def test_the_snippet_loads_the_commit_of_a_valid_note(sample_build, tmp_path, mo
     (noted,) = (tmp_path / "cache").rglob("*.json")
     built = open_folder(sample_build / "casino")
     assert read_note(built)
-    good = {"repo": "org/casino", "commit": "a" * 40}
-    bad = ({"commit": "main"}, {"repo": "../../x"}, {"repo": 1, "commit": 2}, {"more": 1})
+    good = {"repo": "org/casino", "commit": "a" * 40, "endpoint": ENDPOINT}
+    bad = (
+        {"endpoint": "http://127.0.0.1"},
+        {"commit": "main"},
+        {"repo": "../../x"},
+        {"repo": 1, "commit": 2},
+        {"more": 1},
+    )
     for said in ("{}", "[", *(json.dumps(good | each) for each in bad)):
         noted.write_text(said)
         assert read_note(built) is None, said

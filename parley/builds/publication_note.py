@@ -22,10 +22,18 @@ _MOST = 1000  # bytes of a note; ours have some 100
 
 @dataclass(frozen=True)
 class PublicationNote:
-    """The repository and the commit that hold a build."""
+    """The repository and the commit that hold a build, and the URL of its Hub."""
 
     repo: str
     commit: str
+    endpoint: str
+
+
+def hub_in_use() -> str:
+    """Return the URL of the Hub that `load_dataset` reads, without a login in it."""
+    from huggingface_hub import constants  # imported late: it is slow
+
+    return without_secrets(constants.ENDPOINT)
 
 
 def write_note(files: Mapping[str, str], note: PublicationNote) -> None:
@@ -35,7 +43,7 @@ def write_note(files: Mapping[str, str], note: PublicationNote) -> None:
 
 
 def read_note(built: BuiltFolder) -> PublicationNote | None:
-    """Return where this machine published a build; None without a valid note."""
+    """Return where this machine published a build; None without a valid note, or on another Hub."""
     try:
         file = _place(hashlib.sha256(read_regular(built.path / PROVENANCE)).hexdigest())
         with open_regular(file) as opened:
@@ -44,7 +52,7 @@ def read_note(built: BuiltFolder) -> PublicationNote | None:
         return None
     parts = {"repo": r"[\w.-]+/[\w.-]+", "commit": "[0-9a-f]{40}"}
     sound = all(re.fullmatch(form, str(getattr(note, key))) for key, form in parts.items())
-    return note if sound else None
+    return note if sound and note.endpoint == hub_in_use() else None
 
 
 def _place(provenance: str) -> Path:

@@ -86,6 +86,7 @@ class Publication:
     is_new: bool
     dry_run: bool
     commit: str | None
+    endpoint: str
 
     @property
     def changed(self) -> list[FileChange]:
@@ -214,7 +215,8 @@ def publish(
                 there.tag(version, head)
     revision = version if tag else head or "main"
     url = f"{there.endpoint}/datasets/{repo}/tree/{revision}"
-    return Publication(repo, url, revision, changes, is_new, dry_run, None if dry_run else head)
+    commit = None if dry_run else head
+    return Publication(repo, url, revision, changes, is_new, dry_run, commit, there.endpoint)
 
 
 class Repository:
