@@ -195,6 +195,7 @@ BREAKS = {
         (SCRIPT, 'VERSION = "1.0.0"', 'VERSION = "one"'), (CITATION, "", None),
         (CITATION, "@inproceedings", "inproceedings"),
         (CHECKS, NEW, "from parley import nothing\n"),
+        (LAYOUT, "CONFIGS =", FACET + 'FACETS = {"turns": Facet("{}", mean="no")}\nCONFIGS ='),
         (FIGURES, "what: str)", "what: str, split: str)"),
         ("jobs.py", NEW, "JOBS = {'train': print}\n"),
         ("tasks.py", NEW, TASK.replace("    gold=", TWICE)),

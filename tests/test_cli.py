@@ -23,6 +23,7 @@ from parley.base import console, secret
 from parley.base.errors import Interrupted, shorten
 from parley.cli import app
 from parley.cli.commands import NAMES, summaries
+from parley.cli.options import completing
 from parley.declaration.measured import FILE
 from parley.declaration.registry import Dataset, discover, get
 
@@ -104,6 +105,8 @@ def test_a_shell_completes_the_names_of_a_dataset(run, monkeypatch, typed, compl
     number = len(words.split()) - (not words.endswith(" "))
     done = run(_PARLEY_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=number)
     assert {*done.stdout.split()} == completed
+    complete = completing(lambda dataset: [f"{dataset.name}\x1b[2J"])
+    assert complete(SimpleNamespace(params={"name": "casino"})) == ["casino\\x1b[2J"]
 
 
 def test_list_names_every_config_and_split_and_what_is_only_documented(run):

@@ -24,6 +24,7 @@ from parley.read.export.export import export
 
 ODD = [
     ("casino", "convokit", "dialogues", {"chat_logs": 5}, r"train\[0\]\.chat_logs"),
+    ("casino", "csv", "strategies", {"labels": [-1]}, "-1"),
     ("duo", "convokit", "dialogues", {"dialogue_id": "x"}, "x"),
     ("casino", "prompt-completion", "messages", {"dialogue_id": math.nan}, "nan"),
     ("casino", "prompt-completion", "messages", {"messages": None}, None),

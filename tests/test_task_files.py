@@ -335,7 +335,7 @@ def test_a_baseline_predicts_nothing_that_no_file_could_hold(chatter, value):
     task, gold = chatter.tasks["run"], {("one",): None}
     sound = {"query_id": "one", "document_id": "d1", "score": 1.0}
     assert len(validate_predictions([sound], task, gold, "")) == 1
-    for wrong in ({"score": value}, {"document_id": "d 1"}):
+    for wrong in ({"score": value}, {"document_id": "d 1"}, {"document_id": "\ud800"}):
         with pytest.raises(RecordError, match="prediction 1"):
             validate_predictions([sound | wrong], task, gold, "made")
 

@@ -237,7 +237,12 @@ class BuiltFolder:
         labels = ((column, labels_of(item_of(f) or f)) for column, f in features.items())
         names = {column: found for column, found in labels if found}
         for row in rows:
-            yield row | {column: _label_names(row[column], names[column]) for column in names}
+            try:
+                named = {column: _label_names(row[column], of) for column, of in names.items()}
+            except IndexError as error:
+                what = f"{self.path}: {config}: row {next(iter(row.values()))!r:.60}: {error}"
+                raise OutputError(what, remedy=f"Run {self.command('verify')}.") from error
+            yield row | named
 
     @property
     def card(self) -> str:
@@ -270,7 +275,9 @@ class BuiltFolder:
 
 def _label_names(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
-        return [names[each] for each in value]
+        return [_label_names(each, names) for each in value]
+    if value is not None and value not in range(len(names)):
+        raise IndexError(f"no label has the number {value}")
     return None if value is None else names[value]
 
 

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from parley.base.console import plain
 from parley.base.errors import ParleyError
 from parley.declaration.registry import discover, get
 
 
 def dataset_names() -> list[str]:
     """Return the names of datasets, for a shell to complete."""
-    return [*discover()]
+    return [*map(plain, discover())]
 
 
 def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context], list[str]]:
@@ -25,7 +26,7 @@ def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context],
             name, task = (*ctx.args, "", "")[:2]
         try:
             dataset = get(name)
-            return [*words(dataset.task(task) if task else dataset)]
+            return [*map(plain, words(dataset.task(task) if task else dataset))]
         except (ParleyError, AttributeError):  # the command says what is wrong
             return []
 

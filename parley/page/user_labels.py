@@ -268,6 +268,7 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     try:
         epochs, _ = read(str(file), task, gold)
     except RecordError as error:
-        remedy = f"It has the fields of {name}; --as {LABELS} says that they are labels."
-        raise RecordError(error.message, *error.problems, remedy=remedy) from error
+        what = f"{file}: has the fields of {name}, but not its answers"
+        remedy = f"If they are labels, say so: --as {LABELS}."
+        raise RecordError(what, *error.problems, remedy=remedy) from error
     return [Epoch(TaskRows(built, name, options, gold, True), each) for each in epochs]

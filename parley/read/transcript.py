@@ -60,6 +60,13 @@ class Facet:
     mean: bool = False
     column: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise TypeError for an argument of another type."""
+        kinds = {"phrase": str, "without": str, "order": Sequence, "mean": bool, "column": str}
+        for name, kind in kinds.items():
+            if not isinstance(value := getattr(self, name), kind):
+                raise TypeError(f"Facet: {name}: found {value!r:.60}")
+
     @property
     def ranks(self) -> dict[Value, int]:
         """The values that count as numbers, each with its place in the order."""

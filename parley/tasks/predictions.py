@@ -86,7 +86,7 @@ def validate_predictions(
     for number, prediction in enumerate(map(without_numpy, predictions), 1):
         if checker.shape(prediction).fits(prediction):
             (line,) = task.format.lines([prediction])
-            checker.take(number, line.encode())
+            checker.take(number, line.encode(errors="surrogatepass"))
         else:
             checker.add(number, prediction)
         if checker.is_over:
