@@ -230,27 +230,19 @@ def test_a_file_that_is_no_table_of_labels_is_refused(casino, tmp_path, end, con
     assert str(path) in str(error.value)
 
 
-LIMITS = [("_MOST", 1), ("_LARGEST", 20), ("_MOST_COLUMNS", 1), ("_MOST_CELLS", 2)]
-LISTED = [("_MOST_LISTED", 1, ["a", "b", "c"]), ("_MOST_LISTED", 5, {"a": {"b": 1}})]
-LIMITED = [(end, *limit, "1") for limit in LIMITS for end in ("csv", "jsonl", "parquet")]
-LIMITED += [("parquet", *limit) for limit in (*LISTED, ("_MOST_STATED", 99, "1"))]
+LIMITS = {"rows": 1, "columns": 1, "cells": 2, "bytes": 20}
+OF_LISTS = [("values in lists", 1, ["a", "b", "c"]), ("values in lists", 5, {"a": {"b": 1}})]
+LIMITED = [(end, *limit, "1") for limit in LIMITS.items() for end in ("csv", "jsonl", "parquet")]
+LIMITED += [("parquet", *limit) for limit in (*OF_LISTS, ("bytes about columns", 99, "1"))]
 
 
-@pytest.mark.parametrize(("end", "name", "most", "value"), LIMITED)
-def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, end, name, most, value):
+@pytest.mark.parametrize(("end", "what", "most", "value"), LIMITED)
+def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, end, what, most, value):
     rows = [{"dialogue_id": id, "x": value} for id in (2001, 2002)]
     file = write_file(tmp_path / f"a.{end}", rows)
-    monkeypatch.setattr(layouts, name, most)
-    with pytest.raises(UsageError, match=f" {most} " if name != "_MOST_STATED" else "no readable"):
+    monkeypatch.setitem(layouts._MOST, what, most)
+    with pytest.raises(UsageError, match=f" {most} {what}"):
         read_labels(casino, [file])
-
-
-def test_a_long_cell_is_read_in_a_moment(casino):
-    """In time that grows with its length, not its square: a signal waits for the end of a match."""
-    for name, cell in (("labels", f"a{' ' * 300_000}b"), ("x", f"{'1' * 300_000}x")):
-        column = Column.of(casino, "strategies", name)
-        with suppress(RecordError):
-            column.of_values([column.read(cell)])
 
 
 def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):

@@ -244,13 +244,7 @@ def test_the_snippet_loads_the_commit_of_a_valid_note(sample_build, tmp_path, mo
     built = open_folder(sample_build / "casino")
     assert read_note(built)
     good = {"repo": "org/casino", "commit": "a" * 40, "endpoint": ENDPOINT}
-    bad = (
-        {"endpoint": "http://127.0.0.1"},
-        {"commit": "main"},
-        {"repo": "../../x"},
-        {"repo": 1, "commit": 2},
-        {"more": 1},
-    )
+    bad = [{"endpoint": "https://127.0.0.1"}, {"commit": "main"}, {"repo": "../../x"}, {"more": 1}]
     for said in ("{}", "[", *(json.dumps(good | each) for each in bad)):
         noted.write_text(said)
         assert read_note(built) is None, said

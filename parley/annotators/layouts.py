@@ -33,13 +33,10 @@ LONG = (
 """What to do with a wide table."""
 
 Values = dict[str, Any]
-_LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
-_MOST = 2_000_000  # rows of a file
-_MOST_COLUMNS = 1_000
-_MOST_CELLS = 20_000_000  # of a file, those within lists included
-# of what one call of a library reads or makes, whose end a signal waits for
-_MOST_LISTED = 2_000_000  # cells beyond one a row
-_MOST_STATED = 10_000_000  # bytes of what Parquet states of its columns
+# Of a file, decompressed; memory grows with what it holds
+_MOST = {"bytes": 128_000_000, "rows": 2_000_000, "columns": 1_000, "cells": 20_000_000}
+# Of what one call of a library reads or makes, whose end a signal waits for
+_MOST |= {"values in lists": 2_000_000, "bytes about columns": 10_000_000}
 _ROWS_AT_ONCE = 100
 _SEPARATORS = ",;\t"
 
@@ -76,28 +73,22 @@ def records(file: Path, keys: set[str]) -> list[Record]:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             words = str(error) if isinstance(error, ValueError) else "is no answer as the tool's"
             causes.add(place, Problem("", what=words.lstrip(".: ")))
-        _require_few(rows=max(count, len(found)))
+        _require_few("rows", max(count, len(found)))
     if causes:
         raise RecordError("cannot be read", *causes.problems())
     if not found:
         raise UsageError("has no answers" if place else "has no rows")
     names = dict.fromkeys(name for record in found for name in record.values)
-    _require_few(columns=len(names))
+    _require_few("columns", len(names))
     if odd := [name for name in names if plain(name) != name]:
         raise UsageError(f"expected names without control characters, found {odd[0]}")
     return found
 
 
-def _require_few(rows: int = 0, columns: int = 0, cells: int = 0, listed: int = 0) -> None:
+def _require_few(what: str, found: int) -> None:
     """Raise UsageError if a file has too much of something."""
-    for what, found, most in (
-        ("rows", rows, _MOST),
-        ("columns", columns, _MOST_COLUMNS),
-        ("cells", cells, _MOST_CELLS),
-        ("values in lists", listed, _MOST_LISTED),
-    ):
-        if found > most:
-            raise UsageError(f"has more than {most:,} {what}")
+    if found > _MOST[what]:
+        raise UsageError(f"has more than {_MOST[what]:,} {what}")
 
 
 def _content(file: Path) -> bytes:
@@ -106,11 +97,10 @@ def _content(file: Path) -> bytes:
         with open_regular(file) as opened:
             is_gzip = file.name.lower().endswith(".gz")
             stream: Any = gzip.GzipFile(fileobj=opened) if is_gzip else opened
-            content: bytes = stream.read(_LARGEST + 1)
+            content: bytes = stream.read(_MOST["bytes"] + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UsageError(f"damaged gzip data: {error}") from error
-    if len(content) > _LARGEST:
-        raise UsageError(f"has more than {_LARGEST:,} bytes")
+    _require_few("bytes", len(content))
     return content
 
 
@@ -124,7 +114,7 @@ def _text(content: bytes) -> str:
         found = "UTF-16, by its first bytes" if is_wide else byte
     else:
         if "\0" not in text:
-            _require_few(cells=sum(map(text.count, (*_SEPARATORS, "\n"))))
+            _require_few("cells", sum(map(text.count, (*_SEPARATORS, "\n"))))
             return text
         found = "zero bytes, as in UTF-16"
     remedy = "Save it in UTF-8 (spreadsheets: CSV UTF-8)."
@@ -136,7 +126,7 @@ Rows = Iterator[tuple[str, Any]]
 
 def _table(content: bytes, keys: set[str]) -> Rows:
     """Yield the rows of a table of texts; an empty cell is None."""
-    csv.field_size_limit(_LARGEST)
+    csv.field_size_limit(_MOST["bytes"])
     text = re.sub(r"\Asep=.\r?\n", "", _text(content))  # a line of Excel's
     if text.lstrip()[:1] in ("{", "["):
         raise UsageError("expected a table, found JSON", remedy="Call it .jsonl or .json.")
@@ -205,20 +195,21 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
-    if (size := int.from_bytes(content[-8:-4], "little")) > _MOST_STATED:
-        raise UsageError(f"is no readable Parquet: its last {size:,} bytes would state its columns")
+    _require_few("bytes about columns", int.from_bytes(content[-8:-4], "little"))
     cells, rows = 0, list[Values]()
     try:
         file = ParquetFile(io.BytesIO(content))
         stated = file.metadata
-        _require_few(stated.num_rows, stated.num_columns)
+        _require_few("rows", stated.num_rows)
+        _require_few("columns", stated.num_columns)
         for group in map(stated.row_group, range(stated.num_row_groups)):
             sizes = [group.column(number).num_values for number in range(stated.num_columns)]
             cells += sum(sizes)
-            _require_few(cells=cells, listed=max(sizes, default=0) - group.num_rows)
+            _require_few("cells", cells)
+            _require_few("values in lists", max(sizes, default=0) - group.num_rows)
         _checked_names(file.schema_arrow.names)
         for batch in file.iter_batches(_ROWS_AT_ONCE):
-            _require_few(listed=sum(map(_cells, batch.columns)))  # a file may state fewer
+            _require_few("values in lists", sum(map(_cells, batch.columns)))  # stated or not
             rows += batch.to_pylist()
     except (ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise UsageError(f"is no readable Parquet: {shorten(str(error), 200)}") from error

@@ -29,13 +29,6 @@ class PublicationNote:
     endpoint: str
 
 
-def hub_in_use() -> str:
-    """Return the URL of the Hub that `load_dataset` reads, without a login in it."""
-    from huggingface_hub import constants  # imported late: it is slow
-
-    return without_secrets(constants.ENDPOINT)
-
-
 def write_note(files: Mapping[str, str], note: PublicationNote) -> None:
     """Note where the verified files of a build, name -> sha256, were published."""
     text = without_secrets(json.dumps(asdict(note), indent=2))
@@ -44,6 +37,8 @@ def write_note(files: Mapping[str, str], note: PublicationNote) -> None:
 
 def read_note(built: BuiltFolder) -> PublicationNote | None:
     """Return where this machine published a build; None without a valid note, or on another Hub."""
+    from huggingface_hub import constants  # not at the top: it is slow
+
     try:
         file = _place(hashlib.sha256(read_regular(built.path / PROVENANCE)).hexdigest())
         with open_regular(file) as opened:
@@ -52,7 +47,8 @@ def read_note(built: BuiltFolder) -> PublicationNote | None:
         return None
     parts = {"repo": r"[\w.-]+/[\w.-]+", "commit": "[0-9a-f]{40}"}
     sound = all(re.fullmatch(form, str(getattr(note, key))) for key, form in parts.items())
-    return note if sound and note.endpoint == hub_in_use() else None
+    is_in_use = note.endpoint == without_secrets(constants.ENDPOINT)
+    return note if sound and is_in_use else None
 
 
 def _place(provenance: str) -> Path:

@@ -13,10 +13,9 @@ from typer import Option
 from parley.base.console import print_logs, print_message, progress, safe, size
 from parley.base.disk import cache_folder, part_of
 from parley.base.errors import FetchError, ParleyError, UsageError
-from parley.base.secret import without_secrets
 from parley.builds.built_folder import find_folder
 from parley.builds.card import notes
-from parley.builds.publication_note import PublicationNote, hub_in_use, write_note
+from parley.builds.publication_note import PublicationNote, write_note
 from parley.builds.sources import at_hand, open_source, source_folder
 from parley.cli.common import Attempts, print_line, print_result, select
 from parley.cli.options import AsJson, BuildDir, Name, Names, Sample, SourceDir
@@ -231,8 +230,6 @@ def _publish_layout(publication: "Publication") -> RenderableType:
     else:
         lines.append(f"{publication.url}\nno change: commit {commit}, read back and equal")
     if commit:
-        is_in_use = without_secrets(publication.endpoint) == hub_in_use()
-        after = "" if is_in_use else f"  # with HF_ENDPOINT={publication.endpoint}"
-        lines.append(f'load_dataset("{publication.repo}", ..., revision="{commit}"){after}')
+        lines.append(f'load_dataset("{publication.repo}", ..., revision="{commit}")')
     parts: list[RenderableType] = [table(("", "file", ">size"), rows)] if rows else []
     return Group(*parts, *map(safe, lines))
