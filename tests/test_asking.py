@@ -54,7 +54,14 @@ OF_RULE = [
         "The bot is kind.\n4", "**Answer:** 4\n", "The final score is **4**.",
         "### My answer = `4`",
         r"They agree at last. $\boxed{4}$ is right.", "\uff14", "score: 2\nscore: 4\n\n```",
-        "\\boxed{3} was a draft.\nAnswer: 4", "Of \\boxed{1} to \\boxed{5}:\n4", "4。",
+        "\\boxed{3} was a draft.\nAnswer: 4", "4。", '{"score": kind} {"score": 4}',
+        '{"score": 4, "why": "kind\nand short"}', "{'why': 'kind\nor so', 'score': 4, 'a': None}",
+        "Sad :} is {'why': 'Sad :}', 'score': 4}", '{{"score": 4}}',
+        'Sad :{ or {1, 2 or ["x.\n{"score": 4}', r"$\left\{ 5a \right.$ {'score': 4}",
+        '{"score": 2} {"answer": 4}', '{"score": 2\n}\n{"answer": {"score": 4}}',
+        "<answer>\n4\n</answer> is right.", '<answer>2</answer> or {"score": 4}',
+        "So it is:\n\\boxed{4}", "It is kind:\n\nScore: 4", "My score:\n- 4", "- kind\n- Score: 4",
+        "2\n> Score: 4", "Kind\n> 4",
         '{"score": 4, "step 1": 0, "step-1": 0}', r"The answer is $\boxed{4}$.",
     ]),
     (SCORE, WRONG, [
@@ -63,13 +70,17 @@ OF_RULE = [
     ]),
     (SCORE, NONE, [
         "I'd give it a 4.", "4, as it is kind", "Your score: 4", "4\nThe bot is kind.",
-        '{"score": 4',
+        '{"score": 4', *(f'\\boxed{{2}} {{"score": 2}} {last}' for last in (
+            '{"score": kind}', '{"score": 4, "why": "a "kind" one"}', '{"score": 4', "{score = 4}",
+            "{“score”: 4}", '{"why": "kind, "score": 4点}', '{"answer": kind}', '{"score": n} 4',
+        )),
+        "Of \\boxed{1} to \\boxed{5}:\n4", "**Style:**\n\n4", "1\n4", "- 1\n- 4", "* 4",
         '{"style": 4}', '{"score": 4, "score": 4}', '{"why": "\\ud800", "score": 4}', "\u0664",
         "4 5",
         '{"draft": {"score": 2}, "style": 4}', '{"draft": {"score": 2}, "score": [}', "<think>4",
         '{"why": ":}" "other": {"score": 4}}', '["a",' * 100 + "{a:1}," * 500,
         "{a:[1," + "1," * 9900, "{" * 5000, "[" * 5000, "{'score': 4}}, " * 800 + "]",
-        "4" + " " * 30_000, ", " * 9000,
+        "4" + " " * 30_000, ", " * 9000, "{" * 20_000, '{"score": ' * 2000, '{"' + r'\"' * 9000,
     ]),
     (SCORE, {UNREADABLE: EMPTY}, [" \n"]),
     (BOTH, YES_3, [
@@ -81,7 +92,9 @@ OF_RULE = [
         '{"a": "yes", "own": {"b": 3.5}}',
         '{"a": "yes", "own": {"b": 3, "B": 3}}', '{"a": true, "own": {"b": 3}}',
     ]),
-    (BOTH, NONE, ["a: yes\nb: 3", '{"a": "yes", "b": 3}', '{"a": "yes", "partner": {"b": 3}}']),
+    (BOTH, NONE, [
+        '{"a": "yes", "own": {"b": 3}} {"a": "no", "own": {"b": 3}', "a: yes\nb: 3",
+        '{"a": "yes", "b": 3}', '{"a": "yes", "partner": {"b": 3}}']),
 ]  # fmt: skip
 ORDERS = [" > ".join(order) for order in itertools.permutations(("Food", "Water", "Firewood"))]
 BELIEFS = dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True))
@@ -95,11 +108,16 @@ OF_KINDS = [
         '{"small-talk": 1, "no-need": 0, "need": "TRUE", "why": ""}',
         '{"labels": ["need", "small-talk"]}',
     ]),
-    (LABELS, {"labels": []}, ["Labels: []"]),
+    (LABELS, {"labels": []}, ["Labels: []", "None.", '{"labels": "none"}']),
     (LABELS, {"labels": ["need"]}, ["Not ['small-talk'] but:\n['need']", "[]\nLabels: ['need']"]),
-    (LABELS, WRONG, ['{"labels": {"need": true}}', '{"labels": ["bluff"]}', "Labels: no need"]),
+    (LABELS, {"labels": ["no-need", "need"]}, ["`need`, `No need`", "Labels: need, no need."]),
+    (LABELS, WRONG, [
+        '{"labels": {"need": true}}', '{"labels": ["bluff"]}', "Labels: no bluff",
+        "Labels: no, need",
+    ]),
     (LABELS, NONE, [
-        "No need.", "need, small-talk", "- [ ] need", '{"need": true, "no-need": false}',
+        "No need, as said.", "need\nsmall-talk", "- need, no-need", "- [ ] need",
+        '{"need": true, "no-need": false}',
     ]),
     (ORDER, {"order": ["Water", "Fire wood"]}, [
         '{"order": "water > firewood"}', '["Water", "Fire-Wood"]', "Water, Firewood",
@@ -114,7 +132,7 @@ OF_KINDS = [
     ({"age": OneOf(["½–1"], "an age")}, {"age": "½–1"}, ['{"age": "½–1"}']),
     (SCORE, FOUR, ['{"score": "4/5"}', "Score: 4 / 5", "4.0"]),
     (SCORE, WRONG, ['{"score": "4/10"}', '{"score": "80%"}', '{"score": true}', '{"score": [4]}']),
-    (CHANCE, {"p": 0.8}, ['{"p": .8}', "p: 80%", '{"p": "80 %"}', "0.8/1"]),
+    (CHANCE, {"p": 0.8}, ['{"p": .8}', "p: 80%", r"\boxed{80\%}", '{"p": "80 %"}', "0.8/1"]),
     (CHANCE, WRONG, ['{"p": 80}', '{"p": "4/5"}']),
     ({"p": Probabilities(ORDERS, "chances")}, {"p": BELIEFS}, [
         json.dumps(BELIEFS), json.dumps({"p": BELIEFS}).replace(" > ", ">"),
@@ -138,11 +156,19 @@ def test_an_answer_is_read_by_the_rule(fields, text, due):
 
 @pytest.mark.parametrize("declare", [
     lambda: OneOf([], "no name"), lambda: SomeOf(["a-b", "AB"], "names that are read alike"),
+    lambda: SomeOf(["a", "None"], "none"), lambda: SomeOf(["a, b"], "two or one"),
+    lambda: OrderOf(["a > b", "c"], "an order"), lambda: OrderOf("abcdefgh", "40,320 orders"),
+    lambda: OneOf(map(str, range(501)), "many"), lambda: Number(0, 100, "in steps of 0.01"),
     lambda: Number(5, 1, "no number"), lambda: Number(1, 5, "no step", step=0),
 ])  # fmt: skip
 def test_a_kind_that_nobody_could_answer_is_an_error(declare):
     with pytest.raises(ScriptError):
         declare()
+
+
+def test_many_whole_numbers_are_bounds_in_a_schema():
+    due = {"type": "integer", "minimum": 0, "maximum": 5000}
+    assert (Whole(0, 5000, "many").schema, Whole(0, 2, "few").schema["enum"]) == (due, [0, 1, 2])
 
 
 AGENTS = ("mturk_agent_1", "mturk_agent_2")
@@ -166,11 +192,19 @@ OTHER_ORDER = {"order": ["Water", "Food", "Firewood"]}
 ACCEPT, LIKELY, NEED = {"decision": "accept"}, {"probability": 0.8}, {"labels": ["self-need"]}
 OF_TASKS = [  # a task, an answer of a model, and the fields that are read
     ("casino strategies", '{"labels": ["self-need"]}', NEED),
-    ("casino strategies", "no need", NONE),
+    ("casino strategies", "no need", {"labels": ["no-need"]}),
     ("casino strategies", '{"strategies of B": ["self-need"]}', NONE),
     ("casino partner-priorities", '{"own_order": "Food > Water > Firewood"}', NONE),
     ("casino partner-priorities", "My own order: Food > Water > Firewood", NONE),
     ("casino partner-priorities", "My order: Food > Water > Firewood", NONE),
+    ("casino partner-priorities", "Mine:\nFood > Water > Firewood", NONE),
+    ("casino partner-priorities", "Mine:\nOrder: Food > Water > Firewood", NONE),
+    ("casino partner-priorities", "Order: Water > Food > Firewood", OTHER_ORDER),
+    (
+        "casino partner-priorities",
+        '{"partner_order": "Water > Food > Firewood", "order": "Food > Water > Firewood"}',
+        OTHER_ORDER,
+    ),
     ("casino partner-priorities", 'Mine is ["Food", "Water", "Firewood"], as said.', NONE),
     (
         "casino partner-priorities",
@@ -210,10 +244,12 @@ OF_TASKS = [  # a task, an answer of a model, and the fields that are read
     ("casino bids", "Food: 1\nWater: 2", NONE),
     ("craigslist_bargains deal", '{"probability_of_a_deal": 0.8}', LIKELY),
     ("craigslist_bargains deal", "Probability of a deal: 80%", LIKELY),
-    ("craigslist_bargains deal", '{"probability": 0.8}', NONE),
+    ("craigslist_bargains deal", '{"probability": 0.8}', LIKELY),
+    ("craigslist_bargains deal", "No deal:\n0.9", NONE),
     ("craigslist_bargains deal", '{"probability_of_no_deal": 0.2}', NONE),
     ("craigslist_bargains deal", "The probability of no deal is 20%.", NONE),
     ("cosrec intents", "no recommendation", NONE),
+    ("cosrec intents", "recommendation\nsearch", NONE),
     ("cosrec intents", '{"other types": ["search"]}', NONE),
     ("duo agreement", "スコア\n3.5", {"score": 3.5}),
     ("duo agreement", '{"score_of_the_user": 4}', NONE),
@@ -346,7 +382,7 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
-    "the reader": "e7af1761cba86aae",
+    "the reader": "5869ea4c8e340ec0",
     "casino strategies": "1 a3d97d63d635d408",
     "casino partner-priorities": "1 78837e191c912b9d",
     "casino beliefs": "1 93e8c4f2b1b97ddb",

@@ -2,15 +2,19 @@ r"""Read a model's answer by one rule, of which each prompt states the first sen
 
 After its thoughts, the last JSON object that has the fields asked for is the answer. It is JSON,
 JSON5, or has Python's None, True and False; what stands around it and its other keys do not matter.
+Where something opens like an object and names a field, but is none, nothing before its end counts.
 
-A single field is also read from the last line, which is its value, alone or behind the field's name
-or "answer"; else from the last \boxed{value}; else from an object or list at the end of the text.
+A single field, by the name asked for or its own, is also read from the last line, which is its
+value, alone or behind the name or "answer". A line that ends in a colon is one with the next, and
+in a list nothing is alone. Else it is read from the last \boxed{value} or <answer>value</answer>,
+else from an object or list at the end of the text.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from parley.base.strict_json import loads
@@ -22,92 +26,128 @@ _MOST = 8_000  # characters that are parsed as JSON5, which takes long
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
 _PYTHON = re.compile(r"\b(?:None|True|False)\b")
+_BREAK = re.compile(r"[\t\r\n]")
 _OPENING = re.compile(r"""\{|\[(?=\]|\s*[{"'])""")  # an object, or a list of objects or texts
-_OBJECT = re.compile(r"""\{\s*(?:["'}/]|[\w$]+\s*:)""")
-_BOX = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
+_OBJECT = re.compile(r"""\{\s*(?:["'“”‘’}/]|[\w$]+\s*[:=])""")
+_NAMED = r"(?i)\b(?:%s)\W{0,5}?[:=]"
+_PLACE = re.compile(r"(?i)\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}|<answer>([^<]*)</answer>")
 _TEXT = re.compile(r"\\text\w*\{([^{}]*)\}")  # of LaTeX
 _MARKS = re.compile(r"(?<!\w)(\*{1,3}|`{1,3}|__?)(\S.{0,200}?)\1(?!\w)")  # of Markdown
-_BRACKET = re.compile(r'"(?:[^"\\\n]|\\.)*"|[][{}]')  # or a text in quotes
+_BRACKET = re.compile(r"""(?s)\\.|"(?:[^"\\\n]|\\.)*"|(?<!\w)'(?:[^'\\\n]|\\.)*'|[][{}]""")
 _BLANKS = " \t\n$"
 _AROUND = _BLANKS + "\"'`*.。"
-_BULLET = re.compile(r"^(?:[>#-]+\s+)+")
-_VALUE_OF_NAME = r"(?i)(?:(?:the|my|final)\s+)*(?:%s|answer)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
+_BULLET = re.compile(r"\A(?:[>#*+•-]+\s+)+")
+_VALUE_OF = r"(?i)(?:(?:the|final%s)\s+)*(?:%s)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
 
-def read(text: str, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
-    """Return the fields of a prediction that an answer gives, or `UNREADABLE` with the reason."""
+def read(
+    text: str, fields: Mapping[str, AnswerField], by_own_names: bool = False
+) -> dict[str, Any]:
+    """Return the fields of a prediction that an answer gives, or `UNREADABLE` with the reason.
+
+    With `by_own_names` the fields have these names alone, and not those asked for.
+    """
     if not text.strip():
         return {UNREADABLE: EMPTY}
     text = final_text(text)
-    found = _values(text)
-    names = {normalized_name(place_of(name, field)[0]) for name, field in fields.items()}
-    for value, _ in reversed(found):
-        if isinstance(value, Mapping) and names <= {*map(normalized_name, value)}:
-            return _of_object(value, fields)
+    asked = {name: place_of(name, field) for name, field in fields.items()}
+    own = {name: [name] for name in fields}
+    places = [own] if by_own_names else [asked, own] if len(fields) == 1 else [asked]
+    found, end = _values(text, [*chain.from_iterable(chain(*(of.values() for of in places)))])
+    text = "?" * end + text[end:]
+    for place in places:
+        names = {normalized_name(way[0]) for way in place.values()}
+        for value, _ in reversed(found):
+            if isinstance(value, Mapping) and names <= {*map(normalized_name, value)}:
+                return _of_object(value, fields, place)
     if len(fields) > 1:
         return {UNREADABLE: NO_ANSWER}
-    ((name, field),) = fields.items()
-    line, is_named = _last_line(text, place_of(name, field)[-1])
-    boxes = () if is_named else _BOX.findall(text)
     at_end = [value for value, rest in found if not text[rest:].strip(_AROUND)]
-    for value in (line, *boxes[-1:], *at_end[-1:]):
-        with suppress(ValueError):
-            return {name: field.read(value)}
-    return {UNREADABLE: INVALID if is_named or boxes else NO_ANSWER}
+    ((name, field),) = fields.items()
+    return _of_text(text, name, field, at_end[-1:])
 
 
-def _of_object(value: Any, fields: Mapping[str, AnswerField]) -> dict[str, Any]:
-    """Return the fields of an object that has their names."""
+def _of_object(
+    value: Any, fields: Mapping[str, AnswerField], place: Mapping[str, list[str]]
+) -> dict[str, Any]:
+    """Return the fields of an object that has their names, each at its place."""
     try:
-        return {n: field.read(value_at(value, place_of(n, field))) for n, field in fields.items()}
+        return {name: field.read(value_at(value, place[name])) for name, field in fields.items()}
     except ValueError:
         return {UNREADABLE: INVALID}
 
 
-def _last_line(text: str, name: str) -> tuple[str, bool]:
-    """Return the value on the last line that is not empty, and whether something names it."""
-    lines = filter(None, map(_without_marks, reversed(text.splitlines())))
-    line = _BULLET.sub("", next(lines, ""))
-    in_any_form = r"[\s_-]*".join(map(re.escape, normalized_name(name)))
-    match = re.fullmatch(_VALUE_OF_NAME % in_any_form, line)
-    return (_without_marks(match[1]), True) if match else (line, False)
+def _of_text(text: str, name: str, field: AnswerField, at_end: list[Any]) -> dict[str, Any]:
+    """Return a single field of the last line, of a place for a value, or of the text's end."""
+
+    def first(*values: Any) -> dict[str, Any]:
+        for value in values:
+            with suppress(ValueError):
+                return {name: field.read(value)}
+        return {}
+
+    lines = ["", "", *filter(_without_marks, map(str.strip, text.splitlines()))][-2:]
+    bullet = _BULLET.match(lines[1])
+    before, line = (_without_marks(_BULLET.sub("", each)) for each in lines)
+    joined = f"{before} {line}" if before.endswith(":") else line
+    asked = re.compile(_VALUE_OF % ("|my", f"{_in_any_form(field.asked or name)}|answer"))
+    own = re.compile(_VALUE_OF % ("", _in_any_form(name)))  # "my" is another side's
+    named = asked.fullmatch(line) or asked.fullmatch(joined) or own.fullmatch(joined)
+    if not named and not _PLACE.search(lines[1]) and (found := first(line)):
+        in_list = first(before) or (bullet and re.search("[*+•-]", bullet[0]))
+        return {UNREADABLE: NO_ANSWER} if in_list or joined != line else found
+    values = [named[1]] if named else [each[1] or each[2] for each in _PLACE.finditer(text)][-1:]
+    reason = INVALID if values else NO_ANSWER
+    return first(*map(_without_marks, values), *at_end) or {UNREADABLE: reason}
+
+
+def _in_any_form(name: str) -> str:
+    """Return the pattern of a name in any case, with any blanks, hyphens and underscores."""
+    return r"[\s\\_-]*".join(map(re.escape, normalized_name(name)))
 
 
 def _without_marks(text: str) -> str:
     """Return a text without the marks of Markdown and LaTeX around it."""
-    text = _BOX.sub(r"\1", text) if _BOX.fullmatch(text.strip(_AROUND)) else text
+    if place := _PLACE.fullmatch(text.strip(_AROUND)):
+        text = place[1] or place[2] or ""
     text = _TEXT.sub(r"\1", text).strip(_BLANKS)
     return _MARKS.sub(r"\2", text).strip(_AROUND).rstrip(".。")
 
 
-def _values(text: str) -> list[tuple[Any, int]]:
+def _values(text: str, names: Iterable[str]) -> tuple[list[tuple[Any, int]], int]:
     """Return the JSON objects and lists of a text that stand in no other, and their ends.
 
-    Of a list they are its objects. Nothing within a broken one is among them, and nothing at all of
-    a text with too much of what is like them.
+    Of a list they are its objects. The second result is the end of the last that is broken and has
+    one of the names; all are behind it. It is that of a text with too much of what is like them.
     """
-    values, end, parsed = list[tuple[Any, int]](), 0, 0
+    named = re.compile(_NAMED % "|".join(map(_in_any_form, {*names, "answer"})))
+    values, end, broken, parsed = list[tuple[Any, int]](), 0, 0, 0
+    in_one_line = _BREAK.sub(" ", text)
     while opening := _OPENING.search(text, end):
         start = opening.start()
         try:
-            value, end = _strict(text, start)
+            value, end = _strict(in_one_line, start)
         except (ValueError, RecursionError):
-            end = _closed(text, start)
+            end = start + 1
             if opening[0] == "{" and not _OBJECT.match(text, start):
                 continue
-            parsed += end - start
+            close = _closed(text, start)
+            parsed += close - start
             if parsed > _MOST:
-                return []
-            found = _lenient(text[start:end])
-            if not found:
+                return [], len(text)
+            if not (found := _lenient(text[start:close])):
+                if opening[0] == "{":  # a bracket that opens no list is a character
+                    end = close
+                    if named.search(text, start, end):
+                        values, broken = [], end
                 continue
-            value = found[0]
+            (value,), end = found, close
         if isinstance(value, Mapping) and [*map(normalized_name, value)] == ["answer"]:
-            (value,) = value.values()
+            values, (value,) = [], value.values()
         items = value if isinstance(value, list) else ()
         objects = [each for each in items if isinstance(each, Mapping)]
         values += [(each, end) for each in objects or [value]]
-    return values
+    return values, broken
 
 
 def _strict(text: str, start: int) -> tuple[Any, int]:
@@ -121,7 +161,7 @@ def _lenient(text: str) -> tuple[Any] | None:
     import json5  # not at the top: only few answers need it
 
     of_python = _PYTHON.sub(lambda name: _PYTHONS[name[0]], text)
-    for source in dict.fromkeys((text, of_python)):
+    for source in dict.fromkeys((text, of_python, _BREAK.sub(" ", of_python))):
         with suppress(ValueError, RecursionError):
             value = json5.loads(source, allow_duplicate_keys=False)
             return (loads(json.dumps(value)),)
@@ -131,7 +171,7 @@ def _lenient(text: str) -> tuple[Any] | None:
 def _closed(text: str, start: int) -> int:
     """Return the end of the brackets that open at a place; that of the text if they do not close.
 
-    Those in quotes do not count.
+    Those in quotes or behind a backslash do not count.
     """
     depth = 0
     for each in _BRACKET.finditer(text, start):

@@ -8,7 +8,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Any, TypeVar
 
 from parley.base.errors import ScriptError, few
@@ -122,7 +122,7 @@ class OneOf(AnswerField):
         self._names = _by_normalized_name(pairs)
         super().__init__({*others}, meaning, asked)
         self.values = f"one of {', '.join(others)}"
-        self.schema = {"type": "string", "enum": [*others]}
+        self.schema = _one_of("string", others)
         self.example = next(iter(others))
 
     def read(self, value: Any) -> str:
@@ -134,7 +134,7 @@ class SomeOf(AnswerField):
     """None or more of some labels. A model says of each whether it is there."""
 
     def __init__(self, labels: Iterable[str], meaning: str, asked: str = "") -> None:
-        self._labels = _by_normalized_name((label, label) for label in labels)
+        self._labels = _by_normalized_name(((label, label) for label in labels), ".*,.*|none")
         labels = [*self._labels.values()]
         super().__init__(Checked([{*labels}], _each_once), meaning, asked)
         self.values = f"a list of none or more of {', '.join(labels)}"
@@ -143,7 +143,9 @@ class SomeOf(AnswerField):
         self.example = labels[:2]
 
     def read(self, value: Any) -> list[str]:
-        """Return labels in their order, from a list or from an object with a boolean for each."""
+        """Return labels in their order, from "a, b", "none", a list, or an object of booleans."""
+        if isinstance(value, str):
+            value = value.split(",") if normalized_name(value) != "none" else []
         if isinstance(value, list):
             given = [_known_name(name, self._labels) for name in value]
         else:
@@ -162,12 +164,11 @@ class OrderOf(AnswerField):
     """An order of some items. In a file, null is a place left open."""
 
     def __init__(self, items: Iterable[str], meaning: str, asked: str = "") -> None:
-        self._items = _by_normalized_name((item, item) for item in items)
+        self._items = _by_normalized_name(((item, item) for item in items), ".*[>,].*")
         self.example = [*self._items.values()]
         super().__init__(Checked([({*self.example}, None)], self._check), meaning, asked)
         self.values = f"a list of {', '.join(self.example)}, each once; null for a place left open"
-        orders = map(self.written, permutations(self.example))
-        self.schema = {"type": "string", "enum": [*orders]}
+        self.schema = _one_of("string", map(self.written, permutations(self.example)))
         self.form = f'"{self.written([".."] * len(self.example))}"'
 
     def _check(self, order: list[str | None]) -> None:
@@ -218,11 +219,16 @@ class Number(AnswerField):
         super().__init__(shape or Checked((float, int), self._check), meaning, asked)
         self._low, self._high, self.example = low, high, (low + high) / 2
         self.values = values or f"a number from {low:g} to {high:g}"
+        count, is_whole = round((high - low) / step) + 1, float(low).is_integer() and step == 1
+        if is_whole and count > _MOST:
+            self.schema = {"type": "integer", "minimum": int(low), "maximum": int(high)}
+            return
         # an enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
-        numbers = [round(low + place * step, 9) for place in range(round((high - low) / step) + 1)]
-        numbers = [int(number) if float(number).is_integer() else number for number in numbers]
-        kind = "number" if float in map(type, numbers) else "integer"
-        self.schema = {"type": kind, "enum": numbers}
+        numbers = (round(low + place * step, 9) for place in range(count))
+        numbers = (int(number) if float(number).is_integer() else number for number in numbers)
+        self.schema = _one_of("integer", numbers)
+        if float in map(type, self.schema["enum"]):
+            self.schema["type"] = "number"
 
     def _check(self, value: float) -> None:
         if not self._low <= value <= self._high:
@@ -251,8 +257,8 @@ class Whole(Number):
     """A whole number from `low` to `high`."""
 
     def __init__(self, low: int, high: int, meaning: str, asked: str = "") -> None:
-        values, numbers = f"a whole number from {low} to {high}", {*range(low, high + 1)}
-        super().__init__(low, high, meaning, asked, step=1, shape=numbers, values=values)
+        values, shape = f"a whole number from {low} to {high}", Checked(int, self._check)
+        super().__init__(low, high, meaning, asked, step=1, shape=shape, values=values)
         self.example = (low + high) // 2
 
     def read(self, value: Any) -> int:
@@ -282,13 +288,15 @@ class Probabilities(AnswerField):
         return found
 
 
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(%)|/\s*(\d+))?\s*", re.ASCII)
+_MOST = 500  # values that a JSON schema names: endpoints refuse many, and each question has them
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(\\?%)|/\s*(\d+))?\s*", re.ASCII)
 
 
-def _by_normalized_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+def _by_normalized_name(pairs: Iterable[tuple[str, T]], other: str = "") -> dict[str, T]:
     """Return normalized name -> what a name stands for.
 
-    ScriptError if there is none, or two names that are one when normalized differ in it.
+    ScriptError if there is none, if two names that are one when normalized differ in it, or if one
+    matches `other`, the pattern of what an answer has for something else.
     """
     pairs = [*pairs]
     of = {normalized_name(name): value for name, value in pairs}
@@ -296,7 +304,18 @@ def _by_normalized_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
     if alike or not pairs:
         what = f"{few(alike) or 'no name'}: expected names that differ"
         raise ScriptError(what, remedy="Case, blanks, hyphens and underscores do not count.")
+    if odd := [name for name, _ in pairs if re.fullmatch(other, normalized_name(name))]:
+        what = f"{few(odd)}: expected names that are read as they are"
+        raise ScriptError(what, remedy='Name none of several "none", or with a comma or a >.')
     return of
+
+
+def _one_of(kind: str, values: Iterable[Any]) -> dict[str, Any]:
+    """Return the JSON schema of one of some values; ScriptError if they are too many."""
+    if len(found := [*islice(values, _MOST + 1)]) > _MOST:
+        what = f"{found[0]}, {found[1]} and so on: expected at most {_MOST} values of a field"
+        raise ScriptError(what, remedy="Ask for fewer, for larger steps or for whole numbers.")
+    return {"type": kind, "enum": found}
 
 
 def value_at(value: Any, place: Iterable[str]) -> Any:
