@@ -363,6 +363,8 @@ def _of_task(dataset: str, name: str, task: Any) -> Iterator[str]:
         yield f"- A model may see: {task.inputs} ({columns})."
     if task.leak:
         yield f"- Warning: {task.leak}."
+    if task.form:
+        yield f"- A model is asked for `{task.form}`."
     if task.not_asked:
         yield f"- No model can be asked: {task.not_asked}."
     options = "".join(f" [--set {option}={'|'.join(v)}]" for option, v in task.options.items())

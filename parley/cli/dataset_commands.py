@@ -133,6 +133,7 @@ def tasks_as_dicts(tasks: Iterable[tuple[str, str, Task]]) -> list[dict[str, Any
             "key": [*task.key],
             "fields": {n: {"values": v, "meaning": m} for n, v, m in task.contents},
             "example": dict(task.example),
+            "asked": task.form,
             "metrics": task.metrics,
             "baselines": list(task.baselines),
             "options": task.options,

@@ -180,7 +180,7 @@ def _template_layout(dataset: str, name: str, task: Task) -> RenderableType:
         key = {field: task.example[field] for field in task.key}
         answer = json.dumps(key | {ANSWER: "..."})
         unreadable = json.dumps(key | {UNREADABLE: "truncated"})
-        what = "with a model's whole answer, which is read"
+        what = f"with a model's whole answer, which is asked for as {task.form}"
         parts.append(safe(f"or, {what}:\n{answer}"))
         parts.append(safe(f"or, for an answer that cannot be read:\n{unreadable}"))
     return Group(*parts)
@@ -269,6 +269,10 @@ def _proof(result: Result) -> Iterator[str]:
         )
         count = f"{sum(result.unreadable.values()):,} of {result.total:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[result.policy]} ({reasons})"
+        if result.task.form:
+            own = result.under_own_names
+            named = f"; {own:,} have the fields by the names of a file instead" if own else ""
+            yield f"the form that is read: {result.task.form}{named}"
     if result.is_uniform:
         share = result.answer_counts[0] / sum(result.answer_counts)
         many = f"{len(result.answer_counts):,} distinct answers"

@@ -14,6 +14,7 @@ from parley.base.values import agrees, flat, tree
 from parley.base.version import __version__
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.measured import measured
+from parley.tasks.asking import NO_ANSWER
 from parley.tasks.intervals import Metric
 from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
@@ -136,6 +137,17 @@ class Result:
         return (self.total - sum(self.unreadable.values())) / self.total
 
     @property
+    def under_own_names(self) -> int:
+        """The unreadable answers that have the names of a file, and not those asked for."""
+        texts = (
+            epoch.texts[key]
+            for epoch in self.epochs
+            for key, each in epoch.predictions.items()
+            if each.get(UNREADABLE) == NO_ANSWER and key in epoch.texts
+        )
+        return sum(UNREADABLE not in self.task.read(text, by_own_names=True) for text in texts)
+
+    @property
     def is_uniform(self) -> bool:
         """Whether one answer stands for nearly all questions, and no right answer does."""
         gold, right_of = self.evaluation.rows.gold.values(), self.task.right
@@ -198,6 +210,7 @@ class Result:
             "counts": dict(self.score.counts),
             "calibration": [vars(each) for each in self.score.calibration],
             "unreadable": dict(self.unreadable),
+            "under_own_names": self.under_own_names,
             "coverage": self.coverage,
             "distinct_answers": len(self.answer_counts),
             "policy": self.policy,

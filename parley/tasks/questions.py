@@ -13,7 +13,7 @@ from parley.builds.built_folder import BuiltFolder
 from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message
 from parley.tasks.game_scores import SWAPPED
 from parley.tasks.games import LIMIT, NegotiationState, Playing
-from parley.tasks.kinds import form_of, schema_of, written
+from parley.tasks.kinds import schema_of, written
 from parley.tasks.metrics import Epoch, Predictions, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE, Key, Prediction
 from parley.tasks.predictions import validate_predictions
@@ -112,7 +112,7 @@ class Questions:
 
     def _asked(self, arguments: Mapping[str, str]) -> dict[Key, tuple[Message, ...]]:
         """Return the messages of each question as the task declares it."""
-        form = form_of(self.task.asked)
+        form = self.task.form
         return {q.key: q.messages(form) for q in self.asking.questions(self.built, **arguments)}
 
     def _varied(self, arguments: Mapping[str, str]) -> dict[Key, tuple[Message, ...]]:

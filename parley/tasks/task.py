@@ -40,7 +40,7 @@ from parley.schema.shapes import Field, parse, problems
 from parley.tasks.answers import read
 from parley.tasks.asking import Asking
 from parley.tasks.games import Playing
-from parley.tasks.kinds import AnswerField, normalized_name, place_of
+from parley.tasks.kinds import AnswerField, form_of, normalized_name, place_of
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
 from parley.tasks.probabilities import Bin, calibration
 
@@ -309,9 +309,17 @@ class Task:
         """The fields that a model is asked for."""
         return {n: f for n, f in self.answer.items() if isinstance(f, AnswerField)}
 
-    def read(self, text: str) -> dict[str, Any]:
-        """Return the fields that a model's answer gives, or `UNREADABLE` with the reason."""
-        return read(text, self.asked)
+    @property
+    def form(self) -> str:
+        """The form of an answer that a model is asked for; "" if none is."""
+        return form_of(self.asked) if isinstance(self.asking, Asking) else ""
+
+    def read(self, text: str, by_own_names: bool = False) -> dict[str, Any]:
+        """Return the fields that a model's answer gives, or `UNREADABLE` with the reason.
+
+        With `by_own_names` the answer has the names of a file, and not those asked for.
+        """
+        return read(text, self.asked, by_own_names)
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id, as "agreement-empathy"."""
