@@ -55,13 +55,13 @@ OF_RULE = [
         "### My answer = `4`",
         r"They agree at last. $\boxed{4}$ is right.", "\uff14", "score: 2\nscore: 4\n\n```",
         "\\boxed{3} was a draft.\nAnswer: 4", "4。", '{"score": kind} {"score": 4}',
-        '{"score": 4, "why": "kind\nand short"}', "{'why': 'kind\nor so', 'score': 4, 'a': None}",
+        '{"why": "Sad\n:}", "score": 4}', "{'why': 'kind\nor so', 'score': 4, 'a': None}",
         "Sad :} is {'why': 'Sad :}', 'score': 4}", '{{"score": 4}}',
         'Sad :{ or {1, 2 or ["x.\n{"score": 4}', r"$\left\{ 5a \right.$ {'score': 4}",
         '{"score": 2} {"answer": 4}', '{"score": 2\n}\n{"answer": {"score": 4}}',
         "<answer>\n4\n</answer> is right.", '<answer>2</answer> or {"score": 4}',
         "So it is:\n\\boxed{4}", "It is kind:\n\nScore: 4", "My score:\n- 4", "- kind\n- Score: 4",
-        "2\n> Score: 4", "Kind\n> 4",
+        "2\n> Score: 4", "Kind\n> 4", "- 2\n- 4\n\n4", "Answer:\n\\boxed{4} of 5",
         '{"score": 4, "step 1": 0, "step-1": 0}', r"The answer is $\boxed{4}$.",
     ]),
     (SCORE, WRONG, [
@@ -79,7 +79,8 @@ OF_RULE = [
         "4 5",
         '{"draft": {"score": 2}, "style": 4}', '{"draft": {"score": 2}, "score": [}', "<think>4",
         '{"why": ":}" "other": {"score": 4}}', '["a",' * 100 + "{a:1}," * 500,
-        "{a:[1," + "1," * 9900, "{" * 5000, "[" * 5000, "{'score': 4}}, " * 800 + "]",
+        "{a:[1," + "1," * 9900, "[" * 5000, r"\boxed{2}" + "{a:1}" * 2000,
+        "{'score': 4}}, " * 800 + "]",
         "4" + " " * 30_000, ", " * 9000, "{" * 20_000, '{"score": ' * 2000, '{"' + r'\"' * 9000,
     ]),
     (SCORE, {UNREADABLE: EMPTY}, [" \n"]),
@@ -382,7 +383,7 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
-    "the reader": "5869ea4c8e340ec0",
+    "the reader": "",
     "casino strategies": "1 a3d97d63d635d408",
     "casino partner-priorities": "1 78837e191c912b9d",
     "casino beliefs": "1 93e8c4f2b1b97ddb",

@@ -37,6 +37,7 @@ _BRACKET = re.compile(r"""(?s)\\.|"(?:[^"\\\n]|\\.)*"|(?<!\w)'(?:[^'\\\n]|\\.)*'
 _BLANKS = " \t\n$"
 _AROUND = _BLANKS + "\"'`*.。"
 _BULLET = re.compile(r"\A(?:[>#*+•-]+\s+)+")
+_ITEM = re.compile(r"(?:[>#]+\s+)*[*+•-]\s")  # of a list
 _VALUE_OF = r"(?i)(?:(?:the|final%s)\s+)*(?:%s)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
 
@@ -87,15 +88,16 @@ def _of_text(text: str, name: str, field: AnswerField, at_end: list[Any]) -> dic
         return {}
 
     lines = ["", "", *filter(_without_marks, map(str.strip, text.splitlines()))][-2:]
-    bullet = _BULLET.match(lines[1])
+    is_listed, is_item = (bool(_ITEM.match(each)) for each in lines)
     before, line = (_without_marks(_BULLET.sub("", each)) for each in lines)
-    joined = f"{before} {line}" if before.endswith(":") else line
+    is_place = _PLACE.search(lines[1])
+    joined = f"{before} {line}" if before.endswith(":") and not is_place else line
     asked = re.compile(_VALUE_OF % ("|my", f"{_in_any_form(field.asked or name)}|answer"))
     own = re.compile(_VALUE_OF % ("", _in_any_form(name)))  # "my" is another side's
     named = asked.fullmatch(line) or asked.fullmatch(joined) or own.fullmatch(joined)
-    if not named and not _PLACE.search(lines[1]) and (found := first(line)):
-        in_list = first(before) or (bullet and re.search("[*+•-]", bullet[0]))
-        return {UNREADABLE: NO_ANSWER} if in_list or joined != line else found
+    if not named and not is_place and (found := first(line)):
+        is_alone = not is_item and joined == line and (is_listed or not first(before))
+        return found if is_alone else {UNREADABLE: NO_ANSWER}
     values = [named[1]] if named else [each[1] or each[2] for each in _PLACE.finditer(text)][-1:]
     reason = INVALID if values else NO_ANSWER
     return first(*map(_without_marks, values), *at_end) or {UNREADABLE: reason}
