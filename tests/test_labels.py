@@ -84,12 +84,33 @@ def test_labels_without_a_name_are_a_code_unless_the_config_has_one_of_them(casi
     assert [problem.place for problem in error.value.problems] == ["line 1 (2001, 0): labels"]
 
 
-def test_lost_zeros_a_link_and_one_object_are_named_or_read(sample_build, casino, tmp_path):
-    file = write_file(tmp_path / "a.jsonl", [{"dialogue_id": 901, "mood": 1}])
+def test_labels_without_a_name_are_of_the_column_that_takes_all_or_is_named(sample_build, tmp_path):
+    built = parley.open(sample_build / "craigslist_bargains")
+    rows = [row for row in built.rows_with_names("utterances") if row["action"] == row["intent"]]
+    row = {key: rows[0][key] for key in KEYS} | {"id": 7, "Comments": []}
+    file = write_file(tmp_path / "a.jsonl", [row | {"label": [rows[0]["intent"]]}])
+    with pytest.raises(UsageError, match=r"(?s)'action' or 'intent'.*--column"):
+        read_labels(built, [file], "utterances")  # both take it
+    found = parley.labels(built, "utterances", file, column="action").as_dict()["columns"]
+    assert found["action"]["with_gold"]["percent"]["value"] == 100
+    other = next(
+        each for each in built.rows_with_names("utterances") if each["intent"] == "inquiry"
+    )
+    row = row | {key: other[key] for key in KEYS} | {"label": ["inquiry"]}
+    file.write_text(f"{file.read_text()}\n{json.dumps(row)}")
+    assert [*read_labels(built, [file], "utterances")[0].columns] == ["intent"]
+
+
+@pytest.mark.parametrize("id", [901, "901.0", "'0901", '="0901"'])
+def test_an_id_that_a_spreadsheet_changed_is_named(sample_build, tmp_path, id):
+    file = write_file(tmp_path / "a.jsonl", [{"dialogue_id": id, "mood": 1}])
     with pytest.raises(RecordError) as error:
         read_labels(parley.open(sample_build / "duo"), [file])
-    assert [problem.place for problem in error.value.problems] == ["line 1 (901)"]
+    assert [problem.place for problem in error.value.problems] == [f"line 1 ({id})"]
     assert "4" in error.value.remedy  # the digits of an id
+
+
+def test_a_link_and_one_object_are_named_or_read(casino, tmp_path):
     (link := tmp_path / "link.csv").symlink_to(link)
     with pytest.raises(UsageError, match=r"link\.csv"):
         read_labels(casino, [link])
@@ -107,7 +128,7 @@ def test_cells_are_read_by_what_is_declared(casino, tmp_path, separator, encodin
     found = [labels.annotators["a"]["2001", str(turn)] for turn in range(3)]
     assert [each["labels"] for each in found] == [("small-talk", "elicit-pref"), (), None]
     assert [each["age"] for each in found] == ["-05:00", "-05:00", None]
-    assert labels.columns["age"].is_own
+    assert labels.columns["age"].is_open
     text = labels.declared["text"]
     assert text.own(" ") is text.read(" ") is None
 
@@ -172,6 +193,9 @@ WRONG_ROWS = [  # the lines of a file, and the place of its problem
     (["dialogue_id,Annotator,x", "2001,a,b"], "'Annotator'"),
     (["dialogue_id,Turn,x", "2001,0,a"], "'Turn'"),
     (["Dialogue_ID,x", "2001,a"], "'Dialogue_ID'"),
+    (["dialogue_id,turn,Split,x", "2001,0,a,b"], "'Split'"),
+    (["dialogue_id,turn,Text,x", "2001,0,a,b"], "'Text'"),
+    (["dialogue_id,Mood,mood", "2001,a,b"], "'Mood'"),
     (["dialogue_id,turn,ann,ben", "2001,0,uv-part,x", "2001,1,,"], "'ann'"),
     (["dialogue_id,turn,ann", "2001,0,uv-part", "2001,1,unclear", "2001,2,no-need"], "'ann'"),
     (["dialogue_id,turn,uv-part", "2001,0,1"], "'uv-part'"),
@@ -356,7 +380,7 @@ def test_percent_agreement_counts_units_to_which_all_gave_one_value():
 
 # A code of one's own: each value as a cell and as JSON may have it -> its measure
 CODES = {
-    "ordinal": {2: (" 2", 2.0), 10: ("10.0", 10), 3: ("3", [3]), 1.5: ("1.5", "1.50")},
+    "ordinal": {2: (" 2", 2.0), 10: ("10.0", 10), 3: ("3", [3]), 1.5: ("1.5", 1.5)},
     "nominal": {"true": ("TRUE", True), "1": ("1", 1.0), "a": ("a ", ["a"]), "b": ("b", " b")},
     "MASI": {
         ("a", "b"): ('["b", "a"]', ["a", "b"]),
@@ -395,6 +419,65 @@ def test_a_code_of_ones_own_is_compared_as_what_its_values_are(
     monkeypatch.setattr(comparison, "_MOST_SETS", 3)  # of more, the distances need gigabytes
     found = parley.labels(casino, "strategies", *files).as_dict()["columns"]["code"]
     assert found["alpha_of"] == ("nominal" if measure == "MASI" else measure)
+
+
+# What two people write by turns in a column of their own -> its measure, agreement, and a note
+WRITTEN = [
+    (['["a", "b"]', "a"], ["b; a", "a"], "MASI", 100, ""),
+    (["a; b", "a", "b"], ["b,a", "a", "b"], "MASI", 100, ""),
+    (["yes; but late", "yes"], ["yes; but late", "no"], "nominal", 50, ""),
+    (["1.1", "1.10"], ["1.10", "1.1"], "nominal", 0, "1.1 and 1.10"),
+    (["1.5", "2"], ["1,5", "2"], "nominal", 50, "1,5 (b)"),
+    (["1", "0"], ["yes", "no"], "nominal", 0, "a (0, 1), b (no, yes)"),
+    (["Yes", "no"], ["yes", "no"], "nominal", 50, "Yes and yes"),
+    ([*"1234123412"], [*"123412341", "n/a"], "nominal", 90, "n/a (b)"),
+    (['{"x": 1, "y": 2}'], ['{"y":2.0,"x":1}'], "nominal", 100, ""),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "measure", "alike", "told"), WRITTEN)
+def test_equal_answers_in_two_spellings_are_equal_or_named(
+    casino, tmp_path, one, other, measure, alike, told
+):
+    rows = [{key: row[key] for key in KEYS} for row in casino.rows("strategies")[:20]]
+    files = []
+    for name, cells in (("a", one), ("b", other)):
+        lines = [row | {"x": cells[n % len(cells)]} for n, row in enumerate(rows)]
+        files.append(write_file(tmp_path / f"{name}.csv", lines))
+    found = parley.labels(casino, "strategies", *files)
+    column = found.as_dict()["columns"]["x"]
+    assert column["alpha_of"] == measure
+    assert column["annotators"]["percent"]["value"] == pytest.approx(alike, abs=5)
+    assert [told in note for note in found.labels.notes] == [True] * bool(told)
+
+
+def test_a_list_of_texts_of_the_config_is_a_set(sample_build, tmp_path):
+    built = parley.open(sample_build / "craigslist_bargains")
+    rows = [row for row in built.rows("dialogue_acts") if row["tags"]]
+    for written in ("; ".join, lambda tags: ",".join(tags[::-1]), json.dumps):
+        lines = [{key: row[key] for key in KEYS} | {"tags": written(row["tags"])} for row in rows]
+        file = write_file(tmp_path / "a.csv", lines)
+        tags = parley.labels(built, "dialogue_acts", file).as_dict()["columns"]["tags"]
+        assert (tags["alpha_of"], tags["with_gold"]["alpha"]["value"]) == ("MASI", 1)
+
+
+def test_what_makes_labels_other_than_they_seem_is_named(sample_build, casino, tmp_path):
+    """Answers of a task, turns from 1 on, and the column that is left out beside one's own."""
+    rows = casino.rows_with_names("strategies")
+    lines = [{key: row[key] for key in (*KEYS, "labels")} for row in rows]
+    found = parley.labels(casino, "strategies", write_file(tmp_path / "a.jsonl", lines))
+    assert "strategies" in found.labels.notes[0]
+    built = parley.open(sample_build / "cosrec")
+    turns = {(row["dialogue_id"], row["turn"] + 1) for row in built.rows("intent_labels")}
+    lines = [dict(zip((*KEYS, "type"), (*turn, "search"), strict=True)) for turn in turns]
+    with pytest.raises(UsageError, match="from 0"):
+        parley.labels(built, "intent_labels", write_file(tmp_path / "a.csv", lines))
+    built = parley.open(sample_build / "duo")
+    rows = [row for row in built.rows_with_names("ratings") if row["annotator"] is None]
+    names = ("dialogue_id", "source", "aspect", "score")
+    lines = [{name: row[name] for name in names} | {"mine": 1} for row in rows]
+    with pytest.raises(UsageError, match=r"mine.*\bscore\b"):
+        parley.labels(built, "ratings", write_file(tmp_path / "a.csv", lines))
 
 
 def test_three_people_and_gold_agree_as_the_packages_say(casino, tmp_path):
@@ -462,7 +545,7 @@ def test_answers_are_counted_of_what_is_compared(casino, tmp_path):
     assert numbers["answered_alone"] == 3
 
 
-def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
+def test_differences_are_written_and_read_back(casino, two, run, tmp_path, monkeypatch):
     rows = casino.rows_with_names("strategies")
     kept = [{key: row[key] for key in (*KEYS, "labels")} | {"x": 1} for row in rows]
     same = write_file(tmp_path / "same.jsonl", kept)
@@ -474,7 +557,9 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path):
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
     to = tmp_path / "differ.csv"
     call = ("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--to", to)
-    assert run(*call).returncode == 0
+    tables, before = "parley.cli.labels_commands.print_result", []
+    monkeypatch.setattr(tables, lambda *_: before.append(to.exists()))  # who reads them may end
+    assert (run(*call).returncode, before) == (0, [True])
     due = [*parley.labels(casino, "strategies", *two).differences()]
     changed = [row for row in rows[::3] if row["labels"] != ["uv-part"]]
     assert len(due) == len(changed) > 0
@@ -506,9 +591,6 @@ def test_a_file_of_labels_is_a_table_with_the_types_of_its_config(casino, two, t
     assert 100 * alike / rows == pytest.approx(numbers["annotators"]["percent"]["value"])
     with pytest.raises(UsageError, match=r"casino, .*duo"):
         parley.connect(casino.path.parent, labels=two)
-    both = write_file(tmp_path / "both.csv", [{"dialogue_id": 2001, "Mood": 1, "mood": 2}])
-    with pytest.raises(UsageError, match="mood"):
-        parley.connect(casino, labels=[both])
 
 
 @pytest.mark.parametrize("config", ["participants", "utterances"])
@@ -555,6 +637,10 @@ def test_predictions_are_right_or_wrong_as_their_task_has_it(casino, tmp_path):
     right = round(score / 100 * len(rows))
     assert f"{right:,} right" in found.notes[0]
     assert not found.paths
+    same = [{"dialogue_id": 2001, "annotator": "a", "b: c": 1}]
+    same.append({"dialogue_id": 2002, "annotator": "a: b", "c": 1})
+    with pytest.raises(UsageError, match="a: b: c"):
+        user_labels.UserLabels(casino, [write_file(tmp_path / "b.jsonl", same)])
     lines[0]["labels"] = ["non-strategic"]  # which the task has not, but the config
     assert user_labels.UserLabels(casino, [write_file(file, lines)], "labels").paths == [file]
     with pytest.raises(UsageError, match=r"a\.csv"):

@@ -18,8 +18,11 @@ from parley.schema.shapes import parse
 
 WHOLE = re.compile(r"\s*(-?(?:0|[1-9]\d{0,18}))(?:\.0+)?\s*", re.ASCII)
 _DECIMAL = re.compile(r"\s*[-+]?(\d+(?:\.\d*)?|\.\d+)(e[-+]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+COMMA = re.compile(r"[-+]?\d+,\d+", re.ASCII)
+"""A number with a decimal comma, or two labels: nobody knows which."""
 # A list as the texts of Python and numpy have it: ['a', "b"] or ['a' 'b']
 _LISTED = re.compile(r"""\[(?:\s*(?:'[^']*'|"[^"]*"),?)*\s*\]""")
+_SIGNS = re.compile("[,;]")  # between labels
 INDEX = "index"  # in a key: the place of a label among those that one annotator gave a unit
 _NUMBERS = ("int", "float", "double")
 
@@ -28,22 +31,26 @@ _NUMBERS = ("int", "float", "double")
 class Column:
     """A column of labels, numbers or texts, and how its values are read.
 
-    `node` is the shape of a value that the config declares; None for a code of one's own, whose
-    values say what they are, and for a column of lists or objects, whose text is compared.
+    `node` is the shape of a value that the config declares; None for an open column, whose values
+    say what they are, and for a column of lists or objects, whose text is compared.
     """
 
     name: str
     node: Node | None = None
-    labels: tuple[str, ...] = ()  # the declared ones; of sets of one's own, the commonest first
+    labels: tuple[str, ...] = ()  # the declared ones; of open sets, the commonest first
     is_set: bool = False
     is_ordered: bool = False
-    is_own: bool = False  # a code that the config does not have
+    is_open: bool = False  # a code that the config does not have, or its list of texts
 
     @classmethod
     def of(cls, built: BuiltFolder, config: str, name: str) -> "Column":
         """Return a column of a config, or of one's own if the config has none of this name."""
         declared = built.dataset.configs[config]
-        feature = declared.features.get(name)
+        feature: Any = declared.features
+        for part in [name] if name in feature else name.split("."):  # a field within an object
+            feature = feature.get(part) if isinstance(feature, dict) else None
+        if getattr(item_of(feature), "dtype", "") == "string":
+            return cls(name, is_set=True, is_open=True)
         names = tuple(labels_of(item_of(feature) or feature) or ())
         if names and (item_of(feature) or INDEX in declared.keys):
             return cls(name, parse([item_of(feature) or feature]), names, True)
@@ -67,7 +74,7 @@ class Column:
         if value is None or value == "" or value != value:  # NaN, as pandas has no answer
             return None
         if self.node is None:
-            return _code(value) if self.is_own else _as_text(value)
+            return _code(value) if self.is_open else _as_text(value)
         for found in (_sets if self.is_set else _scalars)(value):
             if self.node.fits(found):
                 if not self.is_set:
@@ -75,6 +82,8 @@ class Column:
                 if len({*found}) == len(found):
                     return self.own(found)
         names = f"one{' or several, each once,' * self.is_set} of {', '.join(self.labels)}"
+        if all(number_of(str(each)) is not None for each in listed_in(value) or [value]):
+            names += ", by name, not by number"
         expected = names if self.labels else self.node.described()
         raise RecordError("", Problem(self.name, expected, show(value)))
 
@@ -88,25 +97,44 @@ class Column:
                 refused += 1
         return taken > refused
 
-    def of_values(self, values: Sequence[Any]) -> tuple["Column", list[Any]]:
-        """Return a code of one's own as all its values that were read say, and these values.
+    def of_values(
+        self, values: Sequence[Any], known: Iterable[str] = ()
+    ) -> tuple["Column", list[Any]]:
+        """Return an open column as all its values that were read say, and these values.
 
-        Sets of labels, if a list has several; else numbers, if all are; else texts.
+        Sets of labels, if one has several; else numbers, if all are and no two texts are the same
+        number; else texts. A text is several labels if signs stand between them, and if there are
+        lists or each part is a value, too. `known` are labels of the dataset beside them.
         """
-        if any(len(value) > 1 for value in values):
-            sets = [tuple(sorted({*value})) for value in values]
-            labels = tuple(label for label, _ in Counter(chain(*sets)).most_common())
-            return replace(self, labels=labels, is_set=True), sets
-        texts = [(*value, "[]")[0] for value in values]
-        numbers = [next(filter(is_number, _scalars(text)), None) for text in texts]
-        if numbers and None not in numbers:
+        alone = {*values}
+        lists = [value for value in values if isinstance(value, tuple)]
+        labels = {*known, *chain.from_iterable(lists)}
+
+        def several(text: str) -> Sequence[str]:
+            parts = _SIGNS.split(text)
+            are_values = alone.issuperset(parts) and not COMMA.fullmatch(text)
+            is_one = text in labels or not all(parts) or not (lists or self.is_set or are_values)
+            return [text] if is_one else parts
+
+        found = [value if isinstance(value, tuple) else several(value) for value in values]
+        if self.is_set or any(len(value) > 1 for value in found):
+            sets = [tuple(sorted({*value})) for value in found]
+            counts = Counter(chain(*sets)) + Counter(known)
+            names = tuple(label for label, _ in counts.most_common())
+            return replace(self, labels=names, is_set=True), sets
+        texts = [(*value, "[]")[0] for value in found]
+        numbers = [number_of(text) for text in texts]
+        whole = (WHOLE.fullmatch(text) for text in texts)  # 5 may be written 5.0
+        written = {match[1] if match else text for match, text in zip(whole, texts, strict=True)}
+        if numbers and None not in numbers and len(written) == len({*numbers}):
             return replace(self, is_ordered=True), numbers
         return self, texts
 
     def own(self, value: Any) -> Any:
         """Return a value of the dataset as one that `read` returns."""
         if self.is_set and value is not None:
-            return tuple(sorted({*value}, key=self.labels.index))
+            labels = {*map(_word, value)} if self.is_open else {*value}
+            return tuple(sorted(labels, key=None if self.is_open else self.labels.index))
         if isinstance(value, str):
             return value.strip() or None
         return None if value is None else value if self.node else _as_text(value)
@@ -115,23 +143,44 @@ class Column:
         """Return an answer as a cell of CSV has it, which `read` reads back."""
         if not isinstance(value, tuple):
             return value
-        return [*value] if self.is_own else "; ".join(value) or "[]"
+        return [*value] if self.is_open else "; ".join(value) or "[]"
 
 
 def _as_text(value: Any) -> str:
-    if isinstance(value, bool | int | float | list | dict):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value).strip()
+    """Return a text, or a number, list or object in the one way in which JSON may have it."""
+    is_text = isinstance(value, str)
+    if is_text and value.strip()[:1] not in ("[", "{"):
+        return str(value.strip())
+    text = value if is_text else json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        value = json.loads(text, parse_float=_whole)
+    except (ValueError, RecursionError):
+        return str(value).strip()
+    is_text = isinstance(value, str)
+    return str(value) if is_text else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _code(value: Any) -> tuple[str, ...]:
-    """Return the texts of a list, or of a value of one's own alone; 1.0 is 1, and TRUE is true."""
+def _whole(text: str) -> float:
+    return int(float(text)) if float(text).is_integer() else float(text)
+
+
+def _code(value: Any) -> Any:
+    """Return the text of a value of an open column, or the texts of a list."""
     listed = listed_in(value)
     if listed is None or not all(isinstance(each, str | int | float) for each in listed):
-        listed = [value]
-    whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in listed)
-    texts = filter(None, map(_as_text, whole))
-    return tuple(t.lower() if t.lower() in ("true", "false") else t for t in texts)
+        return _word(value)
+    return tuple(filter(None, map(_word, listed)))
+
+
+def _word(value: Any) -> str:
+    """Return the text of a value: 1.0 is 1, and TRUE is true."""
+    text = _as_text(value)
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+def number_of(text: str) -> Any:
+    """Return the number that a text is, or None."""
+    return next(filter(is_number, _scalars(text)), None)
 
 
 def listed_in(value: Any) -> list[Any] | None:
@@ -173,5 +222,5 @@ def _sets(value: Any) -> Iterator[Any]:
     if isinstance(value, str):
         yield [value]
         listed = listed_in(value)
-        value = [part.strip() for part in re.split("[,;]", value)] if listed is None else listed
+        value = [part.strip() for part in _SIGNS.split(value)] if listed is None else listed
     yield value

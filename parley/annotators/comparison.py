@@ -1,16 +1,17 @@
 """The labels of people compared with each other, and with the dataset's own as those of `gold`."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
-from parley.annotators.columns import Column
+from parley.annotators.columns import COMMA, Column, number_of
 from parley.annotators.layouts import ANNOTATOR, LONG
 from parley.annotators.reader import GOLD, Key, Labels, read_labels
 from parley.base.errors import UsageError, few
@@ -81,12 +82,16 @@ class Ratings(NamedTuple):
 
 
 def compare(
-    built: BuiltFolder, config: str, files: Sequence[str | Path], annotator: str = ANNOTATOR
+    built: BuiltFolder,
+    config: str,
+    files: Sequence[str | Path],
+    annotator: str = ANNOTATOR,
+    column: str = "",
 ) -> "Comparison":
     """Read files of labels for a config and compare them; errors as `read_labels`."""
     if not files:
         raise UsageError("no file of labels is named")
-    (labels,) = read_labels(built, files, config, annotator)
+    (labels,) = read_labels(built, files, config, annotator, column)
     labels.leave_out_equal(labels_too=False)
     found = Comparison(labels)
     found.require_partners()
@@ -101,18 +106,22 @@ class Comparison:
         self.annotators = [*labels.annotators]
         self.units: list[Key] = [*dict.fromkeys(chain.from_iterable(labels.annotators.values()))]
         self._clusters = np.unique([unit[0] for unit in self.units], return_inverse=True)[1]
+        for column in labels.columns.values():
+            labels.notes += _spellings(column, self._given(column))
 
     @cached_property
     def ratings(self) -> dict[str, tuple[list[Any], Ratings, dict[str, Ratings]]]:
         """Column -> its values in order, the ratings as a whole, and those of each label."""
         return {name: self._ratings(column) for name, column in self.labels.columns.items()}
 
+    def _given(self, column: Column) -> dict[str, list[Any]]:
+        """Return the value of each unit by each person with any, None for none."""
+        everyone = self.labels.everyone.items()
+        given = {by: [of.get(u, {}).get(column.name) for u in self.units] for by, of in everyone}
+        return {by: values for by, values in given.items() if values.count(None) < len(values)}
+
     def _ratings(self, column: Column) -> tuple[list[Any], Ratings, dict[str, Ratings]]:
-        given = {}  # person -> the value of each unit, None for none
-        for person, units in self.labels.everyone.items():
-            values = [units.get(unit, {}).get(column.name) for unit in self.units]
-            if any(value is not None for value in values):
-                given[person] = values
+        given = self._given(column)
         counts = Counter(chain.from_iterable(given.values()))
         del counts[None]
         domain = _in_order(counts, column)
@@ -151,13 +160,16 @@ class Comparison:
     def require_partners(self) -> None:
         """Raise UsageError for a file without an answer that another annotator or gold has, too."""
         labels = self.labels
-        known = [name for name, column in labels.declared.items() if column.labels]
-        remedy = f"The labels of {labels.config} are in: {', '.join(known) or 'no column'}. {LONG}"
+        declared = labels.built.dataset.configs[labels.config]
+        known = [n for n in declared.features if n not in (*declared.keys, *labels.keys)]
+        own = "; rows of the dataset's own annotators are no gold" * (ANNOTATOR in declared.keys)
+        remedy = f"Columns of {labels.config}: {few(known, 20) or 'none'}{own}. {LONG}"
         for file in dict.fromkeys(chain.from_iterable(labels.files.values())):
             answers = [self._answers[by] for by, files in labels.files.items() if file in files]
             if self._compared.isdisjoint(chain.from_iterable(answers)):
                 what = f"{file}: neither another annotator nor gold has answers to compare with"
-                raise UsageError(f"{what}: {few([*labels.columns], 20)}", remedy=remedy)
+                columns = few([*labels.columns], 20)
+                raise UsageError("; ".join([f"{what}: {columns}", *labels.notes]), remedy=remedy)
 
     def differences(self) -> Iterator[dict[str, Any]]:
         """Yield each unit and column in which the annotators differ; of one, from the dataset's.
@@ -269,6 +281,37 @@ class Comparison:
         }
         found["labels"] = {n: {"counts": counts[n], **by_label[n].of_all()} for n in by_label}
         return found
+
+
+def _spellings(column: Column, given: Mapping[str, list[Any]]) -> Iterator[str]:
+    """Yield what may be written in two ways in a column that is open or of texts."""
+    if not column.is_open and (column.labels or column.is_ordered):
+        return
+    words: dict[str, list[str]] = {}
+    for person, values in given.items():
+        sets = ((v or ("[]",)) if isinstance(v, tuple) else (v,) for v in values if v is not None)
+        words[person] = [*map(label_text, chain.from_iterable(sets))]
+    distinct = {person: sorted({*of}) for person, of in words.items()}
+    apart = [
+        f"{person} ({few(those)})"
+        for person, those in distinct.items()
+        if any({*those}.isdisjoint(others) for others in distinct.values())
+    ]
+    if apart:
+        yield f"{column.name}: no value in common: {few(apart, 5)}"
+    alike = defaultdict[Any, set[str]](set)
+    for word in chain.from_iterable(distinct.values()):
+        number = number_of(word)
+        text = normalize("NFKC", word).casefold().split()
+        alike[tuple(text) if number is None else number].add(word)
+    if several := [" and ".join(sorted(of)) for of in alike.values() if len(of) > 1]:
+        yield f"{column.name}: values that differ in spelling alone: {few(several)}"
+    cells = [(word, person) for person, of in words.items() for word in of]
+    odd = [(word, person) for word, person in cells if number_of(word) is None]
+    is_rare = len(odd) * 20 <= len(cells) or all(COMMA.fullmatch(word) for word, _ in odd)
+    if odd and is_rare and column.is_open and not column.is_set:
+        shown = few([f"{word} ({person})" for word, person in dict.fromkeys(odd)])
+        yield f"{column.name}: compared as texts, not as numbers, because of {shown}"
 
 
 def _in_order(counts: Counter[Any], column: Column) -> list[Any]:

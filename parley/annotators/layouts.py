@@ -12,6 +12,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,24 +128,36 @@ Rows = Iterator[tuple[str, Any]]
 def _table(content: bytes, keys: set[str]) -> Rows:
     """Yield the rows of a table of texts; an empty cell is None."""
     csv.field_size_limit(_MOST["bytes"])
-    text = re.sub(r"\Asep=.\r?\n", "", _text(content))  # a line of Excel's
+    text = re.sub(r"\A[\r\n]*(sep=.[\r\n]+)?", "", _text(content))  # a line of Excel's
     if text.lstrip()[:1] in ("{", "["):
         raise UsageError("expected a table, found JSON", remedy="Call it .jsonl or .json.")
     heads: dict[str, list[str]] = {}
     for sign in _SEPARATORS:
         head = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign))
-        heads[sign] = [name.strip() for name in next(filter(any, head), ("", []))[1]]
+        cells = next(filter(any, islice(head, 1_000)), ("", []))[1]
+        heads[sign] = [name.strip() for name in _without_empty(cells, 1)]
     sign = next((sign for sign in heads if keys.intersection(heads[sign])), ",")
     names = _checked_names(heads[sign])
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
     if problem := next(filter(any, lines), ("", names))[0]:
         raise UsageError(f"cannot be read: {problem}")
     for number, (problem, cells) in enumerate(lines, 1):
+        if number > _MOST:  # also of empty cells
+            raise UsageError(f"has more than {_MOST:,} rows")
+        cells = _without_empty(cells, len(names))
         row: Any = dict(zip(names, map(_cell, cells), strict=False))
         if problem or len(cells) != len(names):
             row = ValueError(problem or f"expected {len(names)} cells, found {len(cells)}")
         if problem or any(cells):  # a spreadsheet may end with rows of empty cells
             yield f"row {number}", row
+
+
+def _without_empty(cells: list[str], kept: int) -> list[str]:
+    """Return the cells of a line without empty ones at its end, as Excel writes, but the first."""
+    end = len(cells)
+    while end > kept and not cells[end - 1].strip():
+        end -= 1
+    return cells[:end]
 
 
 def _cell(text: str) -> str | None:
@@ -256,9 +269,11 @@ def _given_by(person: Any, answers: Values) -> Values:
 
 def _label_studio(task: Values) -> Iterator[Answer]:
     for done in task["annotations"]:
+        if done.get("was_cancelled"):  # a skip is no answer, and takes none away
+            continue
         by, answers = done["completed_by"], Values()
         by = (by.get("email") or by["id"]) if isinstance(by, dict) else by
-        for result in () if done.get("was_cancelled") else done["result"]:
+        for result in done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
             if not (kind := next((kind for kind in _KINDS if value.keys() == {kind}), "")):
                 of = " of a region (perRegion)" * (result["type"] in _KINDS)

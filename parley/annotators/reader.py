@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from parley.read.dialogues import dialogues, id_columns, places
 from parley.read.export.export import cell
 from parley.read.filters import sides_of
 from parley.schema.nodes import show
+from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 
 Key = tuple[str, ...]
 """The values of the key of a unit, as text: (dialogue_id, turn), or (SPLIT/ID, turn)."""
@@ -30,6 +32,9 @@ Units = dict[Key, Values]
 GOLD = "gold"
 """The name under which the dataset's own values stand beside those of people."""
 _SPLIT = "split"
+_READ = ("speaker", "context", "text")  # of a turn: for annotators to read
+_NO_ANSWERS = ("id", _SPLIT, ANNOTATOR, *_READ)
+_FROM_0 = "; turns are counted from 0"
 _ONCE = f"keep one row, or name the annotators in the column {ANNOTATOR} or that of --annotator"
 
 
@@ -156,7 +161,8 @@ class Labels:
                     value = None if value is None else value[part]
                 column = self.columns[name]
                 if INDEX in keys and column.is_set:
-                    value = [*unit.get(name, ()), value]
+                    several = value if isinstance(value, list) else [value]
+                    value = [*unit.get(name, ()), *several]
                 unit[name] = column.own(value)
         return found
 
@@ -166,15 +172,18 @@ class Labels:
         return {**self.annotators, GOLD: self.rows}
 
     def read_codes(self) -> None:
-        """Read each column that the dataset does not have: as labels, numbers or texts.
+        """Read each open column: as labels, numbers or texts.
 
-        The values of all annotators decide which.
+        The values of all annotators decide which, with the dataset's of what they labelled.
         """
+        units = dict.fromkeys(chain.from_iterable(self.annotators.values()))
         for name, column in self.columns.items():
-            if column.is_own:
+            if column.is_open:
                 rows = [row for units in self.annotators.values() for row in units.values()]
                 rows = [row for row in rows if row.get(name) is not None]
-                self.columns[name], values = column.of_values([row[name] for row in rows])
+                own = (self.rows.get(unit, {}).get(name) or () for unit in units if column.is_set)
+                known = [*chain.from_iterable(own)]
+                self.columns[name], values = column.of_values([row[name] for row in rows], known)
                 for row, value in zip(rows, values, strict=True):
                     row[name] = value
 
@@ -201,12 +210,17 @@ class Labels:
 
 
 def read_labels(
-    built: BuiltFolder, files: Sequence[str | Path], config: str = "", annotator: str = ANNOTATOR
+    built: BuiltFolder,
+    files: Sequence[str | Path],
+    config: str = "",
+    annotator: str = ANNOTATOR,
+    column: str = "",
 ) -> list[Labels]:
     """Return the labels of files by config: the given one, or of each file the likeliest.
 
-    A file without a column `annotator` is of one person, who has its name without suffix. Raises
-    what is wrong with a file, of all its rows; UsageError for a config without a key.
+    A file without a column `annotator` is of one person, who has its name without suffix. `column`
+    names answers without a name. Raises what is wrong with a file, of all its rows; UsageError for
+    a config without a key.
     """
     if config and not built.splits(config):
         what = f"{built.shown_path}: has no config {config}"
@@ -221,7 +235,7 @@ def read_labels(
             name = _config_of(keys, _names(found), built)
             labels = of_configs.setdefault(name, Labels(built, name, keys[name]))
             person = stem if stems.count(stem) == 1 else str(path)
-            _add(labels, str(path), found, annotator, person)
+            _add(labels, str(path), found, annotator, person, column)
         except ParleyError as error:
             error.message = f"{path}: {shorten(error.message)}" if error.message else str(path)
             raise
@@ -279,17 +293,28 @@ def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) 
     return max(shared, key=lambda name: shared[name])
 
 
-def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, person: str) -> None:
+def _add(
+    labels: Labels,
+    file: str,
+    found: Sequence[Record],
+    annotator: str,
+    person: str,
+    column: str,
+) -> None:
     """Add the records of a file to labels; RecordError names all that are wrong."""
     columns = _names(found)
+    _require_case(labels, [*columns, column], annotator)
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
     # beside names in `differences`
-    reserved = {GOLD, ANNOTATOR, "speaker", "context", "text", "column", *labels.keys}
-    compared = _compared(labels, found, annotator)
+    reserved = {GOLD, ANNOTATOR, *_READ, "column", *labels.keys}
+    compared = _compared(labels, found, annotator, column)
     by_id = {}
     if labels.keys[0] not in columns:
-        by_id = {row["id"]: unit for unit, row in labels.each_row()}
+        pairs = {(str(row["id"]), unit) for unit, row in labels.each_row()}
+        if len(by_id := dict(pairs)) < len(pairs):
+            what = f"ids of {labels.config} are not unique"
+            raise UsageError(f"has no column {' and '.join(labels.keys)}; {what}")
     causes, wrong, ids, added = Causes(""), 0, set[str](), defaultdict[str, Units](dict)
     first = {
         (by, unit): ", ".join(labels.files[by])
@@ -301,8 +326,9 @@ def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, per
         named = values.get(annotator, person)
         by = _name_of(named)
         if not problems:
-            before = first.setdefault((by, unit), place)
-            twice = f"repeated, first in {before}; {_ONCE}" if before != place else ""
+            before = first.get((by, unit), "")  # perhaps this place: a task has several answers
+            twice = f"repeated, first in {before}; {_ONCE}" if before else ""
+            first[by, unit] = before or place
             what = _wrong_unit(labels, unit, values if "text" in columns else None) or twice
             problems = [Problem("", what=what)] if what else []
         if by in ("", *reserved):
@@ -320,6 +346,45 @@ def _add(labels: Labels, file: str, found: Sequence[Record], annotator: str, per
     for by, units in added.items():
         labels.annotators[by] |= units
         labels.files[by].append(file)
+    labels.notes += _notes(labels, file, found, added)
+
+
+def _notes(
+    labels: Labels, file: str, found: Sequence[Record], added: Mapping[str, Units]
+) -> Iterator[str]:
+    """Yield what a person must know of a file that is right."""
+    if labels.with_row.isdisjoint(chain.from_iterable(added.values())):
+        yield f"{file}: labels no row of {labels.config}{_FROM_0 * labels.is_of_turns}"
+    if tasks := tasks_of(labels.built, Path(file), found):
+        what = f"has the fields of the task {few(tasks)}"
+        yield f"{file}: {what}, which may write an answer otherwise: score predictions"
+
+
+def tasks_of(built: BuiltFolder, file: Path, found: Sequence[Record]) -> list[str]:
+    """Return the tasks to which records may be predictions: JSON Lines with all their fields."""
+    columns = {*_names(found)}
+    are_labels = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
+    every = {} if are_labels or not is_lines(file) else built.dataset.tasks
+    tasks = {name: task for name, task in every.items() if task.has_right_answers}
+    fitting = [name for name, task in tasks.items() if {*task.key, *task.answer} <= columns]
+    if not fitting and columns & {ANSWER, UNREADABLE}:
+        sizes = {n: len(task.key) for n, task in tasks.items() if {*task.key} <= columns}
+        fitting = [n for n, size in sizes.items() if size == max(sizes.values())]
+    return fitting
+
+
+def is_lines(file: Path) -> bool:
+    """Tell whether a file is JSON Lines, by its name."""
+    return file.name.removesuffix(".gz").endswith(".jsonl")
+
+
+def _require_case(labels: Labels, columns: Sequence[str], annotator: str) -> None:
+    """Raise UsageError for columns whose names differ in case alone from others."""
+    known = {*labels.paths, *labels.keys, *labels.columns, annotator, *_NO_ANSWERS}
+    alike = {name.lower(): name for name in (*columns, *known)}
+    if wrong := [n for n in columns if n not in known and alike[n.lower()] != n]:
+        names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
+        raise UsageError("names that differ in case alone", *names, remedy="Rename them.")
 
 
 def _unit_of(labels: Labels, values: Values, by_id: dict[str, Key]) -> tuple[Key, list[Problem]]:
@@ -346,14 +411,13 @@ def _read(columns: Sequence[tuple[str, Column]], values: Values) -> tuple[Values
 
 def _wrong_unit(labels: Labels, unit: Key, beside: Values | None) -> str:
     """Return what is wrong with a unit, or with the text `beside` it; "" if nothing is."""
-    from_0 = "; turns are counted from 0" if labels.is_of_turns else ""
     known = unit if unit in labels.units else unit[:1]
     if known not in labels.units:
-        return f"no such {' and '.join(labels.keys)}{from_0}"
+        return f"no such {' and '.join(labels.keys)}{_FROM_0 * labels.is_of_turns}"
     if (said := labels.units[known]) is None:
         return ""
     if said.text is None:
-        return "" if unit in labels.with_row else f"is a deal action{from_0}"
+        return "" if unit in labels.with_row else f"is a deal action{_FROM_0}"
     ours = _spaced(said.text), _spaced(cell(said.text))  # or as our CSV has it
     if beside is None or said.text == "" or _spaced(beside.get("text")) in ours:
         return ""
@@ -364,9 +428,10 @@ def _remedy(labels: Labels, ids: set[str]) -> str:
     """Return what to do about ids that are none of the dataset's."""
     known = {unit[0] for unit in labels.units}
     widths = {len(id) for id in known if id.startswith("0")}
-    if any({id.zfill(width) for width in widths} & known for id in ids - known):
+    bare = {re.sub(r"""^=?["']?(\d+)(\.0+)?["']?$""", r"\1", id) for id in ids - known}
+    if any({id.zfill(width) for width in widths} & known for id in bare):
         digits = " or ".join(map(str, sorted(widths)))
-        what = f"Ids have {digits} digits, and a spreadsheet drops zeros"
+        what = f"Ids have {digits} digits alone, and a spreadsheet drops zeros or adds signs"
         return f"{what}: format the column as text."
     if labels.is_by_split:
         splits = labels.built.splits(labels.config)
@@ -392,16 +457,14 @@ def _name_of(value: Any) -> str:
     return match[1] if match else str(value).strip()
 
 
-def _compared(labels: Labels, found: Sequence[Record], annotator: str) -> list[tuple[str, Column]]:
+def _compared(
+    labels: Labels, found: Sequence[Record], annotator: str, column: str
+) -> list[tuple[str, Column]]:
     """Return the columns of a file to compare, each with its name in the file."""
     columns = [*dict.fromkeys(chain.from_iterable(record.answers for record in found))]
-    alike = {name.lower(): name for name in (*labels.paths, annotator)}
-    if wrong := [n for n in columns if alike.get(n.lower(), n) != n]:
-        names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
-        raise UsageError("names like those of the config", *names, remedy="Rename them.")
     others = {*labels.keys, annotator, "id", _SPLIT} | ({"text"} - labels.paths.keys())
     if labels.is_of_turns:
-        others |= {"speaker", "context", "text"}  # which annotators read
+        others |= {*_READ}
     told = chain.from_iterable(r.answers for r in found if r.answers is not r.values)
     if clash := others.intersection(told) - {annotator, ANNOTATOR}:
         what = f"the tool's answer {few(sorted(clash))} is called like a column that is no answer"
@@ -413,9 +476,9 @@ def _compared(labels: Labels, found: Sequence[Record], annotator: str) -> list[t
     }
     if not given:
         raise UsageError(f"has no column beside {', '.join(columns)}")
-    usual = _usual_name(labels, given.get(UNNAMED, ()))
+    usual = column or _usual_name(labels, given.get(UNNAMED, ()))
     compared = {
-        name: labels.declared.get(name or usual) or Column(name or usual, is_own=True)
+        name: labels.declared.get(name or usual) or Column(name or usual, is_open=True)
         for name in given
     }
     _require_names(labels, given, compared)
@@ -424,13 +487,12 @@ def _compared(labels: Labels, found: Sequence[Record], annotator: str) -> list[t
 
 
 def _usual_name(labels: Labels, values: Iterable[Any]) -> str:
-    """Return the name of answers without one: that of the one column with such labels, or label."""
+    """Return the name of answers without one: that of the one column that takes all, or some."""
     answers = [answer for value in values if value for answer in listed_in(value) or [value]]
-    fitting = [
-        column.name
-        for column in labels.declared.values()
-        if column.labels and (not answers or any(column.takes([each]) for each in answers))
-    ]
+    closed = [column for column in labels.declared.values() if column.labels]
+    taken = {c.name: sum(c.takes([answer]) for answer in answers) for c in closed}
+    fitting = [name for name, count in taken.items() if count == len(answers)]
+    fitting = fitting or [name for name, count in taken.items() if count]
     return fitting[0] if len(fitting) == 1 else "label"
 
 
@@ -443,8 +505,9 @@ def _require_names(
     wrong = []
     for name, column in compared.items():
         due = [c.name for c in lacking if column.name in c.labels or c.takes(given[name])]
-        if due and column.is_own:
+        if due and column.name not in labels.declared:
             wrong.append(Problem(repr(column.name), " or ".join(map(repr, due))))
     if wrong:
         what = f"has labels of {labels.config} in other columns"
-        raise UsageError(what, *wrong, remedy=LONG)
+        named = f"Say which column the answers without a name are of: --column {wrong[0].expected}."
+        raise UsageError(what, *wrong, remedy=named if UNNAMED in given else LONG)

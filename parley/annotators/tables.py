@@ -71,9 +71,9 @@ def _listed(labels: Labels) -> dict[tuple[Any, ...], Any]:
 
 def _type_of(column: Column, values: Sequence[Any]) -> str:
     """Return the type in SQL of a column with these values."""
-    if column.labels and not column.is_own:
+    if column.labels and not column.is_open:
         return f"enum({', '.join(map(text, column.labels))}){'[]' * column.is_set}"
-    if column.is_own:
+    if column.is_open:
         is_whole = all(isinstance(value, int) for value in values if value is not None)
         number = "bigint" if is_whole else "double"
         return number if column.is_ordered else "varchar" + "[]" * column.is_set

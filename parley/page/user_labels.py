@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 
 from parley.annotators.comparison import Comparison, label_text
-from parley.annotators.layouts import ANNOTATOR, records
-from parley.annotators.reader import GOLD, Key, Labels, file_stem, read_labels
+from parley.annotators.layouts import records
+from parley.annotators.reader import (
+    GOLD,
+    Key,
+    Labels,
+    file_stem,
+    is_lines,
+    read_labels,
+    tasks_of,
+)
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.values import is_number, is_values
 from parley.builds.built_folder import BuiltFolder
@@ -20,7 +28,7 @@ from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
 from parley.read.transcript import Facets
 from parley.tasks.metrics import Epoch, TaskRows
-from parley.tasks.prediction_formats import ANSWER, UNREADABLE
+from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.predictions import read
 from parley.tasks.probabilities import calibration
 from parley.tasks.task import load_gold, running
@@ -56,6 +64,7 @@ class UserLabels:
         self.charts: list[Calibration] = []
         self.paths: list[Path] = []
         self._order: dict[str, Sequence[str]] = {}
+        self._whose: dict[str, tuple[str, str]] = {}  # filter -> the annotator and the column
         # dialogue -> what a label is of, and its number or name -> lines by their names
         self._beside: dict[str, dict[Key, dict[str, Line]]] = defaultdict(lambda: defaultdict(dict))
         self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
@@ -113,9 +122,12 @@ class UserLabels:
     def _add(self, labels: Labels) -> None:
         """Add a line for each annotator and the dataset; a label that not all give differs."""
         annotators, everyone = labels.annotators, labels.everyone
-        self._order |= {
-            f"{p}: {n}": c.labels for p in annotators for n, c in labels.columns.items()
-        }
+        for person, (name, column) in product(annotators, labels.columns.items()):
+            filter = f"{person}: {name}"
+            if self._whose.setdefault(filter, (person, name)) != (person, name):
+                what = f"two annotators and their columns would be one filter: {filter}"
+                raise UsageError(what, remedy="Rename one.")
+            self._order[filter] = column.labels
         for name, unit in product(labels.columns, dict.fromkeys(chain(*annotators.values()))):
             given = {person: rows.get(unit, {}).get(name) for person, rows in everyone.items()}
             texts = {p: _texts(value) for p, value in given.items() if value is not None}
@@ -236,24 +248,15 @@ def _predictions(built: BuiltFolder, file: Path, kind: str) -> list[Epoch]:
     `kind` says which of them it is, "" for what its fields say. The task's options are those that
     have the most of its keys. UsageError if several tasks fit; RecordError if a line is wrong.
     """
-    is_lines = file.name.removesuffix(".gz").endswith(".jsonl")
-    if kind not in ("", LABELS) and not is_lines:
+    if kind not in ("", LABELS) and not is_lines(file):
         raise UsageError(f"{file}: answers to a task are JSON Lines; expected a name in .jsonl")
-    if kind == LABELS or not is_lines:
+    if kind == LABELS or not is_lines(file):
         return []
     try:
         found = records(file, set())
     except ParleyError:  # which `read_labels` tells
         return []
-    columns = {name for record in found for name in record.values}
-    are_labels = columns & {ANNOTATOR, "text"} or any(r.answers is not r.values for r in found)
-    every = {} if are_labels else built.dataset.tasks
-    tasks = {name: task for name, task in every.items() if task.has_right_answers}
-    fitting = [name for name, task in tasks.items() if {*task.key, *task.answer} <= columns]
-    if not fitting and columns & {ANSWER, UNREADABLE}:
-        sizes = {n: len(task.key) for n, task in tasks.items() if {*task.key} <= columns}
-        fitting = [n for n, size in sizes.items() if size == max(sizes.values())]
-    if not (fitting := [kind] if kind else fitting):
+    if not (fitting := [kind] if kind else tasks_of(built, file, found)):
         return []
     if len(fitting) > 1:
         what = f"{file}: has answers to {' or '.join(fitting)}"
