@@ -62,7 +62,7 @@ def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, files):
         (by, *unit): values["labels"]
         for by, units in labels.annotators.items()
         for unit, values in units.items()
-        if values["labels"] is not None
+        if values["labels"]
     }
     assert (found, [*labels.columns]) == (ANSWERS, ["labels"])
     assert read_labels(casino, files)[0].config == "strategies"
@@ -72,6 +72,24 @@ def test_a_file_of_a_tool_gives_the_answers_of_each_person(casino, files):
 def test_a_file_that_a_tool_writes_otherwise_is_refused(casino, file):
     with pytest.raises(ParleyError, match=rf": .*\b{file.name.partition('.')[0]}\b"):
         read_labels(casino, [file], "strategies")
+
+
+def test_a_region_of_paragraphs_labels_their_turns(casino, tmp_path):
+    (task,) = json.loads((HERE / "label-studio-paragraphs.json").read_text(encoding="utf-8"))
+    for paragraph in task["data"]["dialogue"]:
+        del paragraph["turn"]  # which is told by their order and texts
+    region = task["annotations"][1]["result"][0]["value"]
+    region |= {"end": "3", "choices": region.pop("paragraphlabels")}  # elicit-pref, of 2 and 3
+    (labels,) = read_labels(casino, [write_file(tmp_path / "a.jsonl", [task])], "strategies")
+    ben = {int(turn): values["labels"] for (_, turn), values in labels.annotators["ben"].items()}
+    assert ben == dict.fromkeys(range(len(ben)), ()) | {2: X, 3: X[1:]}
+    assert (len(labels.notes), "1 " in labels.notes[0]) == (1, True)  # of a part of a text
+    task["data"]["dialogue"][4]["text"] = "Another"
+    with pytest.raises(RecordError) as error:
+        read_labels(casino, [write_file(tmp_path / "a.jsonl", [task])], "strategies")
+    assert [problem.place for problem in error.value.problems] == [
+        "line 1 (2001, 4); line 1 (2001, 4)"
+    ]
 
 
 def test_labels_without_a_name_are_a_code_unless_the_config_has_one_of_them(casino, tmp_path):

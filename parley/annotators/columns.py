@@ -111,7 +111,7 @@ class Column:
         labels = {*known, *chain.from_iterable(lists)}
 
         def several(text: str) -> Sequence[str]:
-            parts = _SIGNS.split(text)
+            parts = [part.strip() for part in _SIGNS.split(text)]
             are_values = alone.issuperset(parts) and not COMMA.fullmatch(text)
             is_one = text in labels or not all(parts) or not (lists or self.is_set or are_values)
             return [text] if is_one else parts

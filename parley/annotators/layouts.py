@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from parley.annotators.columns import listed_in
 from parley.base.console import plain
 from parley.base.disk import open_regular
 from parley.base.errors import Causes, Problem, RecordError, UsageError, few, require_utf8, shorten
@@ -75,6 +76,14 @@ def records(file: Path, keys: set[str]) -> list[Record]:
             words = str(error) if isinstance(error, ValueError) else "is no answer as the tool's"
             causes.add(place, Problem("", what=words.lstrip(".: ")))
         _require_few("rows", max(count, len(found)))
+    asked = {n for r in found for n, each in r.answers.items() if isinstance(each, Regions)}
+    of_tasks, found = (found, []) if asked else ([], found)
+    for record in of_tasks:
+        try:
+            found += _by_turn(record, asked)
+        except (ValueError, TypeError) as error:
+            causes.add(record.place, Problem("", what=str(error)))
+        _require_few("rows", len(found))
     if causes:
         raise RecordError("cannot be read", *causes.problems())
     if not found:
@@ -142,8 +151,7 @@ def _table(content: bytes, keys: set[str]) -> Rows:
     if problem := next(filter(any, lines), ("", names))[0]:
         raise UsageError(f"cannot be read: {problem}")
     for number, (problem, cells) in enumerate(lines, 1):
-        if number > _MOST:  # also of empty cells
-            raise UsageError(f"has more than {_MOST:,} rows")
+        _require_few("rows", number)  # also of empty cells
         cells = _without_empty(cells, len(names))
         row: Any = dict(zip(names, map(_cell, cells), strict=False))
         if problem or len(cells) != len(names):
@@ -254,6 +262,67 @@ Layout = Callable[[Values], Iterator[Answer]]
 
 _LABEL_STUDIO = {ANNOTATOR, "annotation_id", "created_at", "updated_at", "lead_time"}
 _KINDS = ("choices", "rating", "number", "text")  # of answers, in Label Studio
+_REGION = {"start", "end", "startOffset", "endOffset"}
+
+
+class Regions(list[Values]):
+    """The regions that a person labelled in the paragraphs of a task of Label Studio."""
+
+
+class Part(list[str]):
+    """The labels of regions in a turn, of which one is a part of its text."""
+
+
+class Nth(int):
+    """The number of a turn among those of its dialogue that a config has."""
+
+
+def _labels_of(value: Any) -> Any:
+    """Return the labels of a region of paragraphs; None if a value is no such region."""
+    if (
+        not isinstance(value, dict)
+        or not value.keys() >= _REGION
+        or not str(value["start"]).isdigit()
+    ):
+        return None
+    return value.get("paragraphlabels", value.get("choices"))
+
+
+def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
+    """Yield an answer for each paragraph of a task: the labels of the regions in it."""
+    place, values, answers = record
+    listed = {n: listed_in(v) or [] for n, v in values.items() if n not in asked}
+    lists = [n for n, of in listed.items() if of and all(isinstance(each, dict) for each in of)]
+    whole = [] if answers is values else [*answers.keys() - asked - {ANNOTATOR}]
+    if len(lists) != 1 or whole:
+        due = "labels of regions alone, in one list of paragraphs"
+        raise ValueError(f"expected {due}, found {few([*lists, *whole]) or 'none'}")
+    rest, turns = _without(values, lists[0], *asked), listed[lists[0]]
+    regions = {name: answers.get(name) or [] for name in asked}
+    if over := [each for of in regions.values() for each in of if int(each["end"]) >= len(turns)]:
+        raise ValueError(f"expected regions in {len(turns)} paragraphs, found {show(over[0])}")
+    for number, turn in enumerate(turns):
+        own = {name: turn[name] for name in ("turn", "text") if name in turn}
+        if not own:
+            raise ValueError(f"{lists[0]}[{number}]: expected a turn or a text")
+        text = str(own.get("text", ""))
+        given = {name: _in_paragraph(of, number, text) for name, of in regions.items()}
+        told = {ANNOTATOR: answers[ANNOTATOR]} | given
+        found = {"turn": Nth(number)} | rest | own | told
+        yield Record(place, found, found if answers is values else told)
+
+
+def _in_paragraph(regions: list[Values], number: int, text: str) -> list[str]:
+    """Return the labels of the regions in a paragraph, each once."""
+    inside = [each for each in regions if int(each["start"]) <= number <= int(each["end"])]
+    end = len(text.rstrip().encode("utf-16-le")) // 2  # offsets count as JavaScript does
+    is_part = any(
+        (number == int(each["start"]) and each["startOffset"] > 0)
+        or (number == int(each["end"]) and each["endOffset"] < end)
+        for each in inside
+    )
+    labels = dict.fromkeys(label for each in inside for label in _labels_of(each))
+    return Part(labels) if is_part else [*labels]
 
 
 def _without(values: Values, *names: str) -> Values:
@@ -275,9 +344,12 @@ def _label_studio(task: Values) -> Iterator[Answer]:
         by = (by.get("email") or by["id"]) if isinstance(by, dict) else by
         for result in done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
+            if _labels_of(value) is not None:
+                answers.setdefault(name, Regions()).append(value)
+                continue
             if not (kind := next((kind for kind in _KINDS if value.keys() == {kind}), "")):
                 of = " of a region (perRegion)" * (result["type"] in _KINDS)
-                expected = f"one of {', '.join(_KINDS)}, of the whole text"
+                expected = f"labels of a paragraph, or one of {', '.join(_KINDS)} of the whole text"
                 raise ValueError(f"{name}: expected {expected}, found {result['type']}{of}")
             if name in answers:
                 raise ValueError(f"{name}: expected one answer, found several of one person")
@@ -293,6 +365,11 @@ def _label_studio_min(row: Values) -> Iterator[Answer]:
     for name, value in values.items():
         if isinstance(value, str) and re.match(rf'\[?{{"({"|".join(_KINDS)})": ?', value):
             value = loads(value)
+        listed = listed_in(value) or []
+        if any(isinstance(each, dict) and each.keys() >= _REGION for each in listed):
+            if any(_labels_of(each) is None for each in listed):
+                raise ValueError(f"{name}: expected labels of regions: export them as JSON")
+            values[name] = Regions(listed)
         inner = value[0] if isinstance(value, list) and len(value) == 1 else value
         if isinstance(inner, dict) and len(inner) == 1 and {*_KINDS}.issuperset(inner):
             (values[name],) = inner.values()

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from parley.annotators.columns import INDEX, WHOLE, Column, listed_in
-from parley.annotators.layouts import ANNOTATOR, LONG, UNNAMED, Record, Values, records
+from parley.annotators.layouts import (
+    ANNOTATOR,
+    LONG,
+    UNNAMED,
+    Nth,
+    Part,
+    Record,
+    Values,
+    records,
+)
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, few, shorten
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
@@ -116,6 +125,14 @@ class Labels:
     def with_row(self) -> set[Key]:
         """The units with a row in the config."""
         return {unit for unit, _ in self.each_row()}
+
+    @cached_property
+    def turns(self) -> dict[str, list[int]]:
+        """Dialogue -> its turns with a row, in order."""
+        found = defaultdict[str, list[int]](list)
+        for id, turn in sorted((unit[0], int(unit[1])) for unit in self.with_row):
+            found[id].append(turn)
+        return found
 
     @cached_property
     def units(self) -> dict[Key, Said | None]:
@@ -355,6 +372,8 @@ def _notes(
     """Yield what a person must know of a file that is right."""
     if labels.with_row.isdisjoint(chain.from_iterable(added.values())):
         yield f"{file}: labels no row of {labels.config}{_FROM_0 * labels.is_of_turns}"
+    if parts := sum(isinstance(each, Part) for r in found for each in r.answers.values()):
+        yield f"{file}: {parts:,} labels of a part of a text count for its turn"
     if tasks := tasks_of(labels.built, Path(file), found):
         what = f"has the fields of the task {few(tasks)}"
         yield f"{file}: {what}, which may write an answer otherwise: score predictions"
@@ -392,6 +411,9 @@ def _unit_of(labels: Labels, values: Values, by_id: dict[str, Key]) -> tuple[Key
     if by_id:
         id = values.get("id")
         return by_id.get(str(id), (show(id),)), []
+    if isinstance(nth := values.get("turn"), Nth) and labels.is_of_turns:
+        turns = labels.turns.get(_unit_of(labels, values | {"turn": 0}, by_id)[0][0], [])
+        values = values | {"turn": turns[nth] if nth < len(turns) else None}
     # an id may be a text, and `read` makes numbers of texts
     texts = {n: str(v) if type(v) is int else v for n, v in values.items() if n in labels.keys}
     named, problems = _read([*zip(labels.keys, labels.key_columns, strict=True)], texts)
