@@ -306,7 +306,6 @@ def labels(
     config: str,
     *files: str | Path,
     annotator: str = "annotator",
-    column: str = "",
 ) -> "Comparison":
     """Compare the labels of annotators with each other, and with those of a config.
 
@@ -322,7 +321,6 @@ def labels(
         config: The config whose rows are labelled.
         files: Files of labels, of one person each, or with a column of annotators.
         annotator: The name of the column of annotators.
-        column: The column that answers of doccano and Prodigy are of, which give no name.
 
     Returns:
         A comparison whose `as_dict()` has counts, Krippendorff's alpha, Cohen's kappa and percent
@@ -335,7 +333,7 @@ def labels(
     """
     from parley.annotators.comparison import compare
 
-    return compare(_opened(folder), config, files, annotator, column)
+    return compare(_opened(folder), config, files, annotator)
 
 
 @naming_extras

@@ -85,11 +85,8 @@ def test_a_region_of_paragraphs_labels_their_turns(casino, tmp_path):
     assert ben == dict.fromkeys(range(len(ben)), ()) | {2: X, 3: X[1:]}
     assert (len(labels.notes), "1 " in labels.notes[0]) == (1, True)  # of a part of a text
     task["data"]["dialogue"][4]["text"] = "Another"
-    with pytest.raises(RecordError) as error:
+    with pytest.raises(RecordError, match=r"\b2 of 18 .*\n.*\(2001, 4\)"):  # of both
         read_labels(casino, [write_file(tmp_path / "a.jsonl", [task])], "strategies")
-    assert [problem.place for problem in error.value.problems] == [
-        "line 1 (2001, 4); line 1 (2001, 4)"
-    ]
 
 
 def test_labels_without_a_name_are_a_code_unless_the_config_has_one_of_them(casino, tmp_path):
@@ -102,33 +99,25 @@ def test_labels_without_a_name_are_a_code_unless_the_config_has_one_of_them(casi
     assert [problem.place for problem in error.value.problems] == ["line 1 (2001, 0): labels"]
 
 
-def test_labels_without_a_name_are_of_the_column_that_takes_all_or_is_named(sample_build, tmp_path):
+def test_labels_without_a_name_are_of_the_column_that_takes_all(sample_build, tmp_path):
     built = parley.open(sample_build / "craigslist_bargains")
-    rows = [row for row in built.rows_with_names("utterances") if row["action"] == row["intent"]]
-    row = {key: rows[0][key] for key in KEYS} | {"id": 7, "Comments": []}
-    file = write_file(tmp_path / "a.jsonl", [row | {"label": [rows[0]["intent"]]}])
-    with pytest.raises(UsageError, match=r"(?s)'action' or 'intent'.*--column"):
-        read_labels(built, [file], "utterances")  # both take it
-    found = parley.labels(built, "utterances", file, column="action").as_dict()["columns"]
-    assert found["action"]["with_gold"]["percent"]["value"] == 100
-    other = next(
-        each for each in built.rows_with_names("utterances") if each["intent"] == "inquiry"
-    )
-    row = row | {key: other[key] for key in KEYS} | {"label": ["inquiry"]}
-    file.write_text(f"{file.read_text()}\n{json.dumps(row)}")
-    assert [*read_labels(built, [file], "utterances")[0].columns] == ["intent"]
+    rows = {row["intent"]: row for row in built.rows_with_names("utterances")}
+    lines = [
+        {key: rows[intent][key] for key in KEYS} | {"id": 7, "label": [intent], "Comments": []}
+        for intent in ("offer", "inquiry")
+    ]
+    (labels,) = read_labels(built, [write_file(tmp_path / "a.jsonl", lines)], "utterances")
+    assert [*labels.columns] == ["intent"]
+    with pytest.raises(UsageError, match="'action' or 'intent'"):
+        read_labels(built, [write_file(tmp_path / "a.jsonl", lines[:1])], "utterances")
 
 
-@pytest.mark.parametrize("id", [901, "901.0", "'0901", '="0901"'])
-def test_an_id_that_a_spreadsheet_changed_is_named(sample_build, tmp_path, id):
-    file = write_file(tmp_path / "a.jsonl", [{"dialogue_id": id, "mood": 1}])
-    with pytest.raises(RecordError) as error:
+def test_lost_zeros_a_link_and_one_object_are_named_or_read(sample_build, casino, tmp_path):
+    ids = (901, "901.0", "'0901", '="0901"')
+    file = write_file(tmp_path / "a.jsonl", [{"dialogue_id": id, "mood": 1} for id in ids])
+    with pytest.raises(RecordError, match=r"\b4 of 4\b") as error:
         read_labels(parley.open(sample_build / "duo"), [file])
-    assert [problem.place for problem in error.value.problems] == [f"line 1 ({id})"]
     assert "4" in error.value.remedy  # the digits of an id
-
-
-def test_a_link_and_one_object_are_named_or_read(casino, tmp_path):
     (link := tmp_path / "link.csv").symlink_to(link)
     with pytest.raises(UsageError, match=r"link\.csv"):
         read_labels(casino, [link])
@@ -469,33 +458,38 @@ def test_equal_answers_in_two_spellings_are_equal_or_named(
     assert [told in note for note in found.labels.notes] == [True] * bool(told)
 
 
-def test_a_list_of_texts_of_the_config_is_a_set(sample_build, tmp_path):
-    built = parley.open(sample_build / "craigslist_bargains")
-    rows = [row for row in built.rows("dialogue_acts") if row["tags"]]
-    for written in ("; ".join, lambda tags: ",".join(tags[::-1]), json.dumps):
-        lines = [{key: row[key] for key in KEYS} | {"tags": written(row["tags"])} for row in rows]
-        file = write_file(tmp_path / "a.csv", lines)
-        tags = parley.labels(built, "dialogue_acts", file).as_dict()["columns"]["tags"]
-        assert (tags["alpha_of"], tags["with_gold"]["alpha"]["value"]) == ("MASI", 1)
+@pytest.mark.parametrize("form", ["; ".join, lambda tags: ",".join(tags[::-1]), json.dumps])
+def test_a_list_of_texts_of_the_config_is_a_set(sample_build, tmp_path, form):
+    rows = parley.open(sample_build / "craigslist_bargains").rows("dialogue_acts")
+    lines = [{k: row[k] for k in KEYS} | {"tags": form(row["tags"])} for row in rows if row["tags"]]
+    file = write_file(tmp_path / "a.csv", lines)
+    found = parley.labels(sample_build / "craigslist_bargains", "dialogue_acts", file)
+    tags = found.as_dict()["columns"]["tags"]
+    assert (tags["alpha_of"], tags["with_gold"]["alpha"]["value"]) == ("MASI", 1)
 
 
-def test_what_makes_labels_other_than_they_seem_is_named(sample_build, casino, tmp_path):
-    """Answers of a task, turns from 1 on, and the column that is left out beside one's own."""
-    rows = casino.rows_with_names("strategies")
-    lines = [{key: row[key] for key in (*KEYS, "labels")} for row in rows]
-    found = parley.labels(casino, "strategies", write_file(tmp_path / "a.jsonl", lines))
-    assert "strategies" in found.labels.notes[0]
-    built = parley.open(sample_build / "cosrec")
-    turns = {(row["dialogue_id"], row["turn"] + 1) for row in built.rows("intent_labels")}
-    lines = [dict(zip((*KEYS, "type"), (*turn, "search"), strict=True)) for turn in turns]
-    with pytest.raises(UsageError, match="from 0"):
-        parley.labels(built, "intent_labels", write_file(tmp_path / "a.csv", lines))
-    built = parley.open(sample_build / "duo")
-    rows = [row for row in built.rows_with_names("ratings") if row["annotator"] is None]
-    names = ("dialogue_id", "source", "aspect", "score")
-    lines = [{name: row[name] for name in names} | {"mine": 1} for row in rows]
-    with pytest.raises(UsageError, match=r"mine.*\bscore\b"):
-        parley.labels(built, "ratings", write_file(tmp_path / "a.csv", lines))
+# A file of columns of the dataset, and of values -> what a note or an error names
+SEEMING = [
+    ("a.jsonl", "casino", "strategies", "dialogue_id turn labels", {}, "task strategies"),
+    ("a.csv", "cosrec", "intent_labels", "dialogue_id", {"turn": 1, "x": 1}, "from 0"),
+    ("a.csv", "duo", "ratings", "dialogue_id source aspect score", {"mine": 1}, r"mine.*\bscore\b"),
+]
+
+
+@pytest.mark.parametrize(("name", "dataset", "config", "columns", "others", "named"), SEEMING)
+def test_what_makes_labels_other_than_they_seem_is_named(
+    sample_build, tmp_path, name, dataset, config, columns, others, named
+):
+    rows = parley.open(sample_build / dataset).rows_with_names(config)
+    rows = [row for row in rows if row.get("annotator") is None and row.get("index", 0) == 0]
+    rows = rows[:1] if "turn" in others else rows
+    lines = [{key: row[key] for key in columns.split()} | others for row in rows]
+    try:
+        found = parley.labels(sample_build / dataset, config, write_file(tmp_path / name, lines))
+        told = found.labels.notes[0]
+    except UsageError as error:
+        told = error.message
+    assert re.search(named, told)
 
 
 def test_three_people_and_gold_agree_as_the_packages_say(casino, tmp_path):

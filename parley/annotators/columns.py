@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -124,8 +125,7 @@ class Column:
             return replace(self, labels=names, is_set=True), sets
         texts = [(*value, "[]")[0] for value in found]
         numbers = [number_of(text) for text in texts]
-        whole = (WHOLE.fullmatch(text) for text in texts)  # 5 may be written 5.0
-        written = {match[1] if match else text for match, text in zip(whole, texts, strict=True)}
+        written = {WHOLE.sub(r"\1", text) if WHOLE.fullmatch(text) else text for text in texts}
         if numbers and None not in numbers and len(written) == len({*numbers}):
             return replace(self, is_ordered=True), numbers
         return self, texts
@@ -148,16 +148,14 @@ class Column:
 
 def _as_text(value: Any) -> str:
     """Return a text, or a number, list or object in the one way in which JSON may have it."""
-    is_text = isinstance(value, str)
-    if is_text and value.strip()[:1] not in ("[", "{"):
-        return str(value.strip())
-    text = value if is_text else json.dumps(value, ensure_ascii=False, default=str)
-    try:
-        value = json.loads(text, parse_float=_whole)
-    except (ValueError, RecursionError):
+    if isinstance(value, bool | int | float | list | dict):
+        value = json.dumps(value, ensure_ascii=False, default=str)
+    elif str(value).strip()[:1] not in ("[", "{"):
         return str(value).strip()
-    is_text = isinstance(value, str)
-    return str(value) if is_text else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    with suppress(ValueError, RecursionError):
+        value = json.loads(value, parse_float=_whole)
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return str(value).strip()
 
 
 def _whole(text: str) -> float:

@@ -25,6 +25,7 @@ from parley.tasks.intervals import Array, Metric
 MOST_LABELS = 30
 """Of a column with more different values, no label has numbers of its own."""
 _MOST_SETS = 2_000  # of more different sets, the distances take too much memory
+NOTHING = ("[]",)  # of a set without labels
 MOST_PAIRS = 45
 """The most pairs of annotators with numbers of their own: all those of ten."""
 
@@ -82,16 +83,12 @@ class Ratings(NamedTuple):
 
 
 def compare(
-    built: BuiltFolder,
-    config: str,
-    files: Sequence[str | Path],
-    annotator: str = ANNOTATOR,
-    column: str = "",
+    built: BuiltFolder, config: str, files: Sequence[str | Path], annotator: str = ANNOTATOR
 ) -> "Comparison":
     """Read files of labels for a config and compare them; errors as `read_labels`."""
     if not files:
         raise UsageError("no file of labels is named")
-    (labels,) = read_labels(built, files, config, annotator, column)
+    (labels,) = read_labels(built, files, config, annotator)
     labels.leave_out_equal(labels_too=False)
     found = Comparison(labels)
     found.require_partners()
@@ -287,31 +284,30 @@ def _spellings(column: Column, given: Mapping[str, list[Any]]) -> Iterator[str]:
     """Yield what may be written in two ways in a column that is open or of texts."""
     if not column.is_open and (column.labels or column.is_ordered):
         return
-    words: dict[str, list[str]] = {}
-    for person, values in given.items():
-        sets = ((v or ("[]",)) if isinstance(v, tuple) else (v,) for v in values if v is not None)
-        words[person] = [*map(label_text, chain.from_iterable(sets))]
-    distinct = {person: sorted({*of}) for person, of in words.items()}
-    apart = [
-        f"{person} ({few(those)})"
-        for person, those in distinct.items()
-        if any({*those}.isdisjoint(others) for others in distinct.values())
-    ]
+    words = {by: [*chain(*map(texts_of, {*of} - {None}))] for by, of in given.items()}
+    by_word = {word: by for by, of in words.items() for word in of}
+    apart = [by for by, of in words.items() if any({*of}.isdisjoint(o) for o in words.values())]
     if apart:
-        yield f"{column.name}: no value in common: {few(apart, 5)}"
-    alike = defaultdict[Any, set[str]](set)
-    for word in chain.from_iterable(distinct.values()):
+        shown = few([f"{by} ({few(sorted({*words[by]}))})" for by in apart], 5)
+        yield f"{column.name}: no value in common: {shown}"
+    alike = defaultdict[Any, list[str]](list)
+    for word in sorted(by_word):
         number = number_of(word)
-        text = normalize("NFKC", word).casefold().split()
-        alike[tuple(text) if number is None else number].add(word)
-    if several := [" and ".join(sorted(of)) for of in alike.values() if len(of) > 1]:
+        text = " ".join(normalize("NFKC", word).casefold().split())
+        alike[text if number is None else number].append(word)
+    if several := [" and ".join(of) for of in alike.values() if len(of) > 1]:
         yield f"{column.name}: values that differ in spelling alone: {few(several)}"
-    cells = [(word, person) for person, of in words.items() for word in of]
-    odd = [(word, person) for word, person in cells if number_of(word) is None]
-    is_rare = len(odd) * 20 <= len(cells) or all(COMMA.fullmatch(word) for word, _ in odd)
-    if odd and is_rare and column.is_open and not column.is_set:
-        shown = few([f"{word} ({person})" for word, person in dict.fromkeys(odd)])
+    counts = Counter(chain.from_iterable(given.values()))
+    odd = [word for word in sorted(by_word) if number_of(word) is None]
+    is_rare = sum(counts[word] for word in odd) * 20 <= counts.total() - counts[None]
+    if odd and column.is_open and not column.is_set and (is_rare or all(map(COMMA.fullmatch, odd))):
+        shown = few([f"{word} ({by_word[word]})" for word in odd])
         yield f"{column.name}: compared as texts, not as numbers, because of {shown}"
+
+
+def texts_of(value: Any) -> Sequence[str]:
+    """Return a value as text, or the labels of a set."""
+    return (value or NOTHING) if isinstance(value, tuple) else [label_text(value)]
 
 
 def _in_order(counts: Counter[Any], column: Column) -> list[Any]:

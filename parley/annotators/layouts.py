@@ -12,7 +12,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,13 +77,9 @@ def records(file: Path, keys: set[str]) -> list[Record]:
             causes.add(place, Problem("", what=words.lstrip(".: ")))
         _require_few("rows", max(count, len(found)))
     asked = {n for r in found for n, each in r.answers.items() if isinstance(each, Regions)}
-    of_tasks, found = (found, []) if asked else ([], found)
-    for record in of_tasks:
-        try:
-            found += _by_turn(record, asked)
-        except (ValueError, TypeError) as error:
-            causes.add(record.place, Problem("", what=str(error)))
-        _require_few("rows", len(found))
+    each = chain.from_iterable(_by_turn(record, asked) for record in found)
+    found = [*islice(each, _MOST["rows"] + 1)] if asked else found
+    _require_few("rows", len(found))
     if causes:
         raise RecordError("cannot be read", *causes.problems())
     if not found:
@@ -144,28 +140,23 @@ def _table(content: bytes, keys: set[str]) -> Rows:
     for sign in _SEPARATORS:
         head = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign))
         cells = next(filter(any, islice(head, 1_000)), ("", []))[1]
-        heads[sign] = [name.strip() for name in _without_empty(cells, 1)]
+        heads[sign] = [name.strip() for name in cells]
     sign = next((sign for sign in heads if keys.intersection(heads[sign])), ",")
-    names = _checked_names(heads[sign])
+    names = heads[sign]
+    while names[1:] and not names[-1]:  # Excel writes empty columns
+        names.pop()
+    _checked_names(names)
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
     if problem := next(filter(any, lines), ("", names))[0]:
         raise UsageError(f"cannot be read: {problem}")
     for number, (problem, cells) in enumerate(lines, 1):
         _require_few("rows", number)  # also of empty cells
-        cells = _without_empty(cells, len(names))
+        cells = cells if any(cells[len(names) :]) else cells[: len(names)]
         row: Any = dict(zip(names, map(_cell, cells), strict=False))
         if problem or len(cells) != len(names):
             row = ValueError(problem or f"expected {len(names)} cells, found {len(cells)}")
         if problem or any(cells):  # a spreadsheet may end with rows of empty cells
             yield f"row {number}", row
-
-
-def _without_empty(cells: list[str], kept: int) -> list[str]:
-    """Return the cells of a line without empty ones at its end, as Excel writes, but the first."""
-    end = len(cells)
-    while end > kept and not cells[end - 1].strip():
-        end -= 1
-    return cells[:end]
 
 
 def _cell(text: str) -> str | None:
@@ -277,15 +268,15 @@ class Nth(int):
     """The number of a turn among those of its dialogue that a config has."""
 
 
-def _labels_of(value: Any) -> Any:
-    """Return the labels of a region of paragraphs; None if a value is no such region."""
-    if (
-        not isinstance(value, dict)
-        or not value.keys() >= _REGION
-        or not str(value["start"]).isdigit()
-    ):
-        return None
-    return value.get("paragraphlabels", value.get("choices"))
+def _labels_of(value: Any) -> list[str]:
+    """Return the labels of a region of paragraphs; [] if a value is no such region."""
+    if not isinstance(value, dict) or not value.keys() >= _REGION:
+        return []
+    are_places = all(re.fullmatch(r"\d{1,9}", str(value[name])) for name in _REGION)
+    if not are_places or int(value["start"]) > int(value["end"]):
+        return []
+    labels = listed_in(value.get("paragraphlabels", value.get("choices"))) or []
+    return labels if all(isinstance(label, str) for label in labels) else []
 
 
 def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
@@ -296,15 +287,17 @@ def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
     whole = [] if answers is values else [*answers.keys() - asked - {ANNOTATOR}]
     if len(lists) != 1 or whole:
         due = "labels of regions alone, in one list of paragraphs"
-        raise ValueError(f"expected {due}, found {few([*lists, *whole]) or 'none'}")
+        raise UsageError(f"{place}: expected {due}, found {few([*lists, *whole]) or 'none'}")
     rest, turns = _without(values, lists[0], *asked), listed[lists[0]]
     regions = {name: answers.get(name) or [] for name in asked}
-    if over := [each for of in regions.values() for each in of if int(each["end"]) >= len(turns)]:
-        raise ValueError(f"expected regions in {len(turns)} paragraphs, found {show(over[0])}")
+    ends = [int(each["end"]) for of in regions.values() for each in of]
+    if max(ends, default=0) >= len(turns) or not all(
+        turn.keys() & {"turn", "text"} for turn in turns
+    ):
+        due = f"regions of {len(turns)} paragraphs, each with a turn or a text"
+        raise UsageError(f"{place}: expected {due}")
     for number, turn in enumerate(turns):
         own = {name: turn[name] for name in ("turn", "text") if name in turn}
-        if not own:
-            raise ValueError(f"{lists[0]}[{number}]: expected a turn or a text")
         text = str(own.get("text", ""))
         given = {name: _in_paragraph(of, number, text) for name, of in regions.items()}
         told = {ANNOTATOR: answers[ANNOTATOR]} | given
@@ -317,8 +310,8 @@ def _in_paragraph(regions: list[Values], number: int, text: str) -> list[str]:
     inside = [each for each in regions if int(each["start"]) <= number <= int(each["end"])]
     end = len(text.rstrip().encode("utf-16-le")) // 2  # offsets count as JavaScript does
     is_part = any(
-        (number == int(each["start"]) and each["startOffset"] > 0)
-        or (number == int(each["end"]) and each["endOffset"] < end)
+        (number == int(each["start"]) and int(each["startOffset"]) > 0)
+        or (number == int(each["end"]) and int(each["endOffset"]) < end)
         for each in inside
     )
     labels = dict.fromkeys(label for each in inside for label in _labels_of(each))
@@ -344,7 +337,7 @@ def _label_studio(task: Values) -> Iterator[Answer]:
         by = (by.get("email") or by["id"]) if isinstance(by, dict) else by
         for result in done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
-            if _labels_of(value) is not None:
+            if _labels_of(value):
                 answers.setdefault(name, Regions()).append(value)
                 continue
             if not (kind := next((kind for kind in _KINDS if value.keys() == {kind}), "")):
@@ -367,7 +360,7 @@ def _label_studio_min(row: Values) -> Iterator[Answer]:
             value = loads(value)
         listed = listed_in(value) or []
         if any(isinstance(each, dict) and each.keys() >= _REGION for each in listed):
-            if any(_labels_of(each) is None for each in listed):
+            if not all(map(_labels_of, listed)):
                 raise ValueError(f"{name}: expected labels of regions: export them as JSON")
             values[name] = Regions(listed)
         inner = value[0] if isinstance(value, list) and len(value) == 1 else value

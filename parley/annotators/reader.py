@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from parley.annotators.columns import INDEX, WHOLE, Column, listed_in
-from parley.annotators.layouts import (
-    ANNOTATOR,
-    LONG,
-    UNNAMED,
-    Nth,
-    Part,
-    Record,
-    Values,
-    records,
-)
+from parley.annotators.layouts import ANNOTATOR, LONG, UNNAMED, Nth, Part, Record, Values, records
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, few, shorten
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
@@ -44,6 +35,7 @@ _SPLIT = "split"
 _READ = ("speaker", "context", "text")  # of a turn: for annotators to read
 _NO_ANSWERS = ("id", _SPLIT, ANNOTATOR, *_READ)
 _FROM_0 = "; turns are counted from 0"
+_NAMED = 'Name the answers: parley sql "select KEY, label as NAME from FILE" --to named.csv.'
 _ONCE = f"keep one row, or name the annotators in the column {ANNOTATOR} or that of --annotator"
 
 
@@ -62,6 +54,7 @@ class Labels:
     Attributes:
         keys: The columns that name a unit, such as (dialogue_id, turn); `split` is the first where
             splits share keys.
+        annotator: The name of the column of annotators.
         columns: The compared columns by name.
         annotators: Person -> unit -> values.
         files: Person -> the files with the labels.
@@ -71,6 +64,7 @@ class Labels:
     built: BuiltFolder
     config: str
     keys: Key
+    annotator: str
     columns: dict[str, Column] = field(default_factory=dict)
     annotators: dict[str, Units] = field(default_factory=lambda: defaultdict(dict))
     files: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -227,17 +221,12 @@ class Labels:
 
 
 def read_labels(
-    built: BuiltFolder,
-    files: Sequence[str | Path],
-    config: str = "",
-    annotator: str = ANNOTATOR,
-    column: str = "",
+    built: BuiltFolder, files: Sequence[str | Path], config: str = "", annotator: str = ANNOTATOR
 ) -> list[Labels]:
     """Return the labels of files by config: the given one, or of each file the likeliest.
 
-    A file without a column `annotator` is of one person, who has its name without suffix. `column`
-    names answers without a name. Raises what is wrong with a file, of all its rows; UsageError for
-    a config without a key.
+    A file without a column `annotator` is of one person, who has its name without suffix. Raises
+    what is wrong with a file, of all its rows; UsageError for a config without a key.
     """
     if config and not built.splits(config):
         what = f"{built.shown_path}: has no config {config}"
@@ -250,9 +239,9 @@ def read_labels(
         try:
             found = records(path, {key for names in keys.values() for key in (*names, "id")})
             name = _config_of(keys, _names(found), built)
-            labels = of_configs.setdefault(name, Labels(built, name, keys[name]))
+            labels = of_configs.setdefault(name, Labels(built, name, keys[name], annotator))
             person = stem if stems.count(stem) == 1 else str(path)
-            _add(labels, str(path), found, annotator, person, column)
+            _add(labels, str(path), found, person)
         except ParleyError as error:
             error.message = f"{path}: {shorten(error.message)}" if error.message else str(path)
             raise
@@ -310,28 +299,19 @@ def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) 
     return max(shared, key=lambda name: shared[name])
 
 
-def _add(
-    labels: Labels,
-    file: str,
-    found: Sequence[Record],
-    annotator: str,
-    person: str,
-    column: str,
-) -> None:
+def _add(labels: Labels, file: str, found: Sequence[Record], person: str) -> None:
     """Add the records of a file to labels; RecordError names all that are wrong."""
     columns = _names(found)
-    _require_case(labels, [*columns, column], annotator)
+    annotator = labels.annotator
+    _require_case(labels, columns)
     if annotator in labels.keys or annotator not in (*columns, ANNOTATOR):
         raise UsageError(f"has no column {annotator} of names, which --annotator names")
     # beside names in `differences`
     reserved = {GOLD, ANNOTATOR, *_READ, "column", *labels.keys}
-    compared = _compared(labels, found, annotator, column)
+    compared = _compared(labels, found)
     by_id = {}
     if labels.keys[0] not in columns:
-        pairs = {(str(row["id"]), unit) for unit, row in labels.each_row()}
-        if len(by_id := dict(pairs)) < len(pairs):
-            what = f"ids of {labels.config} are not unique"
-            raise UsageError(f"has no column {' and '.join(labels.keys)}; {what}")
+        by_id = {row["id"]: unit for unit, row in labels.each_row()}
     causes, wrong, ids, added = Causes(""), 0, set[str](), defaultdict[str, Units](dict)
     first = {
         (by, unit): ", ".join(labels.files[by])
@@ -397,9 +377,9 @@ def is_lines(file: Path) -> bool:
     return file.name.removesuffix(".gz").endswith(".jsonl")
 
 
-def _require_case(labels: Labels, columns: Sequence[str], annotator: str) -> None:
+def _require_case(labels: Labels, columns: Sequence[str]) -> None:
     """Raise UsageError for columns whose names differ in case alone from others."""
-    known = {*labels.paths, *labels.keys, *labels.columns, annotator, *_NO_ANSWERS}
+    known = {*labels.paths, *labels.keys, *labels.columns, labels.annotator, *_NO_ANSWERS}
     alike = {name.lower(): name for name in (*columns, *known)}
     if wrong := [n for n in columns if n not in known and alike[n.lower()] != n]:
         names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
@@ -479,11 +459,10 @@ def _name_of(value: Any) -> str:
     return match[1] if match else str(value).strip()
 
 
-def _compared(
-    labels: Labels, found: Sequence[Record], annotator: str, column: str
-) -> list[tuple[str, Column]]:
+def _compared(labels: Labels, found: Sequence[Record]) -> list[tuple[str, Column]]:
     """Return the columns of a file to compare, each with its name in the file."""
     columns = [*dict.fromkeys(chain.from_iterable(record.answers for record in found))]
+    annotator = labels.annotator
     others = {*labels.keys, annotator, "id", _SPLIT} | ({"text"} - labels.paths.keys())
     if labels.is_of_turns:
         others |= {*_READ}
@@ -498,7 +477,7 @@ def _compared(
     }
     if not given:
         raise UsageError(f"has no column beside {', '.join(columns)}")
-    usual = column or _usual_name(labels, given.get(UNNAMED, ()))
+    usual = _usual_name(labels, given.get(UNNAMED, ()))
     compared = {
         name: labels.declared.get(name or usual) or Column(name or usual, is_open=True)
         for name in given
@@ -531,5 +510,4 @@ def _require_names(
             wrong.append(Problem(repr(column.name), " or ".join(map(repr, due))))
     if wrong:
         what = f"has labels of {labels.config} in other columns"
-        named = f"Say which column the answers without a name are of: --column {wrong[0].expected}."
-        raise UsageError(what, *wrong, remedy=named if UNNAMED in given else LONG)
+        raise UsageError(what, *wrong, remedy=_NAMED if UNNAMED in given else LONG)

@@ -35,9 +35,6 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
     for path, name in stems.items():
         (labels,) = read_labels(builds[0], [path])
         columns = [*labels.key_columns, Column(ANNOTATOR), *labels.columns.values()]
-        folded = Counter(column.name.lower() for column in columns)
-        if twice := [column.name for column in columns if folded[column.name.lower()] > 1]:
-            raise UsageError(f"{path}: columns that differ in case alone: {few(twice)}")
         values: dict[str, list[Any]] = {column.name: [] for column in columns}
         listed = _listed(labels)
         for person, units in labels.annotators.items():

@@ -19,7 +19,6 @@ from parley.declaration.registry import get
 _CONFIG = "The config whose rows are labelled, such as strategies."
 _FILES = "Files of labels, of one person each, or with a column of annotators."
 _ANNOTATOR = "The column with the names of the annotators."
-_COLUMN = "The column that answers of doccano and Prodigy are of, which give no name."
 _TO = "Write a .csv of the rows in which the annotators differ, or one from the dataset."
 _CONFIGS = completing(lambda dataset: dataset.configs)
 
@@ -30,7 +29,6 @@ def labels_command(
     files: Annotated[list[Path], Argument(metavar="FILE", help=_FILES)],
     folder: BuildDir = Path("build"),
     annotator: Annotated[str, Option(metavar="COLUMN", help=_ANNOTATOR)] = ANNOTATOR,
-    column: Annotated[str, Option(metavar="COLUMN", help=_COLUMN)] = "",
     to: Annotated[Path | None, Option("--to", metavar="OUT", help=_TO)] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -42,7 +40,7 @@ def labels_command(
     built = find_folder(folder, get(name))
     with progress() as advance:
         advance(f"{name} {config}", "reading labels")
-        found = compare(built, config, files, annotator, column)
+        found = compare(built, config, files, annotator)
         value = found.as_dict() if as_json else None
     rows = found.write_differences(to, overwrite) if to else 0  # before a reader of tables may end
     print_result(as_json, value, _layout, found)

@@ -8,17 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from parley.annotators.comparison import Comparison, label_text
+from parley.annotators.comparison import Comparison, texts_of
 from parley.annotators.layouts import records
-from parley.annotators.reader import (
-    GOLD,
-    Key,
-    Labels,
-    file_stem,
-    is_lines,
-    read_labels,
-    tasks_of,
-)
+from parley.annotators.reader import GOLD, Key, Labels, file_stem, is_lines, read_labels, tasks_of
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.values import is_number, is_values
 from parley.builds.built_folder import BuiltFolder
@@ -36,7 +28,6 @@ from parley.tasks.task import load_gold, running
 Table = tuple[str, list[str], list[list[str]]]
 Line = dict[str, Any]
 """What the page shows of an annotator: who (`by`), `texts`, and those of them `differing`."""
-NOTHING = ("[]",)  # of a set without labels
 LABELS = "labels"
 """What a file holds if it holds no predictions."""
 _RIGHT, _WRONG, _TIED, _ANSWERED = "right", "wrong", "tied", "answered"
@@ -130,7 +121,7 @@ class UserLabels:
             self._order[filter] = column.labels
         for name, unit in product(labels.columns, dict.fromkeys(chain(*annotators.values()))):
             given = {person: rows.get(unit, {}).get(name) for person, rows in everyone.items()}
-            texts = {p: _texts(value) for p, value in given.items() if value is not None}
+            texts = {p: texts_of(value) for p, value in given.items() if value is not None}
             if not texts.keys() & annotators.keys():
                 continue
             shared = set.intersection(*map(set, texts.values()))
@@ -217,11 +208,6 @@ class UserLabels:
             self.charts.append(Calibration(f"{whose}: calibration of {name}", bins))
         found = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind])
         self.notes.append(f"{whose}: predictions of the task {name}: {found}")
-
-
-def _texts(value: Any) -> Sequence[str]:
-    """Return a label as text, or the labels of a set."""
-    return (value or NOTHING) if isinstance(value, tuple) else [label_text(value)]
 
 
 def _kind(right: float | None) -> str:
