@@ -383,7 +383,7 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
-    "the reader": "",
+    "the reader": "1bd90b57eeb0ef8c",
     "casino strategies": "1 a3d97d63d635d408",
     "casino partner-priorities": "1 78837e191c912b9d",
     "casino beliefs": "1 93e8c4f2b1b97ddb",
