@@ -174,6 +174,8 @@ ONE_ANSWER = """
     gold=lambda data: {k: {"speaker": "customer", "due": of} for k, of in gold(data).items()},
     score=lambda gold, found: score({key: of["due"] for key, of in gold.items()}, found)"""
 SUBSET = "gold=gold, subsets={'some': Subset('a paper', frozenset({ID}))}"
+LESS = "lower=('by',), gold="
+CUSTOMERS = "lambda data: dict.fromkeys(gold(data), {'speaker': 'customer'})"
 ODD = 'type("Odd", (OneOf,), {"read": lambda *_: "clerk"})(["customer", "clerk"], "who")'
 ALIKE = ('["customer", "clerk"]', '{"clerk": [], "customer": ["clerk"]}')
 SHOWN = (", talk)", ', turn["speaker"] + talk)')
@@ -238,8 +240,8 @@ BREAKS = {
             ('.get("speaker")', '.get("speaker", due["speaker"])'),
             ('.get("speaker")', '.get("speaker", "clerk")'),
             ("gold=gold", "gold=lambda data: {key: {'speaker': 'me'} for key in gold(data)}"),
-            *(("gold=gold, score=score", unit + ONE_ANSWER) for unit in ("", "unit='points', ")),
-            ("gold=gold", SUBSET.replace("ID", "1")),
+            ("gold=gold, score=score", ONE_ANSWER), ("gold=gold", SUBSET.replace("ID", "1")),
+            ("gold=gold", "gold=gold, ends={'right': (0, float('inf'))}"),
             ('speaker="clerk")', 'speaker=DRAWN.pop())')
         )
     ],
@@ -324,9 +326,12 @@ def test_a_broken_rule_is_reported_in_one_line(tmp_path, rule, file, old, new):
     assert rule != "card_is_up_to_date" or skipped == ["placeholders_are_replaced"]
 
 
-@pytest.mark.parametrize("gold", ["gold=gold", GOLD_OF_MESSAGES])
+@pytest.mark.parametrize("gold", ["gold=gold", GOLD_OF_MESSAGES, LESS + "gold", LESS + CUSTOMERS])
 def test_a_sound_task_breaks_no_rule(tmp_path, gold):
-    found = broken(tmp_path, "tasks.py", NEW, TASK.replace("gold=gold", gold)).values()
+    task = TASK.replace("gold=gold", gold)
+    if LESS in gold:  # beside a share of right ones
+        task = task.replace('"all": hits', '"all": [1.0 - hit for hit in hits]')
+    found = broken(tmp_path, "tasks.py", NEW, task).values()
     assert [each.name for each in found if each.failed] == ["card_is_up_to_date"]
 
 

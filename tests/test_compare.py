@@ -15,7 +15,7 @@ from sklearn import metrics
 
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
-from parley.models.compare import SIGNS, SWAPPED, holm, paired_differences
+from parley.models.compare import SIGNS, holm, paired_differences
 from parley.tasks.metrics import Epoch, Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.task import Score
@@ -29,6 +29,7 @@ def outcomes(sample_build, dialogues):
     gold = {(n, side): RIGHT for n in range(dialogues) for side in ("one", "two")}
     rows = TaskRows(find_folder(sample_build, discover()["casino"]), "outcomes", {}, gold)
     rows.clusters = {"dialogues": [[(n, "one"), (n, "two")] for n in range(dialogues)]}
+    rows.task = replace(rows.task, ends=rows.task.ends | {"mae": (0, math.inf)})
     return rows, gold
 
 
@@ -128,7 +129,7 @@ def test_models_that_lack_as_many_rows_are_compared_on_those_of_both(sample_buil
 
 
 # dialogues that one is right in
-@pytest.mark.parametrize(("ours", "theirs"), [(14, 5), (5, 0), (1, 0), (3, 3), (0, 0)])
+@pytest.mark.parametrize(("ours", "theirs"), [(40, 0), (14, 5), (5, 0), (1, 0), (3, 3), (0, 0)])
 def test_p_is_that_of_scipy_over_dialogues(ours, theirs, sample_build):
     """Of all ways of giving few differences a sign, and of some of many; some have one row."""
     whole, gold = outcomes(sample_build, 40)
@@ -148,6 +149,7 @@ def test_p_is_that_of_scipy_over_dialogues(ours, theirs, sample_build):
     due = stats.permutation_test((of,), np.sum, permutation_type="samples", n_resamples=50_000)
     error = 1e-12 if len(of) < 15 else 5 * math.sqrt(due.pvalue * (1 - due.pvalue) / SIGNS)
     assert by.p == pytest.approx(due.pvalue, abs=error)
+    assert by.p >= 1 / (SIGNS + 1)  # the difference itself is one of the ways
     same = paired_differences(one, one, [NAME])[NAME]
     assert (same.value, same.p, same.interval) == (0, 1, None)
 
@@ -162,8 +164,7 @@ def no_means(due, said):
     }
 
 
-@pytest.mark.parametrize("most", [SWAPPED, 0])  # clusters that are swapped in all ways, or alone
-def test_p_of_no_mean_is_that_of_swapping_predictions(most, sample_build, monkeypatch):
+def test_p_of_no_mean_is_students_t_of_leaving_out_each_cluster(sample_build):
     """Clusters are unequal, few and tied; in some both models say the same, or what is as right."""
     draw, cluster = np.random.default_rng(4), np.repeat(range(9), [1, 5, 2, 6, 3, 1, 4, 6, 2])
     due, ours, theirs = draw.integers(5, size=(3, 30))
@@ -176,19 +177,60 @@ def test_p_of_no_mean_is_that_of_swapping_predictions(most, sample_build, monkey
     def score(gold, found):
         return Score(no_means(*np.array([(gold[key]["n"], found[key]["n"]) for key in gold]).T))
 
-    rows.task = replace(rows.task, score=score, metrics=no_means(due, ours))
+    ends = dict.fromkeys(("kappa", "pearson"), (-1, 1))
+    rows.task = replace(rows.task, score=score, metrics=no_means(due, ours), ends=ends)
     models = ({key: {"n": n} for key, n in zip(gold, of, strict=True)} for of in (ours, theirs))
     one, other = (evaluated(rows, each) for each in models)
-    by_way = []
-    for way in itertools.product((False, True), repeat=6):
-        pair = np.where(np.isin(cluster, np.flatnonzero(way) + 3), (theirs, ours), (ours, theirs))
-        first, second = ([*no_means(due, each).values()] for each in pair)
-        by_way.append(abs(np.subtract(first, second)))
-    monkeypatch.setattr("parley.models.compare.SWAPPED", most)
+    without = []
+    for kept in [cluster >= 0, *(cluster != n for n in range(9))]:
+        first, second = ([*no_means(due[kept], of[kept]).values()] for of in (ours, theirs))
+        without.append(np.subtract(first, second))
+    error = np.sqrt(8 * np.var(without[1:], axis=0))
+    shares = np.bincount(cluster) / 30
+    freedom = (shares**2).sum() ** 2 / (shares**4).sum() - 1
+    p_values = np.maximum(2 * stats.t.sf(abs(without[0]) / error, freedom), 1 / 32)
     found = paired_differences(one, other, one.metrics).values()
-    assert [abs(by.value) for by in found] == pytest.approx(by_way[0])
-    p_values = (np.array(by_way) >= by_way[0] - 1e-9).mean(axis=0)
-    assert [by.p for by in found] == pytest.approx(p_values, abs=1e-12 if most else 1 / 32)
+    assert [by.value for by in found] == pytest.approx(without[0])
+    assert [by.p for by in found] == pytest.approx(p_values)
+    assert [by.interval is None for by in found] == [True, True, False, False]  # of so few rows
+
+
+def judged(sample_build, gold, *files, **kinds):
+    """Return scores of invented dialogues of duo, each of one person, and of other kinds."""
+    duo = find_folder(sample_build, discover()["duo"])
+    of = {(n,): {"group": "en ed", "score": each, "others": None} for n, each in gold}
+    rows = TaskRows(duo, "agreement", {"aspect": "preference"}, of)
+    rows.clusters = {"participants": [[key] for key in of], **kinds}
+    return [evaluated(rows, {(n,): {"score": file[n]} for n, _ in gold}) for file in files]
+
+
+def test_p_of_correlations_depends_on_neither_scale_nor_order(sample_build):
+    draw = np.random.default_rng(2)
+    due, one, other = draw.integers(1, 6, size=(3, 20)) + draw.random((3, 20)).round(1)
+    gold = [*enumerate(due.tolist())]
+    found = paired_differences(*(pair := judged(sample_build, gold, one, other)), pair[0].metrics)
+    assert len(found) == 3
+    for scaled in (other, other * 20, other + 3, other / 10):
+        pair = judged(sample_build, gold[::-1], one, scaled)
+        for name, by in paired_differences(*pair, found).items():
+            assert 0 < found[name].p < 1
+            assert by.p == pytest.approx(found[name].p, rel=1e-9)
+    pair = judged(sample_build, gold, one, one * 20)
+    assert [by.p for by in paired_differences(*pair, found).values()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("differ", [0, 1, 3, 5])
+def test_p_of_few_clusters_that_differ_is_at_least_that_of_swapping_them(differ, sample_build):
+    gold = [*enumerate(range(40))]
+    worse = [39 - n if n < differ else n for n in range(40)]
+    pair = judged(sample_build, gold, range(40), worse)
+    found = paired_differences(*pair, pair[0].metrics).values()
+    assert all(2.0 ** (1 - max(differ, 1)) <= by.p <= 1 for by in found)
+    assert differ != 5 or {by.p for by in found} == {1 / 16}  # by the jackknife alone it is less
+    keys = [(n,) for n, _ in gold]
+    kinds = {"pairs": [keys[:20], keys[20:]], "": [[key] for key in keys]}
+    pair = judged(sample_build, gold, range(40), worse, **kinds)
+    assert {by.p for by in paired_differences(*pair, pair[0].metrics).values()} == {1}
 
 
 @pytest.mark.parametrize("right", [0, 1])

@@ -82,7 +82,7 @@ TASKS = {
         summary="an order of the turns", evaluated_on="the dialogues", configs=("dialogues",),
         key={"query_id": Field(str, "the dialogue"), "document_id": Field(str, "a turn")},
         answer={"score": Field(float, "its score")}, format=TREC_RUN,
-        metrics={"lines": "how many"}, unit="lines",
+        metrics={"lines": "how many"}, ends={"lines": (0, float("inf"))},
         gold=lambda data: {(row["id"],): row for row in data.rows("dialogues", "train")},
         score=lambda gold, predictions: Score({"lines": len(predictions)}),
     ),
@@ -164,7 +164,7 @@ def test_a_file_is_scored_in_any_order_compressed_or_from_a_pipe(run, chatter, t
         "coverage": 1.0, "unreadable": {}, "wrong_references": [], "run": {}, "sample": True,
     }  # fmt: skip
     assert found[0] | due == found[0]
-    text = "two Q0 d\u00a02 1 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1. x\n"
+    text = "two Q0 d\u00a02 1.0 -.5e-3 x\none\tQ0 d1 1 2 x\r\none Q0 d3 2 1. x\n"
     done = run("score", "chatter", "run", "-", "--json", text=text)
     assert json.loads(done.stdout)["metrics"] == {"lines": 3}, done.stderr
 
@@ -264,12 +264,12 @@ BAD = {
     "words: damaged gzip": (gzip.compress(SOUND)[:-9], "gzip"),
     "run: five fields": ("one Q0 d1 1 0.5", HIT),
     "run: an underscore": ("one Q0 d1 1 0_5 x", "score: "),
-    "run: other digits": ("one Q0 d1 \u0663 0.5 x", HIT + "rank: "),
+    "run: other digits": ("one Q0 d1 1 \u0663 x", HIT + "score: "),
     "run: no UTF-8": (b"one Q0 d1 1 0.5 \xff", "0xff"),
     "run: byte order mark": ("\ufeffone Q0 d1 1 0.5 x", "BOM"),
     "run: infinite": ("one Q0 d1 1 1e999 x", HIT + "score"),
     "run: unknown": ("six Q0 d1 1 0.5 x", 'line 1 (query_id "six", document_id "d1"): '),
-    "run: broken, not missing": ("one Q0 d 1st 1 x\ntwo Q0 d 1 1 x", "TREC"),
+    "run: broken, not missing": ("one Q0 d 1 1st x\ntwo Q0 d 1 1 x", "TREC"),
     "run: missing": ("one Q0 d1 1 0.5 x", 'query_id "two": '),
     "run: beside none": ("one Q0 - 1 0 x\none Q0 d1 1 0.5 x", "line 1"),
     "run: none beside": ("one Q0 d1 1 0.5 x\none Q0 - 1 0 x", "line 1"),

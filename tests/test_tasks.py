@@ -80,11 +80,39 @@ def test_gold_is_the_best_in_every_part(case, builds, request):
         gold, others = load_gold(folder, name, options, part)
         found = problems_of_answers(TaskRows(folder, name, options, gold, bool(others)))
         assert [each for each in found if type(each) is str] == [], part
-        best = 100 if task.unit == "percent" else 1
         for key, each in [*right_answers(task, gold).items()][:10]:
             rows = TaskRows(folder, name, options, {key: gold[key]}, is_part=True)
             own = Epoch(rows, {key: each}).score
-            assert {own.metrics[metric] for metric in task.per_prediction} <= {best}
+            assert all(own.metrics[of] == task.ends_of([of])[1] for of in task.per_prediction)
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_no_interval_passes_an_end_of_its_metric(case, built, monkeypatch, is_right):
+    """Not of answers that are nearly all right, and not of those that are nearly all wrong."""
+    _, name, task = case
+    for few in ("FEW", "FEW_CORRELATED"):
+        monkeypatch.setattr(f"parley.tasks.metrics.{few}", 2)
+    gold, _ = load_gold(built, name, task.chosen({}))
+    if task.has_right_answers:
+        right = right_answers(task, gold)
+        answers = [task.without_key(each) for each in right.values()]
+        wrong = [next((a for a in answers if a != own), own) for own in answers]
+        given = [*zip(right, *((answers, wrong) if is_right else (wrong, answers)), strict=True)]
+        found = {key: other if n % 5 == 1 else own for n, (key, own, other) in enumerate(given)}
+    else:
+        methods = [*task.baselines.values()][:: 1 if is_right else -1]
+        one, *_, other = ([*method(built, **task.chosen({}))] for method in methods * 2)
+        pairs = zip(one, other, strict=True)
+        every = [other if n % 5 == 1 else own for n, (own, other) in enumerate(pairs)]
+        found = {tuple(each[field] for field in task.key): each for each in every}
+    rows = TaskRows(built, name, task.chosen({}), gold, is_part=True)
+    metrics = Epoch(rows, found).metrics
+    few = name == "agreement"  # of a group, in the sample
+    assert few or any(metric.interval for metric in metrics.values())
+    for path, metric in metrics.items():
+        least, most = task.ends_of(path)
+        assert metric.interval is None or least <= metric.interval.low
+        assert metric.interval is None or metric.interval.high <= most
 
 
 def test_an_unreadable_prediction_is_wrong_or_dropped(case, built):

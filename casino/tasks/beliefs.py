@@ -1,6 +1,7 @@
 """How probable a side holds each order of its partner's priorities as a dialogue goes on."""
 
 from collections.abc import Iterator, Mapping
+from math import log
 from operator import itemgetter
 from typing import Any
 
@@ -23,8 +24,8 @@ from .shared import SETTING
 _OF_ORDERS = itemgetter(*ORDERS)
 LEAST = 0.005  # half a step of the question: smaller ones cannot be told from it
 IN_TURNS = "uniform own-reversed mentions lr-tfidf"
-FRACTIONS = ("exact_order", "top_1", "exact_order_by_k")
 ROUNDED = 0.03 + 1e-9  # by which six numbers with two decimals can miss 1
+ALL = "all 1,054 moments"
 MANY = 6  # utterances; moments after more are counted together
 
 # Question ----------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ def beliefs_score(
     counts = {"moments": len(gold), "dialogues": len({number for number, *_ in gold})}
     counts |= {"sums other than 1": others} if others else {}
     none = {"calibration_error": "chance alone puts it above 0"}
-    return tasks.Score(metrics, counts, none, FRACTIONS, (most, exact))
+    return tasks.Score(metrics, counts, none, (most, exact))
 
 
 def share_of_largest(rows: Any, due: Any) -> Any:
@@ -154,13 +155,19 @@ BELIEFS = tasks.Task(
     ),
     references=(
         reported("BOND teacher", {"brier_mean": "0.085"}, at=TURNS),
+        reported("BOND teacher", {"brier": "0.511", "exact_order": "0.594"}, ALL, True, at=TURNS),
         reported("BOND student", {"brier_mean": "0.114"}, at=TURNS),
         reported("BOND student", {"exact_order": "0.518"}, "first of equal orders", at=TURNS),
-        reported("BOND student", {"exact_order": "0.496"}, "all 1,054 moments", True, at=TURNS),
+        reported("BOND student", {"exact_order": "0.496"}, ALL, True, at=TURNS),
         reported("Llama 70B", {"brier_mean": "0.194"}, "invalid samples as uniform", at=TURNS),
         *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS.split()),
         *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),
     ),
-    unit="fraction; 0 to 2 for brier, nats for log_loss",
+    ends={
+        "brier": (0, 2),
+        "brier_mean": (0, 2 / len(ORDERS)),
+        "log_loss": (0, -log(LEAST)),
+        "brier_by_k": (0, 2),
+    },
     lower=("brier", "brier_mean", "log_loss", "calibration_error", "brier_by_k"),
 )

@@ -11,6 +11,7 @@ from ..records import PARTNER
 from ..scenarios import (
     ISSUES,
     PACKAGES,
+    POINTS,
     SIDES,
     WALK_AWAY,
     Items,
@@ -220,5 +221,7 @@ DEALS = tasks.Task(
             "people", note="the participants themselves; an action is a turn of its own"
         ),
     ),
-    unit="points, turns, and shares as fractions",
+    ends=tasks.GAME_ENDS
+    | dict.fromkeys(("points", "median_points"), (0, PACKAGES * sum(POINTS.values())))
+    | {"joint_points": (2 * WALK_AWAY, 42), "fairness": (0, 0.5)},
 )

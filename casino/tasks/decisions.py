@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from parley import Data, tasks
 
@@ -59,14 +60,18 @@ def decisions_score(
 
     due = np.array([right["decision"] for right in gold.values()])
     predicted = np.array([predictions[key].get("decision", "") for key in gold])
-    accepted, accepts = due == ACCEPT, predicted == ACCEPT
-    either = int(accepted.sum() + accepts.sum())
-    none = tasks.Undefined("no deal is accepted, in gold or in a prediction")
-    recalls = [(predicted[due == each] == each).mean() for each in dict.fromkeys(due.tolist())]
+    accepted, is_right = due == ACCEPT, due == predicted
+    of_each = [due == name for name in dict.fromkeys(due.tolist())]
+
+    def balanced(rows: Any) -> Any:
+        """Return the mean over the decisions that occur of the share of right ones."""
+        right = is_right[rows]
+        return np.mean([right[has[rows]].mean() for has in of_each if has[rows].any()])
+
     metrics = {
-        "f1_accept": 2 * (accepted & accepts).sum() / either if either else none,
-        "accuracy": due == predicted,
-        "balanced_accuracy": np.mean(recalls),
+        "f1_accept": tasks.f1_of(accepted, predicted == ACCEPT),
+        "accuracy": is_right,
+        "balanced_accuracy": balanced,
     }
     return tasks.Score(metrics, {"deals": len(due), "accepted": accepted.sum()})
 
@@ -109,7 +114,7 @@ DECISIONS = tasks.Task(
         "half": partial(accept_from, HALF),
     },
     references=(
-        reported("BOND teacher", {"f1_accept": "0.897"}),
+        reported("BOND teacher", {"f1_accept": "0.897"}, "of all 87 deals"),
         reported("BOND student", {"f1_accept": "0.908"}, "of the 84 answered deals alone"),
         reported("BOND student", {"f1_accept": "0.896"}, "of all 87 deals", True),
         reported("Llama 70B", {"f1_accept": "0.947"}),

@@ -29,10 +29,11 @@ COLUMNS = ("participants.priority_*", "utterances.text", "utterances.issue2*", "
 _OF_AGENT_1 = "bond2026-agent-1"
 ASKED = SUBSETS | {_OF_AGENT_1: replace(SUBSETS["bond2026"], arguments={"side": SIDES[0]})}
 BOND = "arXiv 2605.04507, as PAPER_NUMBER_AUDIT.md of its repository states"
+_ANSWERS = "answers in kaneis1/CaSiNo_negotiation-agent"
+_SAME = f"its {_ANSWERS} at commit ac813a0 gave the same when they were scored here"
 _SYSTEMS = {
-    "BOND teacher": "learnt from upstream's train, which has 134 of the 150 dialogues; the answers "
-    "of this run were not found",
-    "BOND student": "its published answers gave the same when they were scored here",
+    "BOND teacher": f"learnt from upstream's train, which has 134 of the 150 dialogues; {_SAME}",
+    "BOND student": _SAME,
     "Llama 70B": "",
 }
 
@@ -43,7 +44,7 @@ def reported(
     """Return a reference of Cui and Lin, or what their system's answers give by the task's rule."""
     place, note = BOND, _SYSTEMS[name]
     if counted_here:
-        place, note = "counted by the task's rule from the answers in the same repository", ""
+        place, note = f"counted by the task's rule from the {_ANSWERS}", ""
     return Reference(name, metrics, place, note, at, _OF_AGENT_1, rule)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from parley import Data, Field, tasks
@@ -54,19 +55,21 @@ def outcomes_score(
     metrics: dict[str, Any] = {name: [] for name in SCALES} | {"mae": {}, "quadratic_kappa": {}}
     own_rows: dict[str, Any] = {}
     for name, scale in SCALES.items():
-        found = [predictions[key].get(name) for key in gold]
-        metrics[name] = [each == due[name] for each, due in zip(found, gold.values(), strict=True)]
-        right = np.array([scale.index(due[name]) for due in gold.values()], float)
-        predicted = np.array([np.nan if each is None else scale.index(each) for each in found])
+        place = {text: float(number) for number, text in enumerate(scale)}
+        right = np.array([place[due[name]] for due in gold.values()])
+        predicted = np.array([place.get(predictions[key].get(name, ""), np.nan) for key in gold])
+        metrics[name] = predicted == right
         metrics["mae"][name] = abs(predicted - right)
-        own_rows[name] = is_read = ~np.isnan(predicted)
-        metrics["quadratic_kappa"][name] = quadratic_kappa(predicted[is_read], right[is_read])
+        own_rows[name] = ~np.isnan(predicted)
+        metrics["quadratic_kappa"][name] = partial(quadratic_kappa, predicted, right)
     counts = {"sides": len(gold), "dialogues": len({number for number, _ in gold})}
     return tasks.Score(metrics, counts, own_rows={"quadratic_kappa": own_rows})
 
 
-def quadratic_kappa(one: Any, other: Any) -> float | tasks.Undefined:
-    """Return Cohen's kappa with quadratic weights."""
+def quadratic_kappa(one: Any, other: Any, rows: Any) -> float | tasks.Undefined:
+    """Return Cohen's kappa with quadratic weights, of those of some rows that have a value."""
+    has_value = one[rows] == one[rows]  # NaN is not itself
+    one, other = one[rows][has_value], other[rows][has_value]
     if not len(one):
         return tasks.Undefined("no prediction is readable")
     by_chance = one.var() + other.var() + (one.mean() - other.mean()) ** 2
@@ -127,5 +130,5 @@ OUTCOMES = tasks.Task(
     baselines={"commonest": commonest_outcomes},
     references=(tasks.Reference("commonest"),),
     lower=("mae",),
-    unit="fraction, but mae in steps of the scale",
+    ends={"mae": (0, len(SATISFACTION) - 1), "quadratic_kappa": (-1, 1)},
 )

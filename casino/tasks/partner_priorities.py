@@ -142,5 +142,5 @@ PRIORITIES = tasks.Task(
             for at, exact, top in zip(AFTER, EXACT.split(), TOP.split(), strict=True)
         ),
     ),
-    unit="percent",
+    ends=dict.fromkeys(("exact_order", "top_1"), (0, 100)),
 )

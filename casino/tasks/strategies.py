@@ -1,6 +1,7 @@
 """The negotiation strategies of an utterance: the paper's section 5."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from parley import Data, Field, tasks
@@ -91,15 +92,15 @@ def strategies_score(
     truth = matrix(due["labels"] for due in gold.values())
     predicted = matrix(predictions[key].get("labels", ()) for key in gold)
     is_read = np.array([tasks.UNREADABLE not in predictions[key] for key in gold])
-    hits, either = (truth & predicted).sum(axis=0), truth.sum(axis=0) + predicted.sum(axis=0)
-    none = tasks.Undefined("neither in gold nor predicted")
-    f1 = [200 * float(h) / float(n) if n else none for h, n in zip(hits, either, strict=True)]
-    known = [each for each in f1 if not isinstance(each, tasks.Undefined)]
+    f1 = {
+        label: tasks.f1_of(has, found, 100)
+        for label, has, found in zip(SEVEN, truth.T, predicted.T, strict=True)
+    }
     return tasks.Score(
         {
-            "f1": sum(known) / len(known) if known else none,
+            "f1": partial(tasks.mean_of_known, f1.values()),
             "joint_accuracy": (truth == predicted).all(axis=1) & is_read,
-            "f1_by_label": dict(zip(SEVEN, f1, strict=True)),
+            "f1_by_label": f1,
         },
         {"utterances": len(gold), "dialogues": len({number for number, _ in gold})},
     )
@@ -202,5 +203,5 @@ STRATEGIES = tasks.Task(
         tasks.Reference("Majority", {"joint_accuracy": "39.4"}, "paper, section 5"),
         *map(tasks.Reference, ("majority", "lr-bow", "lr-tfidf")),
     ),
-    unit="percent",
+    ends=dict.fromkeys(("f1", "joint_accuracy", "f1_by_label"), (0, 100)),
 )

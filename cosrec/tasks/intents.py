@@ -68,22 +68,18 @@ def score_intents(
 ) -> tasks.Score:
     """Compare the types of each utterance; an unreadable prediction misses all, and is wrong."""
     import numpy as np
-    from sklearn.metrics import f1_score
 
-    due = np.array([indicators(right["types"]) for right in gold.values()])
-    found = np.array([indicators(each.get("types", ())) for each in predictions.values()])
-    f1 = f1_score(due, found, average=None, zero_division=np.nan)
+    due = np.array([indicators(right["types"]) for right in gold.values()], bool).T
+    found = np.array([indicators(each.get("types", ())) for each in predictions.values()], bool).T
     is_read = np.array([tasks.UNREADABLE not in each for each in predictions.values()])
-    right = (due == found).all(axis=1) & is_read
-    none = tasks.Undefined("neither in gold nor predicted")
-    by_type = {t: none if np.isnan(each) else each for t, each in zip(TYPES, f1, strict=True)}
+    f1 = {name: tasks.f1_of(has, seen) for name, has, seen in zip(TYPES, due, found, strict=True)}
     return tasks.Score(
         metrics={
-            "macro_f1": none if np.isnan(f1).all() else float(np.nanmean(f1)),
-            "exact_match": right,
-            "f1_by_type": by_type,
+            "macro_f1": partial(tasks.mean_of_known, f1.values()),
+            "exact_match": (due == found).all(axis=0) & is_read,
+            "f1_by_type": f1,
         },
-        counts={"utterances": len(due), "dialogues": len({key[0] for key in gold})},
+        counts={"utterances": len(gold), "dialogues": len({key[0] for key in gold})},
     )
 
 

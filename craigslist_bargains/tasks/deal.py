@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from parley import Data, Field, UsageError, tasks
@@ -61,28 +62,34 @@ def score_deal(
     An unreadable prediction is wrong and predicts neither class; AUC is that of the readable ones.
     """
     import numpy as np
-    from sklearn.metrics import f1_score, roc_auc_score
 
     reached = np.array([right["probability"] for right in gold.values()], bool)
     given = [prediction.get("probability", np.nan) for prediction in predictions.values()]
     chances = np.array(given, float)
-    is_read = ~np.isnan(chances)
     yes, no = chances >= 0.5, chances < 0.5
-    pairs = ((~reached, no), (reached, yes))
-    why = ""
-    if not is_read.any():
-        why = "no prediction is readable"
-    elif len(set(reached[is_read])) == 1:  # as in a sample may be
-        why = "all end alike"
+    classes = tasks.f1_of(~reached, no), tasks.f1_of(reached, yes)
     metrics = {
-        "auc": tasks.Undefined(why)
-        if why
-        else float(roc_auc_score(reached[is_read], chances[is_read])),
+        "auc": partial(auc, reached, chances),
         "accuracy": np.where(reached, yes, no),
-        "macro_f1": float(np.nanmean([f1_score(*pair, zero_division=np.nan) for pair in pairs])),
+        "macro_f1": partial(tasks.mean_of_known, classes),
     }
     counts = {"dialogues": len(reached), "deals": int(reached.sum())}
-    return tasks.Score(metrics, counts, own_rows={"auc": is_read})
+    return tasks.Score(metrics, counts, own_rows={"auc": ~np.isnan(chances)})
+
+
+def auc(reached: Any, chances: Any, rows: Any) -> float | tasks.Undefined:
+    """Return the area under the ROC curve by ranks, of those of some rows that have a chance."""
+    from scipy.stats import rankdata
+
+    is_read = chances[rows] == chances[rows]  # NaN is not itself
+    reached, chances = reached[rows][is_read], chances[rows][is_read]
+    deals, others = int(reached.sum()), int((~reached).sum())
+    if not deals + others:
+        return tasks.Undefined("no prediction is readable")
+    if not (deals and others):  # as in a sample may be
+        return tasks.Undefined("all end alike")
+    above = rankdata(chances)[reached].sum() - deals * (deals + 1) / 2
+    return float(above) / (deals * others)
 
 
 # Baselines ------------------------------------------------------------------------------

@@ -237,7 +237,10 @@ DEALS = tasks.Task(
     clusters={"scenarios": None},
     gold=scenarios,
     score=score_deals,
-    unit="points, turns, and shares as fractions",
+    ends=tasks.GAME_ENDS
+    | dict.fromkeys(("points", "median_points", *MEDIANS, "median"), (-math.inf, math.inf))
+    | {"sl_with_0_without_deal": (-math.inf, math.inf), "fairness": (0, 0.5)}
+    | {f"margin_to_{name}": (-1, math.inf) for name in MARGINS},
     per_prediction=("deals", "sl_with_0_without_deal"),
     baselines={"humans": humans, "halfway": halfway},
     references=(

@@ -208,5 +208,5 @@ AGREEMENT = tasks.Task(
         ),
     ),
     options={"aspect": tuple(ASPECTS)},
-    unit="correlation",
+    ends=dict.fromkeys(METRICS, (-1, 1)),
 )

@@ -197,7 +197,7 @@ def _score_layout(result: Result) -> RenderableType:
         parts.append(safe(text, style="yellow", end=""))
     if result.part != ALL:
         parts.append(safe(f"only {result.part}", style="yellow"))
-    coverage = f"unit: {task.unit}; coverage: {result.coverage:.1%}"
+    coverage = f"coverage: {result.coverage:.1%}"
     parts.append(safe(f"{task.evaluated_on}: {numbers}; {coverage}\n"))
     intervals = flat(result.intervals).items()
     entries = [

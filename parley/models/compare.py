@@ -4,8 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,24 @@ from parley.models.logs import read_log, score_file
 from parley.tasks.evaluate import POLICIES, WRONG, Result, as_numbers
 from parley.tasks.games import Playing
 from parley.tasks.intervals import Array, Interval, Metric
-from parley.tasks.metrics import BLOCKS, Epoch, Evaluation, Names
-from parley.tasks.prediction_formats import UNREADABLE, Key
+from parley.tasks.metrics import Evaluation, Names
+from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.predictions import is_log
 from parley.tasks.task import ALL, Part, Task, rows_digest
 
-SWAPPED, ENUMERATED, SIGNS, SEED = 10, 20, 9_999, 0
-"""A permutation test of few clusters tries all ways to swap them: of at most `SWAPPED` clusters if
-each way computes the metric anew, of at most `ENUMERATED` if it only changes signs. Of more it
-takes `SIGNS` random changes of signs, drawn with `SEED`."""
+ENUMERATED, SIGNS, SEED = 20, 9_999, 0
+"""A permutation test tries all signs of at most `ENUMERATED` clusters. Of more it takes `SIGNS`
+random changes of signs, drawn with `SEED`."""
 
 
 @dataclass(frozen=True)
 class MetricDifference:
     """A metric of one model minus that of another on the same rows.
 
-    `p` is that of a two-sided, paired permutation test over clusters. For two kinds of clusters it
-    is the larger of two. Some metrics exist only for some rows, such as those with a deal: then
-    `rows` is the number of rows that have the metric in both models, else None.
+    `p` is two-sided: of a mean over rows that of a paired permutation test over clusters, for two
+    kinds of clusters the larger of two; of other metrics that of Student's t for the interval. Some
+    metrics exist only for some rows, such as those with a deal: then `rows` is the number of rows
+    that have the metric in both models, else None.
     """
 
     value: float | None  # None if the metric is undefined for one of the two
@@ -106,7 +105,7 @@ class Comparison:
             "dataset": self.dataset,
             "task": self.name,
             "options": dict(self.options),
-            "unit": self.task.unit,
+            "ends": self.task.ends_in_json,
             "lower_is_better": [*self.task.lower],
             "policy": self.policy,
             "first": self.first and str(self.first.path),
@@ -377,16 +376,26 @@ def _differences(
     one: Evaluation, other: Evaluation, names: Iterable[Names]
 ) -> dict[Names, MetricDifference]:
     """Return differences of metrics, over the rows that have a value in both."""
-    differences = {name: _difference(one, other, name) for name in names}
-    swapped = [n for n, by in differences.items() if by.value is not None and by.p is None]
-    if swapped := [name for name in swapped if one.metrics[name].spreads]:  # a median has none
-        for name, p in _p_of_swaps(one, other, swapped).items():
-            differences[name] = replace(differences[name], p=p)
-    return differences
+    differs = _differing_rows(one, other)
+    return {name: _difference(one, other, name, differs) for name in names}
 
 
-def _difference(one: Evaluation, other: Evaluation, name: Names) -> MetricDifference:
-    """Return the difference of a metric; p is lacking if it is no mean over rows."""
+def _differing_rows(one: Evaluation, other: Evaluation) -> Array:
+    """Return whether two models answer each row differently, in the order of metrics."""
+    width, count = len(one.rows.task.gold_key), math.lcm(len(one.epochs), len(other.epochs))
+    differing = {
+        key[:width]
+        for ours, theirs in islice(zip(cycle(one.epochs), cycle(other.epochs), strict=True), count)
+        for key in ours.predictions.keys() | theirs.predictions.keys()
+        if ours.predictions.get(key) != theirs.predictions.get(key)
+    }
+    return np.array([key in differing for key in chain.from_iterable(one.rows.folds)], bool)
+
+
+def _difference(
+    one: Evaluation, other: Evaluation, name: Names, differs: Array
+) -> MetricDifference:
+    """Return the difference of a metric; `differs` says which rows have two answers."""
     ours, theirs = one.metrics.get(name), other.metrics.get(name)
     if ours is None or theirs is None or math.isnan(ours.value) or math.isnan(theirs.value):
         return MetricDifference(None)
@@ -397,23 +406,42 @@ def _difference(one: Evaluation, other: Evaluation, name: Names) -> MetricDiffer
         and not np.array_equal(np.isnan(ours.rows), np.isnan(theirs.rows))
     ):
         of_both = ours.rows - theirs.rows
-        mean, rows = one.rows.mean(of_both), int((~np.isnan(of_both)).sum())
-        by = Metric(mean.value, mean.spreads)  # it has no bounds
+        by, rows = one.rows.mean(of_both), int((~np.isnan(of_both)).sum())
     if math.isnan(by.value):
         return MetricDifference(None, rows=rows)
-    sums = [spread.sums for spread in by.spreads[:2] if spread.sums is not None]
-    p = max(map(_p_of_sums, sums), default=None)
-    return MetricDifference(by.value, by.interval, p, rows=rows)
+    if sums := [spread.sums for spread in by.spreads[:2] if spread.sums is not None]:
+        return MetricDifference(by.value, by.interval, max(map(_p_of_sums, sums)), rows=rows)
+    if not by.spreads:  # a median
+        return MetricDifference(by.value)
+    for epoch in (*one.epochs, *other.epochs):
+        if (own := epoch.metrics[name].own) is not None:
+            differs = differs & own
+    kinds = [len(np.unique(of[differs[row]])) for _, of, row in one.rows.members[:2]]
+    return MetricDifference(by.value, by.interval, _p_of_error(by, 2.0 ** (1 - min(kinds))))
+
+
+def _p_of_error(by: Metric, least: float) -> float | None:
+    """Return p by Student's t of a difference and its standard error, but at least `least`.
+
+    That is the least p of swapping both models' answers in the clusters in which they differ. None
+    if the standard error is undefined.
+    """
+    from scipy.stats import t
+
+    if least >= 1 or abs(by.value) < 1e-10:  # no more than rounding
+        return 1.0
+    if math.isnan(by.error):
+        return None
+    distance = abs(by.value) / max(by.error, 1e-300)
+    return max(least, 2 * float(t.sf(distance, by.freedom)))
 
 
 def _p_of_sums(added: Array) -> float:
-    """Return p by changing the sign of what each cluster adds to a difference; NaN for a NaN.
+    """Return p by changing the sign of what each cluster adds to a difference.
 
     As in `scipy.stats.permutation_test` of samples: in all ways for up to `ENUMERATED` clusters
     that add something, else in `SIGNS` random ways and that of the difference itself.
     """
-    if np.isnan(added).any():
-        return math.nan
     added = added[abs(added) > 1e-12 * abs(added).max(initial=0)]  # another sign of 0 changes none
     least = abs(added.sum()) - 1e-9 * abs(added).sum()  # a sum in another order is the same number
     if len(added) > ENUMERATED:
@@ -423,59 +451,6 @@ def _p_of_sums(added: Array) -> float:
     for each in added:
         sums = np.concatenate([sums + each, sums - each])
     return float((abs(sums) >= least).mean())
-
-
-def _p_of_swaps(
-    one: Evaluation, other: Evaluation, names: Sequence[Names]
-) -> dict[Names, float | None]:
-    """Return p of metrics that are no mean over rows, by swapping two models' answers in a cluster.
-
-    The metrics are computed anew for each way to swap up to `SWAPPED` clusters in which the models
-    differ; one that leaves a metric undefined counts as one of as large a difference. Of more, each
-    is swapped alone, or `BLOCKS` groups of them, and half of what that changes is what it adds.
-    """
-    width, count = len(one.rows.task.gold_key), math.lcm(len(one.epochs), len(other.epochs))
-    epochs = [*islice(zip(cycle(one.epochs), cycle(other.epochs), strict=True), count)]
-    differing = frozenset(
-        key[:width]
-        for ours, theirs in epochs
-        for key in ours.predictions.keys() | theirs.predictions.keys()
-        if ours.predictions.get(key) != theirs.predictions.get(key)
-    )
-
-    @cache
-    def numbers(keys: frozenset[Key]) -> Array:
-        """Compute the metrics with answers of the first model for these keys."""
-        found = []
-        for ours, theirs in epochs:
-            mixed = {}
-            for key in {**ours.predictions, **theirs.predictions}:
-                epoch = ours if key[:width] in keys else theirs
-                if key in epoch.predictions:
-                    mixed[key] = epoch.predictions[key]
-            of_epoch = Epoch(ours.rows, mixed).score.numbers
-            found.append([of_epoch.get(name, math.nan) for name in names])
-        mean: Array = np.array(found).mean(axis=0)
-        return mean
-
-    def difference(swapped: frozenset[Key]) -> Array:
-        return numbers(differing - swapped) - numbers(swapped)
-
-    p_values = []
-    for clusters in [*one.rows.clusters.values()][:2]:
-        unlike = [*filter(None, map(differing.intersection, clusters))]
-        if len(unlike) > SWAPPED:
-            groups = (frozenset().union(*unlike[first::BLOCKS]) for first in range(BLOCKS))
-            changes = difference(frozenset()) - np.array([*map(difference, filter(None, groups))])
-            p_values.append([_p_of_sums(added / 2) for added in changes.T])
-        else:
-            ways = [frozenset[Key]()]
-            for keys in unlike:
-                ways += [swapped ^ keys for swapped in ways]
-            found = abs(np.array([*map(difference, ways)]))
-            p_values.append(1 - (found < found[0] * (1 - 1e-9)).mean(axis=0))
-    largest = np.max(p_values, axis=0)
-    return {n: None if math.isnan(p) else float(p) for n, p in zip(names, largest, strict=True)}
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -253,7 +253,7 @@ def _scores(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
                 about = f"{meaning[:1].upper()}{meaning[1:]}. Scored on {task.evaluated_on}."
                 about = f"{about} Documented scores have a *.".replace("`", "")
                 title = f"Scores of {name}: {metric}"
-                yield title, Bars(title, about, "method", (task.unit,), tuple(bars))
+                yield title, Bars(title, about, "method", (metric,), tuple(bars))
 
 
 def counts_of(built: BuiltFolder) -> Counts:

@@ -5,6 +5,9 @@ from .agreement import ordinal as ordinal
 from .asking import Asking as Asking
 from .asking import Question as Question
 from .asking import text_of_turns as text_of_turns
+from .f1_scores import f1_of as f1_of
+from .f1_scores import mean_of_known as mean_of_known
+from .game_scores import GAME_ENDS as GAME_ENDS
 from .game_scores import GAME_METRICS as GAME_METRICS
 from .game_scores import score_games as score_games
 from .games import NegotiationState as NegotiationState

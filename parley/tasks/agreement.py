@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from parley.tasks.intervals import FEW_CORRELATED, Array, Metric, Spread
-from parley.tasks.metrics import BLOCKS
 
 Distance = Callable[[Array, Array, Array], tuple[Array, float]]
 """Takes the first and the second values of pairs, and the count of each value.
@@ -64,7 +63,7 @@ def alpha_of(codes: Array, cluster: Array, values: int, distance: Distance = nom
     `codes` is an array of shape (people, units). It holds the number of each value, from 0 up to
     `values` - 1, or `NONE`. `cluster` holds the number of each unit's cluster.
     """
-    block, blocks = _blocks(cluster)
+    cluster, clusters = _numbered(cluster)
     unit, person = np.nonzero(codes.T != NONE)
     # each value of a unit once, with how many gave it
     key, number = np.unique(unit * values + codes[person, unit], return_counts=True)
@@ -81,7 +80,7 @@ def alpha_of(codes: Array, cluster: Array, values: int, distance: Distance = nom
         units.append(unit[here])
         times.append(number[here] * number[here + apart])
     of_unit = np.concatenate(units)
-    order = np.argsort(block[of_unit], kind="stable")
+    order = np.argsort(cluster[of_unit], kind="stable")
     of_unit, weight = of_unit[order], np.concatenate(times)[order]
     weight /= np.maximum(counts[of_unit] - 1, 1)
     pair, place = np.unique(np.concatenate(pairs)[order], return_inverse=True)
@@ -94,12 +93,13 @@ def alpha_of(codes: Array, cluster: Array, values: int, distance: Distance = nom
         apart, all_apart = distance(first, second, counts)
         return 1 - float((counts.sum() - 1) * 2 * (weight @ apart) / all_apart)
 
-    whole, starts = np.bincount(place, weight), np.searchsorted(block[of_unit], range(blocks + 1))
-    of_block = (np.bincount(place[a:b], weight[a:b], len(pair)) for a, b in pairwise(starts))
-    left = np.array([value(whole - each) for each in of_block])
+    whole = np.bincount(place, weight)
+    starts = np.searchsorted(cluster[of_unit], range(clusters + 1))
+    of_cluster = (np.bincount(place[a:b], weight[a:b], len(pair)) for a, b in pairwise(starts))
+    left = np.array([value(whole - each) for each in of_cluster])
     paired = counts[unit] > 1
     varied = _varied(code[paired], cluster[unit[paired]], number[paired])
-    return _coefficient(value(whole), left, np.bincount(block, counts > 1, blocks), varied)
+    return _coefficient(value(whole), left, np.bincount(cluster, counts > 1), varied)
 
 
 def kappa(one: Array, other: Array, cluster: Array, values: int) -> Metric:
@@ -108,9 +108,9 @@ def kappa(one: Array, other: Array, cluster: Array, values: int) -> Metric:
     The arguments are as those of `alpha_of`, whose table has the two as lines.
     """
     both = (one != NONE) & (other != NONE)
-    block, blocks = _blocks(cluster)
-    of_block = np.flatnonzero(both)[np.argsort(block[both], kind="stable")]
-    one, other, cluster = one[of_block], other[of_block], cluster[of_block]
+    cluster, clusters = _numbered(cluster)
+    order = np.flatnonzero(both)[np.argsort(cluster[both], kind="stable")]
+    one, other, cluster = one[order], other[order], cluster[order]
 
     def counts(start: int, end: int) -> tuple[Array, Array, int]:
         first, second = one[start:end], other[start:end]
@@ -122,18 +122,17 @@ def kappa(one: Array, other: Array, cluster: Array, values: int) -> Metric:
         by_chance = count**2 - float(of_one @ of_other)  # pairs that differ, if shuffled
         return 1 - apart * count / by_chance if by_chance else math.nan
 
-    starts = np.searchsorted(block[of_block], range(blocks + 1))
+    starts = np.searchsorted(cluster, range(clusters + 1))
     whole = counts(0, len(one))
     left = [value(*map(sub, whole, counts(*ends))) for ends in pairwise(starts)]
     varied = _varied(np.append(one, other), np.append(cluster, cluster))
     return _coefficient(value(*whole), np.array(left), np.diff(starts), varied)
 
 
-def _blocks(cluster: Array) -> tuple[Array, int]:
-    """Return the block of each unit, which holds its cluster, and the number of blocks."""
-    cluster = np.unique(cluster, return_inverse=True)[1]
-    blocks = min(BLOCKS, int(cluster.max(initial=0)) + 1)
-    return cluster % blocks, blocks
+def _numbered(cluster: Array) -> tuple[Array, int]:
+    """Return clusters numbered from 0, and how many there are."""
+    ids, cluster = np.unique(cluster, return_inverse=True)
+    return cluster, len(ids)
 
 
 def _varied(code: Array, cluster: Array, times: Array | None = None) -> int:
@@ -143,11 +142,11 @@ def _varied(code: Array, cluster: Array, times: Array | None = None) -> int:
 
 
 def _coefficient(whole: float, left: Array, sizes: Array, varied: int) -> Metric:
-    """Return a coefficient of agreement, which is `left` without each block of so many units."""
+    """Return a coefficient of agreement, which is `left` without each cluster of so many units."""
     shifts = np.where(sizes > 0, left - whole, 0.0)
     spread = Spread(shifts, sizes * (shifts != 0))
     spreads = (spread,) if varied >= VARIED else ()
-    return Metric(whole, spreads, None, False, 1.0, -1.0, FEW_CORRELATED)
+    return Metric(whole, spreads, None, False, (-1.0, 1.0), FEW_CORRELATED)
 
 
 def percent_alike(codes: Array, cluster: Array) -> Metric:
@@ -161,7 +160,7 @@ def percent_alike(codes: Array, cluster: Array) -> Metric:
     sums, sizes, mean = np.bincount(cluster, rows), np.bincount(cluster), float(rows.mean())
     with np.errstate(invalid="ignore", divide="ignore"):  # a cluster may have all units
         shifts = (sizes * mean - sums) / (len(rows) - sizes)
-    return Metric(mean, (Spread(shifts, sizes, sums / len(rows)),), rows, True, 100.0, 0.0)
+    return Metric(mean, (Spread(shifts, sizes, sums / len(rows)),), rows, True, (0.0, 100.0))
 
 
 def alpha(units: Iterable[Iterable[Any]], distance: Distance = nominal) -> float:

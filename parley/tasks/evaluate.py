@@ -200,7 +200,7 @@ class Result:
             "subset": self.part.subset,
             "ids": sorted(self.part.ids),
             "pilot": self.part.limit,
-            "unit": self.task.unit,
+            "ends": self.task.ends_in_json,
             "lower_is_better": [*self.task.lower],
             **as_numbers(self.evaluation.metrics),
             "undefined": tree(reasons),
@@ -218,7 +218,6 @@ class Result:
             "references": [
                 {
                     "name": reference.name,
-                    "unit": self.task.unit,
                     "place": reference.place,
                     "note": reference.note,
                     "rows": reference.rows,

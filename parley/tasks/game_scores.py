@@ -32,6 +32,8 @@ GAME_METRICS = {
     "malformed": "malformed turns of a side, the same mean",
 }
 """Metrics of any game -> their meaning; the last six are by side."""
+GAME_ENDS = dict.fromkeys(_OPTIONAL, (0.0, math.inf))
+"""Those of them that are no fractions -> their ends, but for points, which a task knows."""
 
 
 def wrong_end(prediction: Prediction, agreed: str) -> Iterator[Problem]:

@@ -2,8 +2,8 @@
 
 The jackknife leaves out each cluster in turn and computes the metric again. The standard error
 comes from these values, and the interval from it by Student's t. If all clusters have one size, the
-interval of a mean is the t-interval over the clusters. If the unit of the metric has bounds, the
-interval is computed on the scale of the logit.
+interval of a mean is the t-interval over the clusters. If the metric has two ends, the interval is
+computed on the scale of the logit.
 
 A share has Wilson's interval. Its number of rows is that of independent rows with the same standard
 error. If all rows are right, or all wrong, it has the interval of Clopper and Pearson; its number
@@ -78,8 +78,7 @@ class Metric:
     spreads: tuple[Spread, ...] = ()
     rows: Array | None = None  # the value of each, NaN for none; None if it is no mean over rows
     is_share: bool = False  # each row is right or wrong
-    largest: float = math.inf  # of its unit, as the least
-    least: float = -math.inf
+    ends: tuple[float, float] = (-math.inf, math.inf)  # its least and its greatest number
     few: int = FEW  # rows that it needs for an interval if it is no mean over them
     own: Array | None = None  # whether each row counts in it, if it is no mean over them
 
@@ -95,6 +94,11 @@ class Metric:
             one, other, both = variances
             return math.sqrt(max(one, one + other - both))
         return math.sqrt(variances[0])
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom; of two kinds of clusters, the fewer."""
+        return min(spread.freedom for spread in self.spreads[:2])  # the third is of both
 
     def minus(self, other: "Metric") -> "Metric":
         """Return the difference from another metric of the same rows."""
@@ -116,41 +120,42 @@ class Metric:
 
         if math.isnan(self.error):
             return None
-        kinds = self.spreads[:2]  # the third is of both
-        if kinds[0].sums is None and kinds[0].sizes.sum() < self.few:
+        (first, *_), (least, most) = self.spreads, self.ends
+        if first.sums is None and first.sizes.sum() < self.few:
             return None
-        if self.is_share and self.value in (0, self.largest):
-            far = self.largest * (1 - 0.025 ** (1 / min(spread.count for spread in kinds)))
-            return Interval(self.value and self.largest - far, self.value or far)
-        wide = float(t.ppf(0.975, min(spread.freedom for spread in kinds)))
+        if self.is_share and self.value in (0, most):
+            far = most * (1 - 0.025 ** (1 / min(spread.count for spread in self.spreads[:2])))
+            return Interval(self.value and most - far, self.value or far)
+        wide = float(t.ppf(0.975, self.freedom))
         if self.is_share and self.rows is not None:
             return self._wilson(wide, int((self.rows == self.rows).sum()))  # NaN is not itself
         if self.error <= 1e-12 * max(1.0, abs(self.value)):
             return None
-        if self.least < self.value < self.largest < math.inf:
+        if math.isfinite(least) and least < self.value < most < math.inf:
             return self._by_logits(wide)
-        least = self.least if self.rows is None or (self.rows < 0).any() else 0.0
         low, high = self.value - wide * self.error, self.value + wide * self.error
-        return Interval(max(low, least), min(high, self.largest))
+        return Interval(max(low, least), min(high, most))
 
     def _by_logits(self, wide: float) -> Interval:
         """Return the interval on the scale of the logit; of a correlation that is Fisher's z."""
         from scipy.special import expit, logit
 
-        span = self.largest - self.least
-        share = (self.value - self.least) / span
-        half = wide * self.error / (share * (1 - share) * span)
-        low, high = (self.least + span * float(expit(logit(share) + h)) for h in (-half, half))
+        least, most = self.ends
+        share = (self.value - least) / (most - least)
+        half = wide * self.error / (share * (1 - share) * (most - least))
+        shares = (float(expit(logit(share) + far)) for far in (-half, half))
+        low, high = (least + (most - least) * each for each in shares)
         return Interval(low, high)
 
     def _wilson(self, wide: float, rows: int) -> Interval:
-        share, error = self.value / self.largest, self.error / self.largest
+        _, most = self.ends
+        share, error = self.value / most, self.error / most
         count = min(rows, share * (1 - share) / max(error**2, 1e-12))
         ratio = wide**2 / count
         middle = (share + ratio / 2) / (1 + ratio)
         half = math.sqrt(ratio * (share * (1 - share) + ratio / 4)) / (1 + ratio)
         low, high = max(0.0, middle - half), min(1.0, middle + half)
-        return Interval(low * self.largest, high * self.largest)
+        return Interval(low * most, high * most)
 
 
 def mean_of(metrics: Sequence[Metric | None]) -> Metric:
@@ -169,4 +174,4 @@ def mean_of(metrics: Sequence[Metric | None]) -> Metric:
         rows = np.mean(of_rows, axis=0)
     is_share, first = all(metric.is_share for metric in defined), defined[0]
     value = float(np.mean([metric.value for metric in defined]))
-    return Metric(value, (*spreads,), rows, is_share, first.largest, first.least, first.few)
+    return Metric(value, (*spreads,), rows, is_share, first.ends, first.few)

@@ -17,15 +17,12 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import Problem, ScriptError
-from parley.base.values import flat, is_number, is_values, tree
+from parley.base.values import flat, is_number, is_values, tree, without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.tasks.game_scores import BY_MODEL
 from parley.tasks.intervals import FEW, FEW_CORRELATED, Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.task import MOST, Gold, Score, Task, Undefined, exceeding, running, script_of
-
-BLOCKS = 100
-"""The most times that a metric which is no mean over rows is computed without some clusters."""
+from parley.tasks.task import Gold, Score, Task, Undefined, beyond, running, script_of
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]
@@ -94,7 +91,7 @@ class TaskRows:
                 raise ScriptError(f"{where}: expected a list of ids, found {value!r:.60}")
         return ids
 
-    def mean(self, row: Array, is_share: bool = False) -> Metric:
+    def mean(self, row: Array) -> Metric:
         """Return the mean of values of rows, one for each row, by fold and in the order of gold."""
         has_value, spreads = ~np.isnan(row), []
         if not has_value.any():
@@ -112,7 +109,7 @@ class TaskRows:
             with np.errstate(invalid="ignore", divide="ignore"):  # a fold may have no other rows
                 shifts = ((counts * means - sums) / (of_folds - counts)).mean(axis=1)
             spreads.append(Spread(shifts, counts.sum(axis=1), (sums / of_folds).mean(axis=1)))
-        return Metric(float(means.mean()), (*spreads,), row, is_share, *self.bounds(is_share))
+        return Metric(float(means.mean()), (*spreads,), row)
 
     @cached_property
     def _fold_of(self) -> Array:
@@ -129,17 +126,11 @@ class TaskRows:
             members.append((len(clusters), *np.array(pairs).T))
         return members
 
-    def values(self, of_rows: Any) -> Array:
-        """Return the values of rows in the unit of the task."""
+    def values(self, of_rows: Any, names: Names) -> Array:
+        """Return the values of rows of a metric as numbers."""
         values = np.asarray(of_rows)
-        is_share = values.dtype == bool
-        return values * self.bounds(is_share)[0] if is_share else values.astype(float)
-
-    def bounds(self, is_share: bool = False) -> tuple[float, float]:
-        """Return the largest and the least number of a metric."""
-        if self.task.unit not in MOST:
-            return 1.0 if is_share else math.inf, -math.inf
-        return MOST[self.task.unit], -1.0 if self.task.unit == "correlation" else 0.0
+        is_right = values.dtype == bool
+        return values * self.task.ends_of(names)[1] if is_right else values.astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,17 +157,16 @@ class Epoch:
         numbers = flat(self.score.metrics)
         metrics, recomputed = dict[Names, Metric](), dict[Names, float]()
         for names, number in numbers.items():
-            values = [of_fold[names] for of_fold in by_fold]
+            values, ends = [of_fold[names] for of_fold in by_fold], self.rows.task.ends_of(names)
             if isinstance(number, Undefined):
                 metrics[names] = Metric(math.nan)
             elif {*names} & {*scores[0].without_interval}:
                 metrics[names] = Metric(number)
             elif is_values(values[0]):
                 is_share = all(np.asarray(of_rows).dtype == bool for of_rows in values)
-                mean = self.rows.mean(np.concatenate([*map(self.rows.values, values)]), is_share)
-                metrics[names] = replace(mean, value=number)
-                if {*names} & {*scores[0].fractions}:
-                    metrics[names] = replace(metrics[names], largest=1.0, least=0.0)
+                row = np.concatenate([self.rows.values(of_rows, names) for of_rows in values])
+                mean = self.rows.mean(row)
+                metrics[names] = replace(mean, value=number, is_share=is_share, ends=ends)
             else:
                 recomputed[names] = number
         if recomputed:
@@ -198,34 +188,45 @@ class Epoch:
         return Epoch(part, {key: self.predictions[key] for key in gold})
 
     def _without_clusters(self, numbers: Mapping[Names, float]) -> dict[Names, Metric]:
-        """Return metrics that are no means over rows, computed anew without blocks of clusters."""
+        """Return metrics that are no means over rows, computed anew without each cluster."""
         rows, scores = self.rows, self._scores_of_folds
         spreads: dict[Names, tuple[Spread, ...]] = dict.fromkeys(numbers, ())
         folds = [*zip(scores, rows.folds, strict=True)]
         own = {n: np.concatenate([_own(n, *fold) for fold in folds]) for n in numbers}
-        for clusters, (_, cluster, row) in zip(rows.clusters.values(), rows.members, strict=True):
-            count = min(BLOCKS, len(clusters))
-            shifts = {names: np.full(count, math.nan) for names in numbers}
-            for number in range(count):
-                # clusters side by side may have a dialogue in common
-                left_out = {*chain.from_iterable(clusters[number::count])}
-                without = [*scores]
-                for place, fold in enumerate(rows.folds):
-                    if not left_out.isdisjoint(fold):
-                        rest = {key: of for key, of in fold.items() if key not in left_out}
-                        without[place] = self._run(rest) if rest else Score({})
-                metrics = self._mean_score(without).numbers
-                for names in numbers.keys() & metrics.keys():
-                    shifts[names][number] = metrics[names] - numbers[names]
+        starts = np.cumsum([0, *map(len, rows.folds)])
+        whole = [self._mean_score([score]).numbers for score in scores]
+        for count, cluster, row in rows.members:
+            shifts = {names: np.zeros(count) for names in numbers}
+            by_cluster = np.split(row, np.cumsum(np.bincount(cluster, minlength=count))[:-1])
+            for number in np.unique(cluster):
+                left_out, without = by_cluster[number], [*whole]
+                for place in np.unique(rows._fold_of[left_out]):
+                    own_places = left_out[rows._fold_of[left_out] == place] - starts[place]
+                    kept = np.delete(np.arange(len(rows.folds[place])), own_places)
+                    without[place] = self._numbers(place, kept, numbers) if len(kept) else {}
+                for names, shift in shifts.items():
+                    known = [of_fold[names] for of_fold in without if names in of_fold]
+                    mean = statistics.fmean(known) if known else math.nan
+                    shift[number] = mean - numbers[names]
             for names, shift in shifts.items():
-                sizes = np.bincount(cluster % count, own[names][row], count)
-                spreads[names] += (Spread(shift, sizes * (shift != 0)),)
-        few = FEW_CORRELATED if rows.task.unit == "correlation" else FEW
-        most, least = rows.bounds()
-        return {
-            n: Metric(numbers[n], of, None, False, most, least, few, own[n])
-            for n, of in spreads.items()
-        }
+                sizes = np.bincount(cluster, own[names][row], count)
+                spreads[names] += (Spread(shift, sizes * ~(abs(shift) < 1e-12)),)
+        metrics = dict[Names, Metric]()
+        for names, of in spreads.items():
+            ends = rows.task.ends_of(names)
+            few = FEW_CORRELATED if ends == (-1, 1) else FEW
+            metrics[names] = Metric(numbers[names], of, None, False, ends, few, own[names])
+        return metrics
+
+    def _numbers(self, place: int, kept: Array, names: Iterable[Names]) -> dict[Names, Any]:
+        """Return metrics of some rows of a fold, by their places in it."""
+        metrics = flat(self._scores_of_folds[place].metrics)
+        if all(callable(metrics.get(name)) for name in names):
+            with running(self.rows.built):
+                found = {name: without_numpy(metrics[name](kept)) for name in names}
+            return {name: number for name, number in found.items() if is_number(number)}
+        gold = [*self.rows.folds[place].items()]
+        return self._mean_score([self._run(dict(gold[number] for number in kept))]).numbers
 
     @cached_property
     def _scores_of_folds(self) -> list[Score]:
@@ -250,7 +251,7 @@ class Epoch:
         by_name: dict[Names, list[Any]] = {}
         for score in scores:
             for names, value in flat(score.metrics).items():
-                by_name.setdefault(names, []).append(self._number(value))
+                by_name.setdefault(names, []).append(self._number(value, names))
         metrics = dict[Names, Any]()
         for names, values in by_name.items():
             defined = [value for value in values if not isinstance(value, Undefined)]
@@ -265,11 +266,13 @@ class Epoch:
         forecasts = _joined_forecasts(scores)
         return replace(scores[0], metrics=tree(metrics), counts=counts, forecasts=forecasts)
 
-    def _number(self, value: Any) -> Any:
+    def _number(self, value: Any, names: Names) -> Any:
         """Return a metric as a number or Undefined: of values of rows, the mean of the known."""
+        if callable(value):
+            return without_numpy(value(slice(None)))
         if not is_values(value):
             return value
-        values = self.rows.values(value)
+        values = self.rows.values(value, names)
         known = values[~np.isnan(values)]
         return float(known.mean()) if len(known) else Undefined("no row has a value")
 
@@ -341,26 +344,31 @@ def _wrong_scores(score: Any, task: Task, rows: int) -> Iterator[Problem]:
         place = f"metrics.{'.'.join(path)}"
         if task.metrics.keys().isdisjoint(path):
             yield Problem(place, what="is not in the `metrics` of the task; declare what it means")
-        if is_values(value):
-            yield from _wrong_values(value, place, rows, task.unit)
-        elif isinstance(value, Undefined):
+        number = without_numpy(value(slice(None))) if callable(value) else value
+        if is_values(number):
+            yield from _wrong_values(number, place, rows, task.ends_of(path))
+        elif isinstance(number, Undefined):
             continue
-        elif is_number(value) and math.isfinite(value):
-            yield from exceeding(place, value, task.unit, repr(value))
+        elif is_number(number) and math.isfinite(number):
+            yield from beyond(place, number, task.ends_of(path))
         else:
             what = "a finite number, of 64 bits if it is an integer, or Undefined"
             yield Problem(place, what, f"{value!r:.60}")
     for path, own in flat(score.own_rows).items():
-        yield from _wrong_values(own, f"own_rows.{'.'.join(path)}", rows, task.unit)
+        yield from _wrong_values(own, f"own_rows.{'.'.join(path)}", rows)
     for name, count in score.counts.items():
         if not (isinstance(count, int) and is_number(count)):
             yield Problem(f"counts.{name}", "an integer of 64 bits", f"{count!r:.60}")
 
 
-def _wrong_values(values: Any, place: str, rows: int, unit: str) -> Iterator[Problem]:
+def _wrong_values(
+    values: Any, place: str, rows: int, ends: tuple[float, float] = (0, 1)
+) -> Iterator[Problem]:
     """Yield why these are no values of rows."""
     array = np.asarray(values)
     if array.shape != (rows,) or array.dtype.kind not in "biuf" or np.isinf(array).any():
         yield Problem(place, f"a number, NaN or whether it is right for each of {rows:,} rows")
-    elif array.dtype.kind != "b":
-        yield from exceeding(place, float(np.nanmax(abs(array), initial=0)), unit)
+    elif array.dtype.kind == "b" and math.isinf(ends[1]):
+        yield Problem(place, "a greatest number in `ends`; a right row counts as it")
+    elif array.dtype.kind != "b" and not np.isnan(array).all():
+        yield from beyond(place, float(np.nanmean(array)), ends)

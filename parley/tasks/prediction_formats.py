@@ -45,9 +45,7 @@ def _run_line(line: bytes) -> dict[str, Any]:
     if len(parts) != 6:
         what = f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
         raise ValueError(what)
-    query, _, document, rank, score, _ = parts
-    if not re.fullmatch(r"\d+", rank, re.ASCII):
-        raise ValueError(f"rank: expected a whole number, found {show(rank)}")
+    query, _, document, _, score, _ = parts
     if not _NUMBER.fullmatch(score) or not math.isfinite(value := float(score)):
         raise ValueError(f"score: expected a finite number, found {show(score)}")
     return {"query_id": intern(query), "document_id": document, "score": value}  # of many lines

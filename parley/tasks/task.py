@@ -32,7 +32,7 @@ from parley.base.errors import (
     words_of,
 )
 from parley.base.extras import lacking
-from parley.base.values import exponent_of, flat, is_values, tree, without_numpy
+from parley.base.values import exponent_of, flat, is_number, is_values, tree, without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
 from parley.schema.nodes import Choice, Node
@@ -48,9 +48,6 @@ MEASURED = "run with this tool"
 """The place of a reference that a baseline gives, as a test holds."""
 
 _NAME = re.compile(r"[\w-]+")  # of a value of an option, in the names of configs and logs
-MOST = {"fraction": 1.0, "percent": 100.0, "correlation": 1.0}
-"""Unit of a task -> the greatest number."""
-
 Gold = Mapping[Key, Mapping[str, Any]]
 """The values of the key's fields -> the fields of the right answer, and what a score needs."""
 
@@ -69,13 +66,14 @@ class Score:
     Args:
         metrics: Metric -> a number, or the values of all rows in the order of gold, whose mean it
             is: numbers, NaN for a row without one, or whether each row is right, which counts as
-            1, or 100 if the unit is percent. Or group -> metrics; groups may be nested.
+            the greatest number of the metric. Or a function: it takes the index of some rows, for
+            an array in the order of gold, and returns the number of these rows alone. Or group ->
+            metrics; groups may be nested.
         counts: The numbers of scored items: {"utterances": 4615}.
         without_interval: The metrics or groups that can have no interval -> the reason.
         own_rows: The metric or group, nested as `metrics` -> whether each row counts in it; all do
             if it is not here. Of a mean its NaN tell that. Where other rows count for two models,
             they are compared on the rows that both answer.
-        fractions: The metrics that are between 0 and 1 though the task's unit has no bounds.
         forecasts: The probability of each answer and whether it is right, or its share of that: two
             arrays, with NaN as the probability of an answer left out.
     """
@@ -83,7 +81,6 @@ class Score:
     metrics: Mapping[str, Any]
     counts: Mapping[str, int] = field(default_factory=dict)
     without_interval: Mapping[str, str] = field(default_factory=dict)
-    fractions: tuple[str, ...] = ()
     forecasts: tuple[Any, Any] = field(default=((), ()), compare=False)
     own_rows: Mapping[str, Any] = field(default_factory=dict)
 
@@ -174,8 +171,9 @@ class Task:
             "dialogue_ids" are the dialogues of a row; without them the key's first value is it.
         score: Gold, predictions -> the score. An unreadable prediction has the fields of the key
             and `UNREADABLE`, the reason, and no others. Count it as wrong; leave it out of a metric
-            in which no answer can be wrong, such as a correlation. The tool also calls `score` for
-            fewer rows: for each fold, and without some dialogues.
+            in which no answer can be wrong, such as a correlation. The tool calls `score` for each
+            fold; if a metric is one number, it calls it again without each cluster, which takes
+            longer than a function.
         baselines: Name -> a function: build -> predictions.
         references: Results to compare with, the documented ones first.
         options: Option -> its values, the default first; a keyword of `gold`, `score` and each
@@ -193,8 +191,8 @@ class Task:
         per_prediction: The metrics that are means over predictions, so that one prediction has a
             value of its own: ("joint_accuracy",).
         format: The format of a file of predictions.
-        unit: The unit of the numbers: "fraction" (0 to 1), "percent" (0 to 100), "correlation" (-1
-            to 1), or words for those without bounds.
+        ends: Metric or group -> its least and its greatest number, infinite for none:
+            {"error": (0, inf)}. One that is not named is a fraction, from 0 to 1.
         lower: The metrics and groups of which a lower number is better.
     """
 
@@ -220,7 +218,7 @@ class Task:
     )
     per_prediction: tuple[str, ...] = ()
     format: PredictionFormat = JSON_LINES
-    unit: str = "fraction"
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     lower: tuple[str, ...] = ()
 
     def chosen(self, options: Mapping[str, str | None]) -> dict[str, str]:
@@ -284,7 +282,24 @@ class Task:
     @property
     def decimals(self) -> int:
         """The decimals in a table."""
-        return 2 if self.unit == "percent" else 3
+        return 2 if self.ends_of([*self.metrics][:1])[1] == 100 else 3
+
+    @property
+    def ends_in_json(self) -> dict[str, list[float | None]]:
+        """The ends of each metric, None for none."""
+        ends = {name: self.ends_of([name]) for name in self.metrics}
+        return {name: [e if math.isfinite(e) else None for e in of] for name, of in ends.items()}
+
+    def ends_in_words(self, name: str) -> str:
+        """Return the ends of a metric, such as "0 to 1"."""
+        least, most = self.ends_of([name])
+        if math.isfinite(most):
+            return f"{least:.4g} to {most:.4g}"
+        return f"{least:.4g} or more" if math.isfinite(least) else "any number"
+
+    def ends_of(self, names: Iterable[str]) -> tuple[float, float]:
+        """Return the least and the greatest number of a metric, by the names that lead to it."""
+        return next((self.ends[name] for name in names if name in self.ends), (0.0, 1.0))
 
     @property
     def has_right_answers(self) -> bool:
@@ -330,7 +345,7 @@ class Task:
     def problems(self, name: str) -> Iterator[Problem]:
         """Yield the problems of the declaration, at `TASKS[name]`."""
         where = f"TASKS[{name!r}]"
-        names = ("summary", "evaluated_on", "inputs", "leak", "not_asked", "unit")
+        names = ("summary", "evaluated_on", "inputs", "leak", "not_asked")
         texts = {name: getattr(self, name) for name in names}
         if wrong := [*problems(texts, dict.fromkeys(names, str), where)]:
             yield from wrong
@@ -356,7 +371,11 @@ class Task:
         places = [tuple(map(normalized_name, place_of(n, of))) for n, of in asked.items()]
         if any(one[: len(two)] == two for one, two in permutations(places, 2)):
             yield Problem(f"{where}.answer", "fields in places of their own", f"{places}")
-        for attribute in ("per_prediction", "lower"):
+        for name, ends in self.ends.items():
+            if not (isinstance(ends, tuple) and [*map(is_number, ends)] == [True, True]):
+                yield Problem(f"{where}.ends[{name!r}]", "(least, greatest)", f"{ends!r:.60}")
+                return
+        for attribute in ("per_prediction", "lower", "ends"):
             if unknown := [name for name in getattr(self, attribute) if name not in self.metrics]:
                 known = f"names of {list(self.metrics)}"
                 yield Problem(f"{where}.{attribute}", known, str(unknown))
@@ -379,7 +398,7 @@ class Task:
                 if exponent_of(value) is None or math.isinf(float(value)):
                     yield Problem(number, "a finite number as its document prints it", repr(value))
                 else:
-                    yield from exceeding(number, float(value), self.unit, value)
+                    yield from beyond(number, float(value), self.ends_of(path))
 
 
 def _values(of: Field) -> str:
@@ -396,10 +415,12 @@ def _example(name: str, of: Field) -> Any:
     return next(filter(node.fits, (name.upper(), 1, 1.0, [], {})), None)
 
 
-def exceeding(place: str, value: float, unit: str, found: str = "") -> Iterator[Problem]:
-    """Yield that a number is too large for its unit, beyond rounding."""
-    if abs(value) > MOST.get(unit, math.inf) * (1 + 1e-9):
-        yield Problem(place, f"a {unit}, at most {MOST[unit]:g}; else name another unit", found)
+def beyond(place: str, value: float, ends: tuple[float, float]) -> Iterator[Problem]:
+    """Yield that a number is beyond the ends of its metric."""
+    least, most = ends
+    if not least - 1e-9 <= value <= most + 1e-9:  # rounding
+        expected = f"a number from {least:g} to {most:g}; else name its `ends`"
+        yield Problem(place, expected, f"{value:g}")
 
 
 # Right answers in a build ------------------------------------------------------------------------

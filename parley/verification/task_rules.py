@@ -19,7 +19,7 @@ from parley.tasks.kinds import normalized_name, written
 from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.questions import Questions
-from parley.tasks.task import MOST, Gold, Task, load_gold, running
+from parley.tasks.task import Gold, Task, load_gold, running
 from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.folder_checks import NotChecked
 from parley.verification.task_leaks import of_unnamed_columns
@@ -136,28 +136,30 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
 
     changes: list[Predictions] = [{}, lost, {key: lost[key]}, wrong]
     best, unread, one_lost, all_wrong = map(numbers, changes)
-    most = MOST.get(task.unit)
+    lower = {path for path in best if not {*path}.isdisjoint(task.lower)}
+    due = {path: task.ends_of(path)[0 if path in lower else 1] for path in best}
     if not best or not wrong:
         alone = [Epoch(rows, right).within({key}).score.numbers for key in right]
-        are_best = all(math.isclose(value, most or value) for value in best.values())
+        are_best = all(math.isinf(due[n]) or math.isclose(best[n], due[n]) for n in best)
         if not are_best or any(one != alone[0] for one in alone):
             yield "all are the same, but gold is not; give the fields of each in gold"
         yield NotChecked("no wrong one can be tried; add a record with another right answer")
         return
     one_wrong = [numbers({key: wrong[key]}) for key in [*wrong][:_SOME]]
-    if task.unit == "correlation":  # a right answer need not correlate with the ratings of others
-        best = {path: value for path, value in best.items() if path[0] == next(iter(best))[0]}
+    known = {next(iter(best))[0], *task.metrics}
+    # a right answer need not correlate with the ratings of others
+    best = {n: each for n, each in best.items() if n[0] in known or task.ends_of(n)[0] >= 0}
     for path, value in best.items():
         worse = [tried.get(path, value) for tried in (*one_wrong, all_wrong, one_lost, unread)]
-        low, high = min(worse), max(worse)
-        if not math.isclose(value, most) if most else low < value < high:
-            problem = f"gold itself scores {value:g}, expected {most or high:g}"
-            remedy = "repair the metric, or say in `unit` that less is better"
+        if math.isinf(expected := due[path]):
+            expected = min(value, *worse) if path in lower else max(value, *worse)
+        if not math.isclose(value, expected, abs_tol=1e-9):
+            problem = f"gold itself scores {value:g}, expected {expected:g}"
+            remedy = "repair the metric, name it in `lower` if less is better, or name its `ends`"
             yield f"{' '.join(path)}: {problem}; {remedy}"
         elif path in unread and path in all_wrong:
-            less_is_better = high > value
-            expected = all_wrong[path] if less_is_better else max(all_wrong[path], 0)
-            gain = expected - unread[path] if less_is_better else unread[path] - expected
+            expected = all_wrong[path] if path in lower else max(all_wrong[path], 0)
+            gain = expected - unread[path] if path in lower else unread[path] - expected
             if gain > 1e-9:
                 problem = f"expected {expected:g} for unreadable answers, as for wrong ones"
                 remedy = "count them as wrong"
