@@ -1,6 +1,6 @@
 """Coverage of the 95% intervals: how often they hold the true value, in simulated test sets.
 
-    python benchmarks/intervals.py BUILDS [TASK...|labels]
+    python benchmarks/intervals.py BUILDS [TASK...|labels|differences]
 
 Test sets have the clusters of the real build: all rows, or so many of them. Where a task has one
 kind of cluster, the clusters themselves are drawn; where it has two, they stay, and each row gets
@@ -11,12 +11,17 @@ value is the mean over many test sets of all rows.
 
 `labels` has agreement: two annotators say of each turn whether it has a label. How common it is,
 and how often they are wrong, differs between dialogues.
+
+`differences` has p of two models: how often it is at most 0.05 if they are alike, and if the second
+is worse. Each makes errors of its own, which agree within a cluster. Beside it is the share of a
+permutation test that swaps their answers.
 """
 
 import math
 import sys
 from collections import defaultdict
 from collections.abc import Collection
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,8 +31,10 @@ import numpy as np
 from parley.base.values import flat, is_number
 from parley.builds.built_folder import open_folder
 from parley.declaration.registry import discover
+from parley.models.compare import p_of_error
 from parley.tasks.agreement import alpha_of, kappa
 from parley.tasks.games import Playing
+from parley.tasks.intervals import Metric, Spread
 from parley.tasks.metrics import Epoch, Evaluation, Names, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN
 from parley.tasks.task import load_gold
@@ -188,11 +195,88 @@ def labels(sets: int = 1000) -> None:
         print(f"| {share:.0%} of turns | {' | '.join(cells)} |", flush=True)
 
 
+SWAPS, WORSE = 99, 1.4  # random swaps; the errors of a model that is worse, of those of another
+DRAWN = {  # clusters -> the sizes of all, and in how many of them the models differ
+    "60 of 4 rows": ([4] * 60, 60),
+    "60 of 1 to 20 rows": ([*range(1, 21)] * 3, 60),
+    "10 of 24 rows": ([24] * 10, 10),
+    "60 of 4 rows, 10 differ": ([4] * 60, 10),
+    "60 of 4 rows, 5 differ": ([4] * 60, 5),
+}
+
+
+def f1(due: Any, found: Any, weights: Any) -> Any:
+    """Return F1 of weighted rows, as the following functions do it: over the last axis."""
+    return 2 * (weights * due * found).sum(-1) / (weights * (due + found)).sum(-1)
+
+
+def auc(due: Any, found: Any, weights: Any) -> Any:
+    """Return the area under the ROC curve; no two scores are equal."""
+    order = np.argsort(np.broadcast_to(found, weights.shape), axis=-1)
+    of, due = np.take_along_axis(weights, order, -1), due[order]
+    below = (of * (1 - due)).cumsum(-1)
+    return (of * due * below).sum(-1) / (of * due).sum(-1) / below[..., -1]
+
+
+def pearson(due: Any, found: Any, weights: Any, is_kappa: bool = False) -> Any:
+    """Return a correlation, or quadratic kappa."""
+    count = weights.sum(-1)
+    x, y = ((weights * of).sum(-1) / count for of in (due, found))
+    one, other = due - x[..., None], found - y[..., None]
+    xx, yy, xy = ((weights * of).sum(-1) / count for of in (one**2, other**2, one * other))
+    return 2 * xy / (xx + yy + (x - y) ** 2) if is_kappa else xy / np.sqrt(xx * yy)
+
+
+def steps(values: Any) -> Any:
+    """Return values as an answer on a scale from 0 to 4."""
+    return np.clip(np.round(values + 2), 0, 4)
+
+
+NO_MEANS: dict[str, tuple[Any, Any, Any]] = {  # metric -> it, what is right, what is answered
+    "F1": (f1, lambda values: 1.0 * (values > 0), lambda values: 1.0 * (values > 0)),
+    "AUC": (auc, lambda values: 1.0 * (values > 0), lambda values: values),
+    "kappa": (partial(pearson, is_kappa=True), steps, steps),
+    "pearson": (pearson, lambda values: values, lambda values: values),
+}
+
+
+def p_values(metric: str, sizes: Any, differ: int, noise: float, draw: Any) -> tuple[Any, float]:
+    """Draw two models; return p of their difference in a metric, and that of swapping answers."""
+    value, as_due, as_answer = NO_MEANS[metric]
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    of_cluster, of_row = draw.normal(size=(3, len(sizes))), draw.normal(size=(3, len(cluster)))
+    truth, one, other = of_cluster[:, cluster] + of_row
+    other = np.where(cluster < differ, noise * other, one)
+    due, one, other = as_due(truth), as_answer(truth + one), as_answer(truth + other)
+    kept = np.vstack([cluster >= 0, *(cluster != each for each in range(len(sizes)))]) * 1.0
+    left = value(due, one, kept) - value(due, other, kept)
+    by = Metric(float(left[0]), (Spread(left[1:] - left[0], np.array(sizes)),))
+    is_other = draw.random((SWAPS, len(sizes)))[:, cluster] < 0.5
+    swapped = np.where(is_other, other, one), np.where(is_other, one, other)
+    first, second = (value(due, each, np.ones(each.shape)) for each in swapped)
+    as_far = (abs(first - second) >= abs(left[0]) - 1e-9).sum()
+    return p_of_error(by, len({*cluster[one != other]})), (as_far + 1) / (SWAPS + 1)
+
+
+def differences(sets: int = 1000) -> None:
+    """Print a table: of 100 pairs of models, those with p of at most 0.05; in brackets by swaps."""
+    print(f"| clusters | {' | '.join(f'{name} | {name}, worse' for name in NO_MEANS)} |")
+    for clusters, (sizes, differ) in DRAWN.items():
+        cells = []
+        for metric, noise in product(NO_MEANS, (1, WORSE)):
+            draw = np.random.default_rng(0)
+            found = [p_values(metric, sizes, differ, noise, draw) for _ in range(sets)]
+            own, swapped = 100 * (np.array(found, float) <= 0.05).mean(axis=0)
+            cells.append(f"{own:.1f} ({swapped:.1f})")
+        print(f"| {clusters} | {' | '.join(cells)} |", flush=True)
+
+
 def main(folder: Path, tasks: Collection[str]) -> None:
     """Print a table: the coverage of a task's first metric; the least and the most of all."""
-    if "labels" in tasks:
-        labels()
-        return
+    for name, function in (("labels", labels), ("differences", differences)):
+        if name in tasks:
+            function()
+            return
     of_size = ("first", "all", "difference")
     heads = [f"{size or 'all'}, {what}" for size in SIZES for what in of_size]
     print(f"| task | {' | '.join(heads)} |")

@@ -266,22 +266,22 @@ def test_auc_is_computed_anew_without_each_dialogue(sample_build):
     from sklearn.metrics import roc_auc_score
 
     draw = random.Random(5)
-    gold = {(str(n),): {"probability": draw.random() < 0.5} for n in range(60)}
+    gold = {(str(n),): {"probability": draw.random() < 0.5} for n in range(120)}
     found = {key: {"probability": round(draw.random(), 1)} for key in gold}
     bargains = find_folder(sample_build, discover()["craigslist_bargains"])
     metric = Epoch(TaskRows(bargains, "deal", {}, gold), found).metrics["auc",]
     truth, chances = (
         np.array([each["probability"] for each in of.values()]) for of in (gold, found)
     )
-    due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(60)]
+    due = [roc_auc_score(np.delete(truth, n), np.delete(chances, n)) for n in range(120)]
     assert metric.value + metric.spreads[0].shifts == pytest.approx(due, abs=1e-12)
-    error = math.sqrt(59 / 60 * sum((np.array(due) - np.mean(due)) ** 2))
+    error = math.sqrt(119 / 120 * sum((np.array(due) - np.mean(due)) ** 2))
     assert metric.error == pytest.approx(error)
     few = dict([*gold.items()][:49])
     of_few = Epoch(TaskRows(bargains, "deal", {}, few), {key: found[key] for key in few})
     assert of_few.metrics["auc",].interval is None
     odds = metric.value / (1 - metric.value)
-    half = stats.t.ppf(0.975, 59) * error / (metric.value * (1 - metric.value))
+    half = stats.t.ppf(0.975, 119) * error / (metric.value * (1 - metric.value))
     ends = [odds * math.exp(each) for each in (-half, half)]
     assert interval_of(metric.interval) == pytest.approx([each / (1 + each) for each in ends])
 

@@ -93,18 +93,13 @@ def test_no_interval_passes_an_end_of_its_metric(case, built, monkeypatch, is_ri
     for few in ("FEW", "FEW_CORRELATED"):
         monkeypatch.setattr(f"parley.tasks.metrics.{few}", 2)
     gold, _ = load_gold(built, name, task.chosen({}))
-    if task.has_right_answers:
-        right = right_answers(task, gold)
-        answers = [task.without_key(each) for each in right.values()]
-        wrong = [next((a for a in answers if a != own), own) for own in answers]
-        given = [*zip(right, *((answers, wrong) if is_right else (wrong, answers)), strict=True)]
-        found = {key: other if n % 5 == 1 else own for n, (key, own, other) in enumerate(given)}
-    else:
-        methods = [*task.baselines.values()][:: 1 if is_right else -1]
-        one, *_, other = ([*method(built, **task.chosen({}))] for method in methods * 2)
-        pairs = zip(one, other, strict=True)
-        every = [other if n % 5 == 1 else own for n, (own, other) in enumerate(pairs)]
-        found = {tuple(each[field] for field in task.key): each for each in every}
+    people = next(iter(task.baselines.values()))(built, **task.chosen({}))
+    own = [*right_answers(task, gold).values()] if task.has_right_answers else [*people]
+    answers = [task.without_key(each) for each in own]
+    found = {}
+    for place, each in enumerate(own):
+        other = answers[place - (is_right == (place % 5 == 1))]  # of the row before
+        found[tuple(each[field] for field in task.key)] = {**each, **other}
     rows = TaskRows(built, name, task.chosen({}), gold, is_part=True)
     metrics = Epoch(rows, found).metrics
     few = name == "agreement"  # of a group, in the sample

@@ -417,17 +417,18 @@ def _difference(
         if (own := epoch.metrics[name].own) is not None:
             differs = differs & own
     kinds = [len(np.unique(of[differs[row]])) for _, of, row in one.rows.members[:2]]
-    return MetricDifference(by.value, by.interval, _p_of_error(by, 2.0 ** (1 - min(kinds))))
+    return MetricDifference(by.value, by.interval, p_of_error(by, min(kinds)))
 
 
-def _p_of_error(by: Metric, least: float) -> float | None:
-    """Return p by Student's t of a difference and its standard error, but at least `least`.
+def p_of_error(by: Metric, clusters: int) -> float | None:
+    """Return p by Student's t of a difference and its standard error.
 
-    That is the least p of swapping both models' answers in the clusters in which they differ. None
-    if the standard error is undefined.
+    It is at least the least p that swapping the models' answers can give in so many clusters, those
+    in which they differ. None if the standard error is undefined.
     """
     from scipy.stats import t
 
+    least = 2.0 ** (1 - clusters)
     if least >= 1 or abs(by.value) < 1e-10:  # no more than rounding
         return 1.0
     if math.isnan(by.error):

@@ -1,7 +1,6 @@
 """F1 of labels, as functions of rows: a score without some rows counts no label anew."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 from parley.tasks.task import Undefined
@@ -12,14 +11,14 @@ OfRows = Callable[[Any], float | Undefined]
 
 def f1_of(has: Any, found: Any, most: float = 1) -> OfRows:
     """Return F1 of a label, up to `most`, given whether each row has it and whether it is found."""
-    return partial(_f1, has & found, has.astype(int) + found, most)
+    both, either = has & found, has.astype(int) + found
 
+    def f1(rows: Any) -> float | Undefined:
+        count = int(either[rows].sum())
+        none = Undefined("neither in gold nor predicted")
+        return 2 * most * int(both[rows].sum()) / count if count else none
 
-def _f1(both: Any, either: Any, most: float, rows: Any) -> float | Undefined:
-    count = int(either[rows].sum())
-    if not count:
-        return Undefined("neither in gold nor predicted")
-    return 2 * most * int(both[rows].sum()) / count
+    return f1
 
 
 def mean_of_known(metrics: Iterable[OfRows], rows: Any) -> float | Undefined:
