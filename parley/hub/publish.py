@@ -16,7 +16,7 @@ import huggingface_hub
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils import validate_repo_id
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined] # documented
 
 from parley.base.errors import OutputError, ParleyError, Problem, PublishError, UsageError, shorten
 from parley.base.replace import temporary_folder

@@ -58,12 +58,13 @@ def _columns(questions: Questions, config: str) -> dict[str, Cells]:
     keys = {*task.key}.union(*(each.keys for each in built.dataset.configs.values()))
     found: dict[str, dict[Way, Any]] = {}
     for split in built.splits(config):
-        for way, value in _leaves(built.rows(config, split)):
-            parts = ["[]" if type(step) is int else f".{step}" for step in way[1:]]
+        for place, value in _leaves(built.rows(config, split)):
+            way = (split, *place)
+            parts = ["[]" if type(step) is int else f".{step}" for step in way[2:]]
             of_column = [*accumulate([config, *parts])]  # the column, and those that it is within
             patterns = [name.replace("[", "[[]") for name in task.columns]
-            if way[1] not in keys and not any(fnmatch(c, p) for c in of_column for p in patterns):
-                found.setdefault(of_column[-1], {})[(split, *way)] = value
+            if way[2] not in keys and not any(fnmatch(c, p) for c in of_column for p in patterns):
+                found.setdefault(of_column[-1], {})[way] = value
     return {column: cells for column, cells in found.items() if len({*cells.values()}) > 1}
 
 
