@@ -150,7 +150,7 @@ LONG = "x" * 300  # more than a name may have
 # arguments, exit status, part of the message
 ERRORS = [
     ("build casinno", 2, "'casinno'"), ("verify build/casino", 2, "casino"),
-    ("show casino --build out/casino", 2, "--build"), ("show casino 99999 --sample", 2, "'99999'"),
+    ("show casino --build out/casino", 2, "above"), ("show casino 99999 --sample", 2, "'99999'"),
     ("show casino 12", 2, "`parley build casino`"),
     ("show casino --build nowhere", 2, "`parley build casino --build nowhere`"),
     ("diff out/casino out/duo", 2, "duo"), ("diff out out/casino", 2, "out/casino"),
@@ -162,7 +162,7 @@ ERRORS = [
     ("build casino", 1, "`parley fetch casino`"), ("build casino --source out", 1, "PARLEY_SOURCE"),
     ("publish casino --repo casino --build out", 2, "ORG/NAME"),
     ("publish casino --repo org/casino --build out --dry-run", 1, "out/casino"),
-    (f"diff {LONG} {LONG}", 2, LONG[:200]),
+    (f"diff {LONG} {LONG}", 2, LONG[:100]),
     ("export casino csv new --build out --ids pipe", 2, "--ids pipe: "),
     ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: "),
     ("export casino csv new --build out --ids long", 2, "9999"), ("pin pipe", 1, "pipe: "),

@@ -274,6 +274,14 @@ def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, end, wh
         read_labels(casino, [file])
 
 
+def test_a_long_cell_is_read_in_a_moment(casino):
+    """In time that grows with its length, not its square: a signal waits for the end of a match."""
+    for name, cell in (("labels", f"a{' ' * 300_000}b"), ("x", f"{'1' * 300_000}x")):
+        column = Column.of(casino, "strategies", name)
+        with suppress(RecordError):
+            column.of_values([column.read(cell)])
+
+
 def test_a_label_of_one_person_comes_from_one_file(casino, tmp_path):
     rows = [{"dialogue_id": 2001, "annotator": "anna", "code": "x"}]
     files = [write_file(tmp_path / name, rows) for name in ("a.csv", "b.jsonl")]
