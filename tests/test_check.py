@@ -122,6 +122,7 @@ def ids_are_short(data):
             yield row["texts"]
 '''
 SAID = "        said = ("  # a line of the view
+TURN_ABOUT = f"        roles = dict(zip(roles, [*roles.values()][::-1]))\n{SAID}"
 SKIP = f'        if record["id"] == "s2":\n            continue\n{SAID}'
 EXPORT = "EXPORTS = {'odd': lambda data, folder: [][0]}\n"
 CHART = """from parley.read import Bar, Bars
@@ -262,7 +263,7 @@ BREAKS = {
         (LAYOUT, 'turn["text"])', 'turn["text"][:9])'),
         (LAYOUT, 'turn["speaker"], turn["text"]', 'turn["text"], turn["speaker"]'),
         (LAYOUT, 'turn["speaker"],', '"clerk",'),
-        (SCRIPT, 'turn["text"])', 'turn["text"].upper())'),
+        (SCRIPT, 'turn["text"])', 'turn["text"].upper())'), (SCRIPT, SAID, TURN_ABOUT),
         (LAYOUT, "CONFIGS =", 'TABLES = {"messages": "source_turns"}\nCONFIGS ='),
         (LAYOUT, 'language="en"', 'language="ja"'),
         (LAYOUT, "CONFIGS =", 'TABLES = {"x": "y"}\nCONFIGS ='),

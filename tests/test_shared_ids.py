@@ -135,8 +135,8 @@ def test_a_task_is_scored_on_the_ids_of_the_page(place, run, monkeypatch):
     of = ("score", "numbered", "acts", "model.jsonl", "--ids", "ids.txt", "--json")
     assert json.loads(run(*of).stdout)["metrics"]["right"] == pytest.approx(2 / 3)
     task, wrong = vars(get("numbered").task("acts")), {"a": Subset("paper", frozenset({"0"}))}
-    changes = {"dialogues": lambda key, _: [key[1]], "subsets": wrong}
-    for change, place in zip(changes, ("acts: gold: ", "acts: subset a: "), strict=True):
+    changes = {"subsets": wrong, "dialogues": lambda key, _: [key[1]]}
+    for change, place in zip(changes, ("acts: subset a: ", "acts: gold: "), strict=True):
         assert place not in run("check", "numbered").stdout
         monkeypatch.setitem(task, change, changes[change])
         assert place in run("check", "numbered").stdout

@@ -199,7 +199,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "no such turn": rows("strategies/train[0].turn", 99),
         "another case in a message": rows("messages/train[0].messages[1].content", str.upper),
         "shifted turns": rows("messages/train[0].source_turns", lambda of: [*of[1:], []]),
-        "a role": rows("messages/train[0].messages[1].role", "assistant"),
+        "a role": rows("messages/train[0].messages[-2].role", "assistant"),
         "the roles of a chat": rows("messages/train[0].speaker", "mturk_agent_2"),
     },
 }
