@@ -14,7 +14,7 @@ import numpy as np
 from parley.annotators.columns import COMMA, Column, number_of
 from parley.annotators.layouts import ANNOTATOR, LONG
 from parley.annotators.reader import GOLD, Key, Labels, read_labels
-from parley.base.errors import UsageError, few
+from parley.base.errors import UsageError, few, shorten
 from parley.base.replace import writing
 from parley.builds.built_folder import BuiltFolder
 from parley.read.export.export import write_cells
@@ -288,7 +288,7 @@ def _spellings(column: Column, given: Mapping[str, list[Any]]) -> Iterator[str]:
     by_word = {word: by for by, of in words.items() for word in of}
     apart = [by for by, of in words.items() if any({*of}.isdisjoint(o) for o in words.values())]
     if apart:
-        shown = few([f"{by} ({few(sorted({*words[by]}))})" for by in apart], 5)
+        shown = few([f"{by} ({shorten(few(sorted({*words[by]})), 100)})" for by in apart], 5)
         yield f"{column.name}: no value in common: {shown}"
     alike = defaultdict[Any, list[str]](list)
     for word in sorted(by_word):

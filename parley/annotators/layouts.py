@@ -11,7 +11,7 @@ import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -284,28 +284,27 @@ def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
     place, values, answers = record
     listed = {n: listed_in(v) or [] for n, v in values.items() if n not in asked}
     lists = [n for n, of in listed.items() if of and all(isinstance(each, dict) for each in of)]
-    whole = [] if answers is values else [*answers.keys() - asked - {ANNOTATOR}]
+    given = {name: values.get(name) for name in asked} if answers is values else answers
+    of_names = {n: given[n] for n in given if n != ANNOTATOR and given[n] is not None}
+    whole = [name for name, each in of_names.items() if not isinstance(each, Regions)]
     if len(lists) != 1 or whole:
         due = "labels of regions alone, in one list of paragraphs"
         raise UsageError(f"{place}: expected {due}, found {few([*lists, *whole]) or 'none'}")
     rest, turns = _without(values, lists[0], *asked), listed[lists[0]]
-    regions = {name: answers.get(name) or [] for name in asked}
-    ends = [int(each["end"]) for of in regions.values() for each in of]
-    if max(ends, default=0) >= len(turns) or not all(
-        turn.keys() & {"turn", "text"} for turn in turns
-    ):
+    most = max((int(each["end"]) for of in of_names.values() for each in of), default=0)
+    if most >= len(turns) or not all(turn.keys() & {"turn", "text"} for turn in turns):
         due = f"regions of {len(turns)} paragraphs, each with a turn or a text"
         raise UsageError(f"{place}: expected {due}")
     for number, turn in enumerate(turns):
         own = {name: turn[name] for name in ("turn", "text") if name in turn}
         text = str(own.get("text", ""))
-        given = {name: _in_paragraph(of, number, text) for name, of in regions.items()}
-        told = {ANNOTATOR: answers[ANNOTATOR]} | given
+        labels = {name: _in_paragraph(of_names.get(name, ()), number, text) for name in asked}
+        told = {ANNOTATOR: answers[ANNOTATOR]} | labels
         found = {"turn": Nth(number)} | rest | own | told
         yield Record(place, found, found if answers is values else told)
 
 
-def _in_paragraph(regions: list[Values], number: int, text: str) -> list[str]:
+def _in_paragraph(regions: Iterable[Values], number: int, text: str) -> list[str]:
     """Return the labels of the regions in a paragraph, each once."""
     inside = [each for each in regions if int(each["start"]) <= number <= int(each["end"])]
     end = len(text.rstrip().encode("utf-16-le")) // 2  # offsets count as JavaScript does
