@@ -285,7 +285,7 @@ def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
     listed = {n: listed_in(v) or [] for n, v in values.items() if n not in asked}
     lists = [n for n, of in listed.items() if of and all(isinstance(each, dict) for each in of)]
     given = {name: values.get(name) for name in asked} if answers is values else answers
-    of_names = {n: given[n] for n in given if n != ANNOTATOR and given[n] is not None}
+    of_names: Values = {n: given[n] for n in given if n != ANNOTATOR and given[n] is not None}
     whole = [name for name, each in of_names.items() if not isinstance(each, Regions)]
     if len(lists) != 1 or whole:
         due = "labels of regions alone, in one list of paragraphs"
