@@ -375,7 +375,7 @@ def _of_task(dataset: str, name: str, task: Any) -> Iterator[str]:
     yield f"- An invented line: `{example}`\n"
     fields = [(f"`{name}`", *content) for name, *content in task.contents]
     yield from markdown_table(("field", "values", "meaning"), fields)
-    metrics = [(name, task.ends_in_words(name), about) for name, about in task.metrics.items()]
+    metrics = [(name, task.ends_in_words[name], about) for name, about in task.metrics.items()]
     yield from markdown_table(("metric", "from, to", "meaning"), metrics)
     notes, entries = Footnotes(), []
     for reference in task.references:

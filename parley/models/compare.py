@@ -105,7 +105,7 @@ class Comparison:
             "dataset": self.dataset,
             "task": self.name,
             "options": dict(self.options),
-            "ends": self.task.ends_in_json,
+            "ends": self.task.ends_in_words,
             "lower_is_better": [*self.task.lower],
             "policy": self.policy,
             "first": self.first and str(self.first.path),

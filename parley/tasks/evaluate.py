@@ -200,7 +200,7 @@ class Result:
             "subset": self.part.subset,
             "ids": sorted(self.part.ids),
             "pilot": self.part.limit,
-            "ends": self.task.ends_in_json,
+            "ends": self.task.ends_in_words,
             "lower_is_better": [*self.task.lower],
             **as_numbers(self.evaluation.metrics),
             "undefined": tree(reasons),

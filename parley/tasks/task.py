@@ -285,17 +285,15 @@ class Task:
         return 2 if self.ends_of([*self.metrics][:1])[1] == 100 else 3
 
     @property
-    def ends_in_json(self) -> dict[str, list[float | None]]:
-        """The ends of each metric, None for none."""
-        ends = {name: self.ends_of([name]) for name in self.metrics}
-        return {name: [e if math.isfinite(e) else None for e in of] for name, of in ends.items()}
-
-    def ends_in_words(self, name: str) -> str:
-        """Return the ends of a metric, such as "0 to 1"."""
-        least, most = self.ends_of([name])
-        if math.isfinite(most):
-            return f"{least:.4g} to {most:.4g}"
-        return f"{least:.4g} or more" if math.isfinite(least) else "any number"
+    def ends_in_words(self) -> dict[str, str]:
+        """The ends of each metric, such as "0 to 1"."""
+        words = {}
+        for name in self.metrics:
+            least, most = self.ends_of([name])
+            words[name] = f"{least:.4g} to {most:.4g}"
+            if math.isinf(most):
+                words[name] = "any number" if math.isinf(least) else f"{least:.4g} or more"
+        return words
 
     def ends_of(self, names: Iterable[str]) -> tuple[float, float]:
         """Return the least and the greatest number of a metric, by the names that lead to it."""
