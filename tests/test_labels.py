@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 from collections import defaultdict
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 import parley
 from parley.annotators import comparison, layouts
+from parley.annotators.columns import Column
 from parley.annotators.reader import read_labels
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.read.dialogues import dialogues

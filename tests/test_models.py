@@ -103,6 +103,10 @@ def test_a_prompt_shows_the_priorities_of_one_side(name, of):
 
 def changed(value):
     """Return a value of the same type that holds nothing of the old one."""
+    if isinstance(value, dict):
+        return {name: changed(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [changed(inner) for inner in value]
     return {str: "SENTINEL", bool: not value, int: 987654, float: 98765.5}.get(type(value), value)
 
 
