@@ -28,16 +28,17 @@ from typing import Any
 
 import numpy as np
 
-from parley.base.values import flat, is_number
+from parley.base.numbers import is_number
+from parley.base.values import flat
 from parley.builds.built_folder import open_folder
 from parley.declaration.registry import discover
-from parley.models.compare import p_of_error
-from parley.tasks.agreement import alpha_of, kappa
+from parley.scoring.agreement import alpha_of, kappa
+from parley.scoring.differences import p_of_error
+from parley.scoring.gold import load_gold
+from parley.scoring.intervals import Metric, Spread
+from parley.scoring.metrics import Epoch, Evaluation, Names, TaskRows
 from parley.tasks.games import Playing
-from parley.tasks.intervals import Metric, Spread
-from parley.tasks.metrics import Epoch, Evaluation, Names, TaskRows
 from parley.tasks.prediction_formats import TREC_RUN
-from parley.tasks.task import load_gold
 
 SETS, TRUE = 200, 60  # test sets; those of all rows for the true value
 SIZES = (0, 100, 30, 12)  # rows of a test set, 0 for all

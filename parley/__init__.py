@@ -7,9 +7,9 @@ figures and checks `documented`, `counted` and `check`; and all exceptions. `par
 words of tasks, `parley.read` those of transcripts, charts and exports.
 """
 
-import lazy_loader
+from parley.base.doors import door
 
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, _, __all__ = door(__name__, __file__)
 
 
 def __dir__() -> tuple[str, ...]:

@@ -26,7 +26,6 @@ from .base.errors import UsageError as UsageError
 from .base.replace import work_folder as work_folder
 from .base.replace import write_whole as write_whole
 from .base.replace import writing as writing
-from .base.values import row_differences as row_differences
 from .base.version import __version__ as __version__
 from .declaration.configs import Config as Config
 from .declaration.configs import View as View
@@ -49,3 +48,4 @@ from .schema.shapes import chat_of as chat_of
 from .schema.shapes import problems as problems
 from .source.files import File as File
 from .source.files import Folder as Folder
+from .verification.changes import row_differences as row_differences

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from parley.annotators.comparison import Comparison
     from parley.builds.built_folder import BuiltFolder
-    from parley.tasks.evaluate import Result
+    from parley.scoring.evaluate import Result
     from parley.verification.verify import Verification
 
 
@@ -244,8 +244,8 @@ def questions(
         OutputError: the build lacks a split that the task reads.
     """
     from parley.builds.built_folder import find_folder
-    from parley.tasks.questions import asked
-    from parley.tasks.task import Part
+    from parley.scoring.gold import Part
+    from parley.scoring.questions import asked
 
     part = Part(subset, limit, ids=frozenset(map(str, ids)))
     return asked(find_folder(Path(build), get(name)), task, options, part)
@@ -290,8 +290,8 @@ def score(
         OutputError: the build lacks a split that the task reads.
     """
     from parley.models.logs import score_file
-    from parley.tasks.evaluate import score as evaluate
-    from parley.tasks.task import Part
+    from parley.scoring.evaluate import score as evaluate
+    from parley.scoring.gold import Part
 
     built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
     if isinstance(predictions, str | Path) and not baseline:

@@ -17,21 +17,21 @@ from parley.base.errors import ScriptError
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
 from parley.schema.shapes import problems
-from parley.tasks.answers import read
-from parley.tasks.asking import (
+from parley.scoring.questions import Questions
+from parley.tasks.answers import (
     EMPTY,
     INVALID,
     NO_ANSWER,
     REFUSED,
     TOOL_CALL,
     TRUNCATED,
-    Asking,
     final_text,
+    read,
 )
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.kinds import Number, OneOf, OrderOf, Probabilities, SomeOf, Whole, schema_of
 from parley.tasks.prediction_formats import UNREADABLE
-from parley.tasks.questions import Questions
+from parley.tasks.prompts import Asking
 
 ONE_TASK = {name: each for name, (*_, each) in TASKS.items() if isinstance(each.asking, Asking)}
 

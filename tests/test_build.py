@@ -20,8 +20,8 @@ from parley.declaration.registry import get
 from parley.rows import parquet
 from parley.rows.digest import Digest
 from parley.rows.parquet import row_groups
+from parley.scoring.gold import Part, load_gold
 from parley.source.hashes import UNREADABLE, hash_file
-from parley.tasks.task import Part, load_gold
 from parley.verification.measure import measure
 from parley.verification.verify import verify
 

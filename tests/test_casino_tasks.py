@@ -11,8 +11,8 @@ from build_changes import in_memory
 
 from parley.base.errors import RecordError
 from parley.builds.built_folder import open_folder
-from parley.tasks.evaluate import score
-from parley.tasks.task import Part
+from parley.scoring.evaluate import score
+from parley.scoring.gold import Part
 
 metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
 

@@ -15,8 +15,8 @@ from sklearn import metrics
 
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
-from parley.models.compare import SIGNS, holm, paired_differences
-from parley.tasks.metrics import Epoch, Evaluation, TaskRows
+from parley.scoring.differences import SIGNS, holm, paired_differences
+from parley.scoring.metrics import Epoch, Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.task import Score
 

@@ -10,7 +10,7 @@ import pytest
 from parley.base.errors import RecordError
 from parley.builds.built_folder import open_folder
 from parley.declaration.registry import get
-from parley.tasks.evaluate import score
+from parley.scoring.evaluate import score
 from parley.tasks.prediction_formats import NO_HIT
 
 cosrec = get("cosrec")

@@ -15,8 +15,8 @@ import pytest
 from build_changes import retable
 
 from parley.base.errors import OutputError, ScriptError
-from parley.base.values import frozen
 from parley.builds.built_folder import find_folder
+from parley.builds.frozen import frozen
 from parley.cli.show_commands import find_dialogue
 from parley.declaration.registry import Dataset, get
 from parley.read.dialogues import Dialogue, dialogues

@@ -7,7 +7,7 @@ from build_changes import in_memory
 
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
-from parley.tasks.evaluate import score
+from parley.scoring.evaluate import score
 from parley.tasks.task import Undefined
 
 dataset = get("duo")

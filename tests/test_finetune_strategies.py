@@ -152,7 +152,7 @@ def test_a_run_goes_on_after_the_models_that_are_done(run, tmp_path):
 def test_every_row_is_predicted_once(run, sample_build, tmp_path, options):
     """The task takes the predictions, and finds in them what the script said of the folds."""
     from parley.builds.built_folder import open_folder
-    from parley.tasks.evaluate import score
+    from parley.scoring.evaluate import score
 
     table = load_dataset(str(sample_build / "casino"), "strategies", split="train")
     printed, found = run("output", *options.split())

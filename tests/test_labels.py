@@ -22,7 +22,7 @@ from parley.annotators.reader import read_labels
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.read.dialogues import dialogues
 from parley.read.export.export import export
-from parley.tasks import agreement
+from parley.scoring import agreement
 
 KEYS = ("dialogue_id", "turn")
 

@@ -18,11 +18,11 @@ from parley.base.errors import UsageError
 from parley.base.values import flat
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
-from parley.tasks.asking import NO_ANSWER
+from parley.scoring.gold import Part
+from parley.scoring.questions import Questions
+from parley.tasks.answers import NO_ANSWER
 from parley.tasks.games import Playing
 from parley.tasks.kinds import written
-from parley.tasks.questions import Questions
-from parley.tasks.task import Part
 from parley.verification.folder_checks import NotChecked
 from parley.verification.task_leaks import exchanged, of_unnamed_columns
 

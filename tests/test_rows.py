@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from parley.base.errors import RowError
-from parley.base.values import exactly_equal, row_differences
 from parley.rows.arrow import to_batch, to_batches
 from parley.rows.digest import Digest
 from parley.rows.splits import write_batches
 from parley.schema.features import Value, arrow_schema
+from parley.verification.changes import exactly_equal, row_differences
 
 V = Value
 FEATURES = {

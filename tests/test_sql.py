@@ -25,7 +25,8 @@ import parley
 from parley.base.errors import OutputError, UsageError
 from parley.cli.process import _MESSAGE as INTERRUPTED
 from parley.declaration.registry import discover
-from parley.read.sql import connect, ids, statement_of, until_interrupted, with_meanings, write
+from parley.read.queries import ids, statement_of, until_interrupted, with_meanings, write
+from parley.read.sql import connect
 from parley.schema.features import item_of, labels_of
 
 duckdb = pytest.importorskip("duckdb", reason="the extra `sql` is not installed")

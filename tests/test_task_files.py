@@ -19,8 +19,8 @@ from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import marks
 from parley.builds.sources import open_source
 from parley.declaration.registry import Dataset
-from parley.tasks.predictions import read, validate_predictions
-from parley.tasks.task import Part, in_order_of_pilots, load_gold
+from parley.scoring.gold import Part, in_order_of_pilots, load_gold
+from parley.scoring.predictions import read, validate_predictions
 from parley.verification.measure import measure
 
 SAMPLE = """\

@@ -14,11 +14,12 @@ from parley.base.values import flat
 from parley.builds.built_folder import open_folder
 from parley.builds.card_parts import overview, with_parts
 from parley.declaration.measured import measured
-from parley.tasks.evaluate import POLICIES, Result, score
-from parley.tasks.metrics import Epoch, TaskRows
+from parley.scoring.evaluate import POLICIES, Result, score
+from parley.scoring.gold import Part, load_gold
+from parley.scoring.metrics import Epoch, TaskRows
+from parley.scoring.predictions import write
 from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE
-from parley.tasks.predictions import write
-from parley.tasks.task import MEASURED, Part, Undefined, load_gold
+from parley.tasks.task import MEASURED, Undefined
 from parley.verification.task_rules import problems_of_answers, right_answers
 
 NEEDED = ("sklearn", "scipy", "ir_measures")  # the packages that the extra `tasks` brings
@@ -91,7 +92,7 @@ def test_no_interval_passes_an_end_of_its_metric(case, built, monkeypatch, is_ri
     """Not of answers that are nearly all right, and not of those that are nearly all wrong."""
     _, name, task = case
     for few in ("FEW", "FEW_CORRELATED"):
-        monkeypatch.setattr(f"parley.tasks.metrics.{few}", 2)
+        monkeypatch.setattr(f"parley.scoring.metrics.{few}", 2)
     gold, _ = load_gold(built, name, task.chosen({}))
     people = next(iter(task.baselines.values()))(built, **task.chosen({}))
     own = [*right_answers(task, gold).values()] if task.has_right_answers else [*people]

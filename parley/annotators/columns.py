@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from parley.base.errors import Problem, RecordError
-from parley.base.values import is_number
+from parley.base.numbers import is_number
 from parley.builds.built_folder import BuiltFolder
 from parley.schema.features import item_of, labels_of
 from parley.schema.nodes import Node, show

@@ -18,9 +18,9 @@ from parley.base.errors import UsageError, few, shorten
 from parley.base.replace import writing
 from parley.builds.built_folder import BuiltFolder
 from parley.read.export.export import write_cells
-from parley.tasks import agreement
-from parley.tasks.agreement import NONE, Distance, nominal, ordinal
-from parley.tasks.intervals import Array, Metric
+from parley.scoring import agreement
+from parley.scoring.agreement import NONE, Distance, nominal, ordinal
+from parley.scoring.intervals import Array, Metric
 
 MOST_LABELS = 30
 """Of a column with more different values, no label has numbers of its own."""

@@ -11,7 +11,7 @@ from parley.annotators.layouts import ANNOTATOR
 from parley.annotators.reader import Labels, file_stem, read_labels
 from parley.base.errors import UsageError, few
 from parley.builds.built_folder import BuiltFolder
-from parley.read.sql import one_line, quoted, text, until_interrupted
+from parley.read.queries import one_line, quoted, text, until_interrupted
 
 _TYPES = {"int": "bigint", "float": "double", "bool": "boolean"}
 

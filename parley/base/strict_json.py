@@ -30,6 +30,11 @@ def loads(text: str | bytes) -> Any:
     return value
 
 
+def is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogate, which no file can hold."""
+    return text.isascii() or not _LONE.search(text)
+
+
 class _Refused:
     """Placeholder for a refused value."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import MissingSplitError, OutputError, UsageError, require_memory
-from parley.base.values import frozen
+from parley.builds.frozen import frozen
 from parley.builds.provenance import (
     CARD,
     PROVENANCE,

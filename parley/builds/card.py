@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from parley.base.errors import OutputError, Problem, ScriptError
-from parley.base.values import FigureValue
+from parley.base.numbers import FigureValue
 from parley.builds import card_parts
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.figures import A_SAMPLE

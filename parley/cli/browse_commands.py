@@ -32,9 +32,9 @@ from parley.cli.tables import cut_table, table
 from parley.models.logs import answers_of_log
 from parley.page.page_data import Selection
 from parley.page.user_labels import LABELS, UserLabels
-from parley.read import sql
+from parley.read import queries, sql
 from parley.read.dialogues import require_dialogues
-from parley.tasks.predictions import is_log
+from parley.scoring.predictions import is_log
 
 _QUERY = "A statement of DuckDB's SQL; - reads it from standard input."
 _TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
@@ -80,12 +80,12 @@ def sql_command(
     ):
         advance("query", "running", None)
         if to is not None:
-            count = sql.until_interrupted(
-                connection, lambda: sql.write(connection, query, to, overwrite)
+            count = queries.until_interrupted(
+                connection, lambda: queries.write(connection, query, to, overwrite)
             )
             print_line(f"{to}: {count:,} rows")
             return
-        columns, rows, has_meanings = sql.until_interrupted(
+        columns, rows, has_meanings = queries.until_interrupted(
             connection, lambda: _ask(connection, query, None if as_json else most + 1)
         )
     if as_json:
@@ -122,10 +122,10 @@ def _standard_input() -> str:
 
 def _ask(connection: Any, query: str, most: int | None) -> tuple[list[str], list[Any], bool]:
     """Return columns, rows, `most` or all, and whether they are columns with their meanings."""
-    plain = sql.statement_of(connection, query)
-    statement = sql.with_meanings(plain)
+    plain = queries.statement_of(connection, query)
+    statement = queries.with_meanings(plain)
     has_meanings = statement != plain
-    result = connection.execute(sql.with_texts(connection, statement))
+    result = connection.execute(queries.with_texts(connection, statement))
     columns = [str(column[0]) for column in result.description]
     is_whole = most is None or has_meanings
     return columns, result.fetchall() if is_whole else result.fetchmany(most), has_meanings
@@ -208,7 +208,7 @@ def _selection(
         with _connected(
             query, place, own_files.paths if own_files else None, folders
         ) as connection:
-            dialogues = sql.ids(connection, query, built)
+            dialogues = queries.ids(connection, query, built)
         require_dialogues(built, dialogues)
         print_message(f"{len(dialogues):,} dialogues")
         selection = replace(selection, query=query.strip().rstrip(";"), ids=dialogues)

@@ -13,7 +13,6 @@ from parley.base.errors import UsageError, few
 from parley.base.replace import write_whole
 from parley.base.values import flat
 from parley.builds.built_folder import find_folder
-from parley.builds.card_parts import Board, Entry, Footnotes, leaderboard
 from parley.cli.common import (
     options_of,
     print_line,
@@ -28,15 +27,17 @@ from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
 from parley.models.compare import Comparison, compare_logs
 from parley.models.logs import score_file
-from parley.page.svg import svg
 from parley.read.charts import Calibration
-from parley.tasks.asking import Asking
-from parley.tasks.evaluate import DROP, WRONG, Result, score
+from parley.read.svg import svg
+from parley.scoring.evaluate import DROP, WRONG, Result, score
+from parley.scoring.gold import ALL, Part
+from parley.scoring.questions import asked
+from parley.tasks.boards import Board, Entry, Footnotes, leaderboard
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
 from parley.tasks.probabilities import CALIBRATION
-from parley.tasks.questions import asked
-from parley.tasks.task import ALL, Part, Task, Undefined
+from parley.tasks.prompts import Asking
+from parley.tasks.task import Task, Undefined
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."

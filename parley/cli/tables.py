@@ -17,7 +17,7 @@ from parley.base.console import WIDEST, out, plain, safe
 from parley.tasks.task import Undefined
 
 if TYPE_CHECKING:  # numpy comes with it
-    from parley.tasks.intervals import Interval
+    from parley.scoring.intervals import Interval
 
 _NARROWEST = 6  # columns of a terminal for a column that is cut
 _BETWEEN = 3  # for what parts two columns

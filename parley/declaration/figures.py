@@ -15,7 +15,8 @@ from inspect import isclass
 from types import ModuleType
 from typing import Any, Protocol
 
-from parley.base.values import FigureValue, exponent_of, flat, is_number
+from parley.base.numbers import FigureValue, exponent_of, is_number
+from parley.base.values import flat
 
 
 class Data(Protocol):

@@ -27,8 +27,9 @@ from typing import Any
 
 from parley.base.disk import read_regular
 from parley.base.errors import OutputError
+from parley.base.numbers import FigureValue
 from parley.base.strict_json import loads
-from parley.base.values import FigureValue, flat
+from parley.base.values import flat
 from parley.declaration.figures import NOT_CHECKED, Figure, recorded_figures
 from parley.declaration.registry import Dataset
 from parley.schema.features import card_yaml

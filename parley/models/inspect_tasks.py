@@ -35,12 +35,12 @@ from parley.base.values import flat
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover, get
 from parley.models.logs import answer_of, answers_of
-from parley.tasks.game_scores import SWAPPED
+from parley.scoring.game_scores import SWAPPED
+from parley.scoring.gold import Part
+from parley.scoring.metrics import Evaluation, TaskRows
+from parley.scoring.questions import Questions
 from parley.tasks.games import Playing
-from parley.tasks.metrics import Evaluation, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.questions import Questions
-from parley.tasks.task import Part
 
 
 @lru_cache(maxsize=1)

@@ -10,13 +10,13 @@ from typing import Any
 from parley.base.errors import Problem, RecordError, UsageError, require_known, shorten
 from parley.builds.built_folder import BuiltFolder
 from parley.schema.shapes import problems
-from parley.tasks.asking import FAILED
-from parley.tasks.evaluate import POLICIES, WRONG, Result, score
-from parley.tasks.metrics import Epoch
+from parley.scoring.evaluate import POLICIES, WRONG, Result, score
+from parley.scoring.gold import ALL, Part
+from parley.scoring.metrics import Epoch
+from parley.scoring.predictions import is_log
+from parley.scoring.questions import Answer, Questions
+from parley.tasks.answers import FAILED
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.predictions import is_log
-from parley.tasks.questions import Answer, Questions
-from parley.tasks.task import ALL, Part
 
 _TEXTS = ("parley", "dataset", "version", "task", "subset", "rows", "asking", "questions")
 _STATED = {**dict.fromkeys(_TEXTS, str), "options": {str: str}, "limit": int, "turns?": int}

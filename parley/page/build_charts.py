@@ -16,11 +16,11 @@ from parley.base.replace import replacing
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.measured import measured
-from parley.page.svg import shown, svg
 from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
 from parley.read.filters import DIFFERS, MOST_SIDES, declared_facets, filters, sides_of
+from parley.read.svg import shown, svg
 from parley.read.transcript import Facet, Facets
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED

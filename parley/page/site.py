@@ -22,7 +22,7 @@ from parley.builds.provenance import CARD
 from parley.builds.publication_note import PublicationNote, read_note
 from parley.page.markdown import first_paragraph, sections, to_html
 from parley.page.page_data import ALL, OnDialogues, Selection, write_data
-from parley.page.svg import ABOUT, is_broad, shown, svg, table
+from parley.read.svg import ABOUT, STYLE, is_broad, shown, svg, table
 
 _HERE = Path(__file__).parent
 # a page may load only files of the site, and no inline code
@@ -101,6 +101,7 @@ class Site:
         (site / "assets").mkdir()
         for path in (_HERE / "assets").iterdir():  # an error of copytree is many in one
             shutil.copyfile(path, site / "assets" / path.name)
+        (site / "assets/charts.css").write_text(STYLE, encoding="utf-8")
 
     def write_dataset(self, site: Path, name: str, on_dialogues: OnDialogues) -> None:
         """Write the pages and the data of one dataset."""

@@ -12,18 +12,19 @@ from parley.annotators.comparison import Comparison, texts_of
 from parley.annotators.layouts import records
 from parley.annotators.reader import GOLD, Key, Labels, file_stem, is_lines, read_labels, tasks_of
 from parley.base.errors import ParleyError, RecordError, UsageError
-from parley.base.values import is_number, is_values
+from parley.base.numbers import is_number
+from parley.base.values import is_values
 from parley.builds.built_folder import BuiltFolder
 from parley.read.charts import Calibration
 from parley.read.dialogues import Dialogue
 from parley.read.export.export import cell
 from parley.read.filters import DIFFERS, sides_of
 from parley.read.transcript import Facets
-from parley.tasks.metrics import Epoch, TaskRows
+from parley.scoring.gold import load_gold, running
+from parley.scoring.metrics import Epoch, TaskRows
+from parley.scoring.predictions import read
 from parley.tasks.prediction_formats import UNREADABLE
-from parley.tasks.predictions import read
 from parley.tasks.probabilities import calibration
-from parley.tasks.task import load_gold, running
 
 Table = tuple[str, list[str], list[list[str]]]
 Line = dict[str, Any]

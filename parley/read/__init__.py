@@ -1,5 +1,5 @@
 """Words of a dialogue's transcript, its charts, and exports for ConvoKit."""
 
-import lazy_loader
+from parley.base.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

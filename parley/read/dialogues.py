@@ -9,8 +9,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
-from parley.base.values import frozen, is_number, is_unicode, without_numpy
+from parley.base.numbers import is_number
+from parley.base.strict_json import is_unicode
+from parley.base.values import without_numpy
 from parley.builds.built_folder import BuiltFolder
+from parley.builds.frozen import frozen
 from parley.declaration.registry import Dataset
 from parley.read.transcript import Facets, Transcript, Value
 from parley.schema.features import arrow_schema, item_of, labels_of

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from parley.base.errors import MOST_PROBLEMS, Problem, RowError
-from parley.base.values import is_unicode
+from parley.base.strict_json import is_unicode
 from parley.schema.composites import List, Object
 from parley.schema.nodes import Node, Scalar, new_name
 from parley.schema.shapes import Wrapper

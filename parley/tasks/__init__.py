@@ -1,5 +1,5 @@
 """Words of tasks: what is predicted, asked of a model, played and scored."""
 
-import lazy_loader
+from parley.base.doors import door
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parley.schema.shapes import Checked, Field
-from parley.tasks.asking import EMPTY, TRUNCATED, Message, final_text
+from parley.tasks.answers import EMPTY, TRUNCATED, final_text
 from parley.tasks.prediction_formats import Key
+from parley.tasks.prompts import Message
 
 DEAL, WALK_AWAY, TURN_LIMIT = "deal", "walk_away", "turn_limit"
 LIMIT = 20  # turns, unless others are asked for

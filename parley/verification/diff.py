@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from parley.base.errors import UsageError, shorten
 from parley.base.strict_json import loads
-from parley.base.values import changes, exactly_equal
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.figures import A_SAMPLE
 from parley.source.hashes import hash_file
+from parley.verification.changes import changes, exactly_equal
 from parley.verification.figures import figures
 
 

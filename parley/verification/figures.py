@@ -9,7 +9,8 @@ from typing import Any
 
 from parley.base.errors import MissingSplitError, words_of
 from parley.base.extras import extra_of
-from parley.base.values import FigureValue, agrees, is_number, without_numpy, written
+from parley.base.numbers import FigureValue, agrees, is_number, written
+from parley.base.values import without_numpy
 from parley.declaration.figures import (
     DIFFERS,
     MATCHES,

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from parley.base.errors import ParleyError, UsageError, one_line, require_memory, words_of
-from parley.base.values import differences, tree
+from parley.base.values import tree
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.card import built_card
 from parley.builds.provenance import (
@@ -33,8 +33,10 @@ from parley.declaration.measured import FILE, measured
 from parley.rows.arrow import to_batches
 from parley.rows.splits import BuiltSplit, SplitPlan, with_rows, write_batches
 from parley.schema.features import arrow_schema
+from parley.scoring.gold import Part, load_gold
 from parley.source import hashes
-from parley.tasks.task import Part, Subset, load_gold
+from parley.tasks.task import Subset
+from parley.verification.changes import differences
 from parley.verification.figures import every_count
 
 # what huggingface_hub adds to a copy, and the Hub's people to repositories, for leaderboards; other

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from parley.base.errors import ParleyError, RowError, few, one_line
-from parley.base.values import FigureValue
+from parley.base.numbers import FigureValue
 from parley.builds.sources import split_plan
 from parley.declaration.configs import Config, View
 from parley.declaration.figures import UNEXPLAINED, marked

@@ -1,13 +1,14 @@
 """Measures a build: the text of `measured.json`, which `parley build --measure` writes."""
 
 from parley.base.errors import Problem, ScriptError
-from parley.base.values import FigureValue, strings
+from parley.base.numbers import FigureValue
+from parley.base.values import strings
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.sources import Sources, open_source, plan
 from parley.declaration.configs import Config
 from parley.declaration.measured import Splits, every_split, measured_text
 from parley.rows.splits import generate
-from parley.tasks.evaluate import measured_scores
+from parley.scoring.evaluate import measured_scores
 from parley.verification.figures import every_count, figures
 
 _WORDS, _CHARACTERS = 4, 12  # of a text, or of one beyond ASCII, that nobody invents twice

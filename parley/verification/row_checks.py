@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parley.base.errors import ParleyError, RowError, few, one_line, words_of
-from parley.base.values import row_differences, strings
+from parley.base.values import strings
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.configs import Config, Unjoin, View
 from parley.read.dialogues import dialogues_of, id_columns
@@ -21,6 +21,7 @@ from parley.read.transcript import Turn
 from parley.rows.splits import SplitPlan, generate
 from parley.schema.composites import KEY
 from parley.schema.shapes import fitting
+from parley.verification.changes import row_differences
 from parley.verification.folder_checks import NotChecked, Plans, Rebuilt, Remark
 
 _CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance

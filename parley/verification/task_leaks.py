@@ -9,9 +9,9 @@ from operator import getitem
 from typing import Any
 
 from parley.builds.built_folder import BuiltFolder
+from parley.scoring.questions import Questions
 from parley.tasks.kinds import form_of
 from parley.tasks.prediction_formats import Key
-from parley.tasks.questions import Questions
 from parley.verification.folder_checks import NotChecked
 
 Way = tuple[Any, ...]  # a split, the number of a row, then names and numbers of places

@@ -12,14 +12,15 @@ from parley.base.extras import extra_of
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
 from parley.read.dialogues import dialogue_ids
-from parley.tasks.asking import Asking
-from parley.tasks.evaluate import score
+from parley.scoring.evaluate import score
+from parley.scoring.gold import load_gold, running
+from parley.scoring.metrics import Epoch, Names, Predictions, TaskRows
+from parley.scoring.questions import Questions
 from parley.tasks.games import Playing
 from parley.tasks.kinds import normalized_name, written
-from parley.tasks.metrics import Epoch, Names, Predictions, TaskRows
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.questions import Questions
-from parley.tasks.task import Gold, Task, load_gold, running
+from parley.tasks.prompts import Asking
+from parley.tasks.task import Gold, Task
 from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.folder_checks import NotChecked
 from parley.verification.task_leaks import of_unnamed_columns

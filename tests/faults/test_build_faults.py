@@ -21,7 +21,8 @@ from parley.builds.build import build
 from parley.builds.sources import Sources, open_source
 from parley.declaration.registry import get
 from parley.page.site import write_site
-from parley.read.sql import builds_in, connect, write
+from parley.read.queries import write
+from parley.read.sql import builds_in, connect
 
 MISSING = sorted(set(get("cosrec").sources) - {generate.RAW})
 PREPARE = """

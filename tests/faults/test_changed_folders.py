@@ -15,9 +15,9 @@ from build_changes import read, reseal
 from mutations import inner, nodes
 
 from parley.base.strict_json import loads
-from parley.base.values import exactly_equal
 from parley.builds.built_folder import open_folder
 from parley.declaration.registry import discover
+from parley.verification.changes import exactly_equal
 from parley.verification.folder_checks import files
 
 TRIALS = 15 * int(os.environ.get("PARLEY_TRIALS", 0)) or 12  # `make faults` has 300

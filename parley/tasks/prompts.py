@@ -1,22 +1,11 @@
-"""Questions to a language model, which is called elsewhere; `answers.py` reads its answers."""
+"""What every prompt says, and the questions to a language model, which is called elsewhere."""
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from parley.tasks.prediction_formats import Key, Prediction
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
-
-# Reasons of unreadable answers
-EMPTY = "empty answer"
-TRUNCATED = "truncated"
-REFUSED = "refused"
-TOOL_CALL = "tool call"
-NO_ANSWER = "no answer in the form asked for"
-INVALID = "invalid answer"
-FAILED = "failed"  # a call without an answer; the sample of the log has the error
 
 
 @dataclass(frozen=True)
@@ -72,25 +61,3 @@ class Asking:
 def text_of_turns(turns: Iterable[tuple[str, str]]) -> str:
     """Return turns as lines "Name: text"; a line break in a text becomes a space."""
     return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in turns)
-
-
-LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
-_TAG = "(?:think|thinking|thought|reasoning)>"
-_THOUGHT = re.compile(rf"(?i)<{_TAG}|\[THINK\]|<\|channel\|>analysis")
-_FINAL = r"<\|channel\|>final(?: ?<\|constrain\|>\w*)?<\|message\|>"
-_THOUGHT_ENDS = re.compile(rf"(?i)</{_TAG}|\[/THINK\]|{_FINAL}")
-_HYPHENS = re.compile("[\u2010-\u2015\u2212]")
-
-
-def final_text(text: str) -> str:
-    """Return an answer without the thoughts before it; "" for thoughts alone or too long a text.
-
-    "120²" becomes "120^2" and so no other number.
-    """
-    text = "".join(f"^{c}" if c.isdigit() and not c.isdecimal() else c for c in text)
-    text = _THOUGHT_ENDS.split(text)[-1]
-    if len(text) <= LONGEST:  # else NFKC takes long; it can make a text 18 times longer
-        text = _THOUGHT_ENDS.split(unicodedata.normalize("NFKC", text))[-1]
-    if len(text) > LONGEST:
-        return ""
-    return "" if _THOUGHT.search(text) else _HYPHENS.sub("-", text).strip()

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from parley.tasks.intervals import FEW_CORRELATED, Array, Metric, Spread
+from parley.scoring.intervals import FEW_CORRELATED, Array, Metric, Spread
 
 Distance = Callable[[Array, Array, Array], tuple[Array, float]]
 """Takes the first and the second values of pairs, and the count of each value.

@@ -10,14 +10,8 @@ from typing import Any
 from parley.base.errors import UsageError
 from parley.base.version import __version__
 from parley.builds.built_folder import BuiltFolder
-from parley.tasks.asking import FAILED, REFUSED, TOOL_CALL, TRUNCATED, Asking, Message
-from parley.tasks.game_scores import SWAPPED
-from parley.tasks.games import LIMIT, NegotiationState, Playing
-from parley.tasks.kinds import schema_of, written
-from parley.tasks.metrics import Epoch, Predictions, TaskRows
-from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE, Key, Prediction
-from parley.tasks.predictions import validate_predictions
-from parley.tasks.task import (
+from parley.scoring.game_scores import SWAPPED
+from parley.scoring.gold import (
     ALL,
     Part,
     in_order_of_pilots,
@@ -26,6 +20,13 @@ from parley.tasks.task import (
     rows_digest,
     running,
 )
+from parley.scoring.metrics import Epoch, Predictions, TaskRows
+from parley.scoring.predictions import validate_predictions
+from parley.tasks.answers import FAILED, REFUSED, TOOL_CALL, TRUNCATED
+from parley.tasks.games import LIMIT, NegotiationState, Playing
+from parley.tasks.kinds import schema_of, written
+from parley.tasks.prediction_formats import TREC_RUN, UNREADABLE, Key, Prediction
+from parley.tasks.prompts import Asking, Message
 
 Answer = tuple[str, str]  # why a model stopped, in inspect's words, and its text
 

@@ -23,11 +23,12 @@ from parley.base.replace import writing
 from parley.base.values import without_numpy
 from parley.schema.nodes import Node, show
 from parley.schema.shapes import parse
-from parley.tasks.asking import Asking
-from parley.tasks.game_scores import wrong_end
+from parley.scoring.game_scores import wrong_end
+from parley.scoring.gold import in_order_of_pilots
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, NO_HIT, TREC_RUN, UNREADABLE, Key, Prediction
-from parley.tasks.task import Gold, Task, in_order_of_pilots
+from parley.tasks.prompts import Asking
+from parley.tasks.task import Gold, Task
 
 EPOCH = "epoch"
 """The field of a line that tells several answers to a question apart, numbered from 1."""

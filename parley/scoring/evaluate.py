@@ -10,28 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from parley.base.errors import Problem, UsageError, few, require_known
-from parley.base.values import agrees, flat, tree
+from parley.base.numbers import agrees
+from parley.base.values import flat, tree
 from parley.base.version import __version__
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.measured import measured
-from parley.tasks.asking import NO_ANSWER
-from parley.tasks.intervals import Metric
-from parley.tasks.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
+from parley.scoring.gold import ALL, Part, load_gold, rows_digest, running, script_of
+from parley.scoring.intervals import Metric
+from parley.scoring.metrics import Epoch, Evaluation, Names, Predictions, TaskRows
+from parley.scoring.predictions import EPOCH, read, validate_predictions, write
+from parley.tasks.answers import NO_ANSWER
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
-from parley.tasks.predictions import EPOCH, read, validate_predictions, write
-from parley.tasks.task import (
-    ALL,
-    MEASURED,
-    Part,
-    Reference,
-    Score,
-    Task,
-    Undefined,
-    load_gold,
-    rows_digest,
-    running,
-    script_of,
-)
+from parley.tasks.task import MEASURED, Reference, Score, Task, Undefined
 
 WRONG, DROP = "wrong", "drop"
 _MANY, _NEARLY_ALL = 10, 0.9  # answers; the share of one answer that is remarkable

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from parley.base.errors import Problem, ScriptError
-from parley.base.values import flat, is_number, is_values, tree, without_numpy
+from parley.base.numbers import is_number
+from parley.base.values import flat, is_values, tree, without_numpy
 from parley.builds.built_folder import BuiltFolder
-from parley.tasks.game_scores import BY_MODEL
-from parley.tasks.intervals import FEW, FEW_CORRELATED, Array, Metric, Spread, mean_of
+from parley.scoring.game_scores import BY_MODEL
+from parley.scoring.gold import running, script_of
+from parley.scoring.intervals import FEW, FEW_CORRELATED, Array, Metric, Spread, mean_of
 from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
-from parley.tasks.task import Gold, Score, Task, Undefined, beyond, running, script_of
+from parley.tasks.task import Gold, Score, Task, Undefined, beyond
 
 Names = tuple[str, ...]  # that lead to a metric
 Predictions = Mapping[Key, Prediction]

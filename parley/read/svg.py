@@ -17,7 +17,7 @@ _LONGEST = 26  # characters of a label in a chart
 _WHOLE = 52  # of a label with the whole width, as the name of an axis
 ABOUT = 600  # characters of the description of a chart
 _ROWS, _THIN = 30, 2  # more bars than this are thin, without a label each
-STYLE = (Path(__file__).parent / "assets" / "charts.css").read_text(encoding="utf-8")
+STYLE = Path(__file__).with_name("charts.css").read_text(encoding="utf-8")
 
 Drawn = Chart | Calibration
 Link = Callable[[Where], str]

@@ -1,0 +1,1 @@
+"""From a build to right answers and questions, and from predictions to a score."""
