@@ -17,6 +17,7 @@ from parley.tasks.boards import Entry, Footnotes, leaderboard
 
 if TYPE_CHECKING:
     from parley.declaration.configs import Config, View
+    from parley.tasks.task import Task
 
 HEADINGS = ("field", "type", "null", "meaning")
 _MOST_VALUES = 40  # values of a closed set; of more, the first are listed
@@ -276,7 +277,7 @@ def figures_part(figures: Sequence[Figure], note: str = "") -> str:
     return "\n".join([*lines, *(f"{each}.  " for each in notes)])
 
 
-def overview(tasks: Iterable[tuple[str, str, Any]]) -> str:
+def overview(tasks: "Iterable[tuple[str, str, Task]]") -> str:
     """Return a table of tasks, a line for each, that leads to their sections in the cards."""
     rows = []
     for dataset, name, task in tasks:
@@ -296,7 +297,7 @@ def tasks_part(dataset: Dataset, scores: Scores) -> str:
     return "\n".join(lines) or "None are declared."
 
 
-def _of_task(dataset: str, name: str, task: Any) -> Iterator[str]:
+def _of_task(dataset: str, name: str, task: "Task") -> Iterator[str]:
     """Yield the prediction, the fields of a file, the metrics and the references."""
     yield f"### `{dataset} {name}`\n"
     yield f"- Predicted: {task.summary}."

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from parley.declaration.jobs import Job
     from parley.declaration.script import Script
     from parley.source.files import Source
+    from parley.tasks.task import Task
 
 
 _TAKEN = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}  # by YAML
@@ -280,14 +281,14 @@ class Dataset:
         return jobs[name]
 
     @cached_property
-    def tasks(self) -> dict[str, Any]:
-        """Name -> `parley.tasks.Task`, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
+    def tasks(self) -> "dict[str, Task]":
+        """Name -> task, from `tasks.py` or `tasks/`; ScriptError if one is wrong."""
         tasks = self._declared("tasks", "TASKS")
         if causes := [*_task_problems(tasks)]:
             raise ScriptError(str(module_path(self.folder, "tasks")), *causes)
         return tasks
 
-    def task(self, name: str) -> Any:
+    def task(self, name: str) -> "Task":
         """Return the task of this name, or raise UsageError with the known names."""
         tasks = self.tasks
         require_known(self.name, "task", name, tasks)
@@ -321,10 +322,12 @@ def _read(path: Path, what: str, kind: type[ParleyError], remedy: str) -> str:
 
 def _task_problems(tasks: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the problems of the declarations of tasks, by their names."""
+    from parley.tasks.task import Task
+
     owners: dict[str, str] = {}
     for name, task in tasks.items():
         place = f"TASKS[{name!r}]"
-        if not hasattr(task, "problems"):
+        if not isinstance(task, Task):
             yield Problem(place, "a Task", type(task).__name__)
         elif wrong := [*task.problems(name)]:
             yield from wrong

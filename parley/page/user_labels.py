@@ -190,7 +190,7 @@ class UserLabels:
             with running(rows.built):
                 score = task.score(rows.gold, predictions, **rows.options)
                 due = {key: task.right(gold) for key, gold in rows.gold.items()}
-            verdict = score.metrics.get(next(iter(task.per_prediction), ""))
+            verdict: Any = score.metrics.get(next(iter(task.per_prediction), ""))
             verdict = verdict if is_values(verdict) else [None] * len(due)
             for (key, target), right in zip(due.items(), verdict, strict=True):
                 prediction, by = predictions[key], f"{whose}: {name}"

@@ -155,16 +155,16 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
         if math.isinf(expected := due[path]):
             expected = min(value, *worse) if path in lower else max(value, *worse)
         if not math.isclose(value, expected, abs_tol=1e-9):
-            problem = f"gold itself scores {value:g}, expected {expected:g}"
+            what = f"gold itself scores {value:g}, expected {expected:g}"
             remedy = "repair the metric, name it in `lower` if less is better, or name its `ends`"
-            yield f"{' '.join(path)}: {problem}; {remedy}"
+            yield f"{' '.join(path)}: {what}; {remedy}"
         elif path in unread and path in all_wrong:
             expected = all_wrong[path] if path in lower else max(all_wrong[path], 0)
             gain = expected - unread[path] if path in lower else unread[path] - expected
             if gain > 1e-9:
-                problem = f"expected {expected:g} for unreadable answers, as for wrong ones"
+                what = f"expected {expected:g} for unreadable answers, as for wrong ones"
                 remedy = "count them as wrong"
-                yield f"{' '.join(path)}: {problem}, found {unread[path]:g}; {remedy}"
+                yield f"{' '.join(path)}: {what}, found {unread[path]:g}; {remedy}"
     for place, name in enumerate(task.metrics):
         tries = [*one_wrong, all_wrong, unread] if place else one_wrong
         of_gold = {path: value for path, value in best.items() if name in path}
