@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from parley.base.errors import Problem, RecordError, UsageError, require_known
 from parley.base.values import tree
 from parley.builds.built_folder import BuiltFolder, find_folder
@@ -17,7 +15,7 @@ from parley.scoring.differences import MetricDifference, holm, paired_difference
 from parley.scoring.evaluate import POLICIES, WRONG, Result, as_numbers
 from parley.scoring.gold import ALL, Part, rows_digest
 from parley.scoring.intervals import Metric
-from parley.scoring.metrics import Evaluation, Names
+from parley.scoring.metrics import Names
 from parley.scoring.predictions import is_log
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import UNREADABLE
@@ -270,7 +268,6 @@ def _names_of(metric: Names) -> Iterator[str]:
 def _against_first(logs: Sequence[ComparedLog], metrics: Collection[str]) -> None:
     """Compare the logs of a table with the first that has one of the metrics."""
     base: Result | None = None
-    tested: dict[Any, list[tuple[ComparedLog, Names, float]]] = {}  # multiples are one test
     for log in logs:
         result = log.result
         log.metrics = _shown_metrics(result, metrics) if result else {}
@@ -285,27 +282,13 @@ def _against_first(logs: Sequence[ComparedLog], metrics: Collection[str]) -> Non
         if log.differs:
             continue
         log.differences = paired_differences(result.evaluation, base.evaluation, log.metrics)
-        for name, by in log.differences.items():
-            if by.p is not None:
-                own = _first_multiple(name, result.evaluation, base.evaluation)
-                tested.setdefault((log.path, own), []).append((log, name, by.p))
-    adjusted = holm([metrics_of[0][2] for metrics_of in tested.values()])
-    for metrics_of, p in zip(tested.values(), adjusted, strict=True):
-        for log, name, _ in metrics_of:
-            log.differences = {**log.differences, name: replace(log.differences[name], p_holm=p)}
-
-
-def _first_multiple(name: Names, one: Evaluation, other: Evaluation) -> Names:
-    """Return the first metric of which this one is a multiple in every row of both, or its name."""
-    shares = {}
-    for each in filter(other.metrics.__contains__, one.metrics):
-        ours, theirs = one.metrics[each].rows, other.metrics[each].rows
-        if ours is not None and theirs is not None:
-            rows = np.concatenate([ours, theirs])
-            if total := np.nansum(rows):
-                shares[each] = rows / total
-    own = shares.get(name, np.nan)
-    return next((n for n, of in shares.items() if np.allclose(of, own, 1e-9, 0, True)), name)
+    differences = [by for log in logs for by in log.differences.values()]
+    adjusted = iter(holm([by.p for by in differences if by.p is not None]))
+    for log in logs:
+        log.differences = {
+            name: by if by.p is None else replace(by, p_holm=next(adjusted))
+            for name, by in log.differences.items()
+        }
 
 
 def _asked(result: Result) -> dict[str, Any]:

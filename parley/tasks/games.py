@@ -18,7 +18,7 @@ from typing import Any
 from parley.schema.shapes import Checked, Field
 from parley.tasks.answers import EMPTY, TRUNCATED, final_text
 from parley.tasks.prediction_formats import Key
-from parley.tasks.prompts import Message
+from parley.tasks.prompts import BEGIN, GAME_RULE, SILENCE, WARNING, Message
 
 DEAL, WALK_AWAY, TURN_LIMIT = "deal", "walk_away", "turn_limit"
 LIMIT = 20  # turns, unless others are asked for
@@ -29,13 +29,6 @@ _ACTION = re.compile(
 )
 _UNCLOSED = re.compile(r"\[[^\][]*$")  # a bracket that a token limit may have left open
 _IT = ("", "offer", "the offer", "deal", "the deal", "your offer", "this offer", "this deal")
-_BEGIN = "Begin the negotiation."
-_SILENCE = "(no message)"
-_RULE = (
-    "The negotiation ends without a deal after {limit} messages, those of both sides together. A "
-    "message wastes your turn if it is empty, holds two actions, or holds one that is not written "
-    "as above or not possible at that moment. At your third such message you walk away."
-)
 
 
 @dataclass(frozen=True)
@@ -124,22 +117,21 @@ class Playing:
         without their actions, so that nobody answers an offer that was not made.
         """
         role = self.turn(state)
-        rule = _RULE.format(limit=state.limit)
+        rule = GAME_RULE.format(limit=state.limit)
         chat = [{"role": "system", "content": f"{self.prompt(state.scenario, role)}\n{rule}"}]
         if role == self.roles[0]:
-            chat.append({"role": "user", "content": _BEGIN})
+            chat.append({"role": "user", "content": BEGIN})
         warnings, warning = 0, ""
         for turn in state.turns:
             if turn.role == role:
-                chat.append({"role": "assistant", "content": turn.text or _SILENCE})
+                chat.append({"role": "assistant", "content": turn.text or SILENCE})
                 warning = ""
                 if turn.fault:
                     warnings += 1
-                    what = f"your last message held no valid action: {turn.fault}"
-                    warning = f"(Rules: {what}. Warning {warnings} of {WARNINGS}.)\n"
+                    warning = WARNING.format(turn.fault, warnings, WARNINGS)
             else:
                 text = _ACTION.sub("", turn.text).strip() if turn.fault else turn.text
-                chat.append({"role": "user", "content": f"{warning}{text or _SILENCE}"})
+                chat.append({"role": "user", "content": f"{warning}{text or SILENCE}"})
         return tuple(chat)
 
     def step(self, state: NegotiationState, text: str, reason: str = "") -> NegotiationState:

@@ -6,6 +6,20 @@ from dataclasses import dataclass, field
 from parley.tasks.prediction_formats import Key, Prediction
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+ANSWER_RULE = {
+    "en": "End with one JSON object: {form}. If you write several, the last one counts.",
+    "ja": "最後に次の形式のJSONオブジェクトを1つ書いてください：{form}。"
+    "複数書いた場合は最後のものを回答とします。",
+}
+# In a game
+GAME_RULE = (
+    "The negotiation ends without a deal after {limit} messages, those of both sides together. A "
+    "message wastes your turn if it is empty, holds two actions, or holds one that is not written "
+    "as above or not possible at that moment. At your third such message you walk away."
+)
+BEGIN = "Begin the negotiation."
+SILENCE = "(no message)"
+WARNING = "(Rules: your last message held no valid action: {}. Warning {} of {}.)\n"
 
 
 @dataclass(frozen=True)
@@ -26,15 +40,8 @@ class Question:
 
     def messages(self, form: str) -> tuple[Message, ...]:
         """Return the chat that a model sees; it ends in the rule by which answers are read."""
-        user = f"{self.user}\n\n{_RULE[self.language].format(form=form)}"
+        user = f"{self.user}\n\n{ANSWER_RULE[self.language].format(form=form)}"
         return ({"role": "system", "content": self.system}, {"role": "user", "content": user})
-
-
-_RULE = {
-    "en": "End with one JSON object: {form}. If you write several, the last one counts.",
-    "ja": "最後に次の形式のJSONオブジェクトを1つ書いてください：{form}。"
-    "複数書いた場合は最後のものを回答とします。",
-}
 
 
 @dataclass(frozen=True)
