@@ -27,6 +27,7 @@ IN_TURNS = "uniform own-reversed mentions lr-tfidf"
 ROUNDED = 0.03 + 1e-9  # by which six numbers with two decimals can miss 1
 ALL = "all 1,054 moments"
 MANY = 6  # utterances; moments after more are counted together
+_SIX_TIMES = "six times the paper's"  # which has the mean over the six orders, not the sum
 
 # Question ----------------------------------------------------------------------------------
 
@@ -90,7 +91,6 @@ def beliefs_score(
     most = np.where(is_read, predicted.max(axis=1), np.nan)
     metrics: dict[str, Any] = {
         "brier": brier,
-        "brier_mean": brier / len(ORDERS),
         "log_loss": -np.log(np.maximum(np.where(is_read, predicted[due], 0), LEAST)),
         "calibration_error": tasks.calibration_error(most, exact),
         "exact_order": exact,
@@ -129,7 +129,6 @@ BELIEFS = tasks.Task(
     metrics={
         "brier": "squared error summed over the six orders, 0 to 2, mean over moments; equal "
         "probabilities give 0.8333, and an unreadable answer 2",
-        "brier_mean": "the same divided by six, as Cui and Lin have it; equal ones give 0.1389",
         "log_loss": "-ln of the probability of the right order, mean; equal ones give 1.7918; less "
         "than 0.005, half a step of the question, counts as 0.005; an unreadable one, too: 5.2983",
         "calibration_error": "in each of ten bins, the distance of the most probable orders' mean "
@@ -154,20 +153,24 @@ BELIEFS = tasks.Task(
         KEY, lambda found: {"probabilities": {order: found.get(order, 0) for order in ORDERS}}
     ),
     references=(
-        reported("BOND teacher", {"brier_mean": "0.085"}, at=TURNS),
+        reported("BOND teacher", {"brier": "0.51"}, f"{_SIX_TIMES} 0.085", at=TURNS),
         reported("BOND teacher", {"brier": "0.511", "exact_order": "0.594"}, ALL, True, at=TURNS),
-        reported("BOND student", {"brier_mean": "0.114"}, at=TURNS),
+        reported("BOND student", {"brier": "0.68"}, f"{_SIX_TIMES} 0.114", at=TURNS),
         reported("BOND student", {"exact_order": "0.518"}, "first of equal orders", at=TURNS),
         reported("BOND student", {"exact_order": "0.496"}, ALL, True, at=TURNS),
-        reported("Llama 70B", {"brier_mean": "0.194"}, "invalid samples as uniform", at=TURNS),
+        reported(
+            "Llama 70B",
+            {"brier": "1.16"},
+            f"{_SIX_TIMES} 0.194, invalid samples as uniform",
+            at=TURNS,
+        ),
         *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS.split()),
         *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),
     ),
     ends={
         "brier": (0, 2),
-        "brier_mean": (0, 2 / len(ORDERS)),
         "log_loss": (0, -log(LEAST)),
         "brier_by_k": (0, 2),
     },
-    lower=("brier", "brier_mean", "log_loss", "calibration_error", "brier_by_k"),
+    lower=("brier", "log_loss", "calibration_error", "brier_by_k"),
 )
