@@ -39,37 +39,33 @@ def load_rows(
     config = config or dataset.default
     dataset.require(config, split)
     splits = [*dataset.splits[config]] if split is None else [split]
-    problems: list[Problem] = []
     place = Path("build" if folder is None else folder)
     if folder is not None:
         if source is not None:
             raise UsageError("build= excludes source=: name one of them")
         find_folder(place, dataset)  # raises an error that says how to build
-    if source is None and (
-        built := _with_rows(place / dataset.name, dataset, config, splits, problems)
-    ):
-        rows = load_splits(built, config, splits)
-    elif folder is not None:
+    found = _with_rows(place / dataset.name, dataset, config, splits) if source is None else None
+    if isinstance(found, BuiltFolder):
+        rows = load_splits(found, config, splits)
+    elif found and folder is not None:
         what = f"no {config}/{', '.join(splits)} of {dataset.name}"
         remedy = "Build it again, or leave out build= to load from the cache or upstream's files."
-        raise SourceError(what, *problems, remedy=remedy)
+        raise SourceError(what, found, remedy=remedy)
     else:
-        rows = _load_cached(dataset, config, splits, source, problems)
+        rows = _load_cached(dataset, config, splits, source, found)
     return datasets.DatasetDict(rows) if split is None else rows[split]
 
 
 def _with_rows(
-    path: Path, dataset: Dataset, config: str, splits: Sequence[str], problems: list[Problem]
-) -> BuiltFolder | None:
-    """Return the build at a path if it records these splits of this version; else note why not."""
+    path: Path, dataset: Dataset, config: str, splits: Sequence[str]
+) -> BuiltFolder | Problem:
+    """Return the build at a path if it records these splits of this version; else why not."""
     if not path.is_dir():
-        problems.append(Problem(str(path), what="no such folder"))
-        return None
+        return Problem(str(path), what="no such folder")
     try:
         built = open_folder(path, dataset)
     except OutputError as error:
-        problems.append(Problem("", what=str(error)))
-        return None
+        return Problem("", what=str(error))
     recorded = built.provenance["configs"].get(config, {})
     if built.is_sample:
         why = "a build of the invented sample"
@@ -81,8 +77,7 @@ def _with_rows(
         why = f"a build without {config}/{', '.join(absent)}"
     else:
         return built
-    problems.append(Problem(str(path), what=why))
-    return None
+    return Problem(str(path), what=why)
 
 
 def _load_cached(
@@ -90,18 +85,24 @@ def _load_cached(
     config: str,
     splits: Sequence[str],
     source: str | Path | None,
-    problems: list[Problem],
+    elsewhere: Problem | None,
 ) -> dict[str, datasets.Dataset]:
-    """Load splits from the build in the user's cache; build it if it is missing or damaged."""
+    """Load splits from the build in the user's cache; build it if it is missing or damaged.
+
+    `elsewhere` is why another folder has them not.
+    """
+    problems = [elsewhere] if elsewhere else []
     try:
         upstream = source_folder(source, "source=")
         home = cache_folder() / "built" / dataset.version
-        if built := _with_rows(home / dataset.name, dataset, config, splits, problems):
+        found = _with_rows(home / dataset.name, dataset, config, splits)
+        if isinstance(found, BuiltFolder):
             try:
-                return load_splits(built, config, splits)
+                return load_splits(found, config, splits)
             except OutputError as error:
                 warnings.warn(f"{error}\nparley.load builds it again.", stacklevel=4)
-                problems.append(Problem(str(built.path), what="a damaged build"))
+                found = Problem(str(found.path), what="a damaged build")
+        problems.append(found)
         name = dataset.name
         print_message(f"parley.load builds {name} once, which takes some seconds, in {home}")
         if upstream is None:
@@ -130,8 +131,10 @@ def load_splits(
     problems, loaded = list[Problem](), {}
     states = {"features": features, "dataset_name": built.dataset.name, "config_name": config}
     for split in splits:
-        table = _recorded(built, config, split, problems)
-        if not problems:
+        table = _recorded(built, config, split)
+        if not isinstance(table, pa.Table):
+            problems += table
+        elif not problems:
             info = datasets.DatasetInfo(**states)
             loaded[split] = datasets.Dataset(table, info, datasets.NamedSplit(split))
     if problems:
@@ -140,18 +143,14 @@ def load_splits(
     return loaded
 
 
-def _recorded(
-    built: BuiltFolder, config: str, split: str, problems: list[Problem]
-) -> pa.Table | None:
-    """Return the rows that the provenance records; None, and the problems, without them."""
+def _recorded(built: BuiltFolder, config: str, split: str) -> pa.Table | list[Problem]:
+    """Return the rows that the provenance records; without them, what is wrong."""
     recorded = built.provenance["configs"][config][split]
     if not (paths := built.files(config, split)):
-        problems.append(Problem(f"{config}/{split}", what="a file is missing, or a link"))
-        return None
+        return [Problem(f"{config}/{split}", what="a file is missing, or a link")]
     pairs = zip(paths, recorded["files"], strict=True)
     if damaged := [Problem(f["path"], what=why) for path, f in pairs if (why := problem(path, f))]:
-        problems += damaged
-        return None
+        return damaged
     table = pa.concat_tables(built.tables(config, split))
     digest = Digest(schema := arrow_schema(built.features(config)))
     if table.schema == schema:
@@ -159,5 +158,4 @@ def _recorded(
         if (digest.rows, digest.hexdigest()) == (recorded["rows"], recorded["digest"]):
             return table
     what = "other columns or rows than the recorded ones"
-    problems.append(Problem(f"{config}/{split}", what=what))
-    return None
+    return [Problem(f"{config}/{split}", what=what)]
