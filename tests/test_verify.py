@@ -24,7 +24,8 @@ from parley.read.export.export import export
 from parley.verification import folder_checks, row_checks
 from parley.verification.diff import compare_builds
 from parley.verification.measure import measure
-from parley.verification.verify import Check, Verification, verify, verify_each
+from parley.verification.results import Aside, Check, run_check
+from parley.verification.verify import Verification, verify, verify_each
 
 
 @pytest.fixture
@@ -214,6 +215,17 @@ def test_damage_is_noticed_by_the_check_that_guards_against_it(build, check, wha
         assert check in failed(verify(built))  # which knows the sample's records
     else:
         assert found_by(check, built)
+
+
+def test_no_text_around_what_was_not_checked_makes_it_a_problem():
+    aside = Aside("not checked", "no file")
+
+    def check(text):
+        yield aside.at("here")
+        yield f"here: {text()}"
+
+    assert run_check(check, lambda: "odd") == Check("check", "", ["here: odd"], "here: no file")
+    assert "TypeError" in run_check(check, lambda: f"{aside}").problems[0]
 
 
 def test_every_check_is_known_to_fail(sample_build):

@@ -29,7 +29,8 @@ from parley.declaration.figures import (
 
 if TYPE_CHECKING:
     from parley.verification.diff import BuildDifference, SplitDifference
-    from parley.verification.verify import Check, Verification
+    from parley.verification.results import Check
+    from parley.verification.verify import Verification
 
 # the verdicts, cut so that the table fits 80 columns
 _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UNEX- PLAINED")

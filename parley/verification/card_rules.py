@@ -14,7 +14,7 @@ from parley.declaration.measured import measured
 from parley.declaration.registry import CITATION
 from parley.source.hashes import PLACEHOLDER
 from parley.verification.dataset_folder import DatasetFolder
-from parley.verification.folder_checks import NotChecked
+from parley.verification.results import Found, not_checked
 
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
@@ -75,7 +75,7 @@ def card_is_up_to_date(folder: DatasetFolder) -> Iterator[str]:
         yield f"README.md: {problem}; run `parley card {dataset.name}`"
 
 
-def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
+def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[Found]:
     """Card and script have no text or address of `parley new` that waits for the author's own.
 
     Until the dataset is measured, built with --source, such texts are no error.
@@ -101,7 +101,7 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[str]:
             left.append(f"README.md: {title}")
     problem = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
-        yield NotChecked(f"{few(left)}: {problem}")
+        yield not_checked(f"{few(left)}: {problem}")
     else:
         yield from (f"{place}: {problem}" for place in left)
 

@@ -38,6 +38,7 @@ from parley.source import hashes
 from parley.tasks.task import Subset
 from parley.verification.changes import differences
 from parley.verification.figures import every_count
+from parley.verification.results import Found, not_checked
 
 # what huggingface_hub adds to a copy, and the Hub's people to repositories, for leaderboards; other
 # files of its folder could hold rows
@@ -47,14 +48,6 @@ _OF_THE_HUB = re.compile(
     r"|trees(/[0-9a-f]{40}\.json)?))?"
 )
 Plans = Mapping[tuple[str, str], SplitPlan]  # of the splits that the upstream files make
-
-
-class NotChecked(str):
-    """Why something was not checked, which a check yields beside problems."""
-
-
-class Remark(str):
-    """What a check counted, which it yields beside problems."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +180,7 @@ def _fields(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
-def shards(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[str]:
+def shards(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[Found]:
     """Each Parquet file has the bytes that a build writes of its rows.
 
     So nothing else in it, such as statistics, counts, indexes or a second chain of pages, misleads
@@ -198,7 +191,7 @@ def shards(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[str]:
     if other := [name for name in ("pyarrow", "machine") if made_with.get(name) != here[name]]:
         then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
         what = f"the bytes are those of another writer, {then}; this is {now}"
-        yield NotChecked(f"{what}; {built.rebuild} makes files that can be compared")
+        yield not_checked(f"{what}; {built.rebuild} makes files that can be compared")
         for name, made in rebuilt.splits.items():
             found = [_statistics(pq.read_metadata(path)) for path in built.files(*name)]
             due = [_statistics(shard.footer) for shard in made.files]
@@ -293,14 +286,14 @@ def as_measured(built: BuiltFolder, rebuilt: Rebuilt, figures: list[Figure]) -> 
             yield f"{figure.name}: measured {figure.measured}, {FILE} says {stated}"
 
 
-def counted(built: BuiltFolder) -> Iterator[str]:
+def counted(built: BuiltFolder) -> Iterator[Found]:
     """Each counted number equals that of the dataset's `measured.json`, if of the same version."""
     dataset = built.dataset
     known = measured(dataset)
     if built.is_sample or known.version != built.version:
         why = A_SAMPLE if built.is_sample else f"{FILE} is not of {dataset.name} {built.version}"
         if marked(dataset.figures, "counted"):
-            yield NotChecked(why)
+            yield not_checked(why)
         return
     due = {name: value for name, value in known.counted.items() if value is not None}
     owners = tuple(f"{each.__name__}." for each in marked(dataset.figures, "counted"))
@@ -310,7 +303,7 @@ def counted(built: BuiltFolder) -> Iterator[str]:
     for count in every_count(dataset.figures, built):
         own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
         if count.reason and not count.failed:
-            yield NotChecked(f"{count.name}: {count.reason}")
+            yield not_checked(f"{count.name}: {count.reason}")
         elif count.reason:
             yield f"{count.name}: {count.reason}"
         for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
@@ -319,7 +312,7 @@ def counted(built: BuiltFolder) -> Iterator[str]:
                 yield f"{name}: counted {found}, {FILE} says {recorded}"
 
 
-def subsets(built: BuiltFolder) -> Iterator[str]:
+def subsets(built: BuiltFolder) -> Iterator[Found]:
     """Each subset names dialogues of the build, of which the first task that has it scores some."""
     held = list[Subset]()
     for name, task in () if built.is_sample else built.dataset.tasks.items():
@@ -329,5 +322,6 @@ def subsets(built: BuiltFolder) -> Iterator[str]:
                 held.append(task.subsets[subset])
             except (ParleyError, ModuleNotFoundError) as error:
                 is_wrong = isinstance(error, UsageError) or not task.options
-                kind = str if is_wrong and not built.provenance["missing"] else NotChecked
-                yield kind(one_line(f"{name}: {error}"))
+                problem = one_line(f"{name}: {error}")
+                is_problem = is_wrong and not built.provenance["missing"]
+                yield problem if is_problem else not_checked(problem)

@@ -14,13 +14,13 @@ from parley.declaration.registry import Dataset
 from parley.page.build_charts import dataset_charts
 from parley.read.dialogues import dialogue_ids, dialogues
 from parley.read.export.export import export
-from parley.read.filters import declared_facets
 from parley.schema.composites import Alternatives
 from parley.schema.nodes import Node
 from parley.verification.dataset_folder import DatasetFolder
 from parley.verification.figures import FAILED, every_count, figures
+from parley.verification.results import lines_of
 from parley.verification.row_checks import transcripts
-from parley.verification.verify import lines_of, verify
+from parley.verification.verify import verify
 
 Choice = tuple[Alternatives, list[Any], str]  # alternatives, with their values and the path
 # Errors of a figure on a sample that is too small
@@ -38,7 +38,7 @@ def every_field_has_a_meaning(folder: DatasetFolder) -> Iterator[str]:
 
 def modules_load(folder: DatasetFolder) -> Iterator[str]:
     """The script and the other modules can be imported, and what they declare is valid."""
-    declared = ("figures", "checks", "transcript", "charts", "exports", "jobs", "tasks")
+    declared = ("figures", "checks", "layout", "charts", "exports", "jobs", "tasks")
     for name in ("builder", *declared):
         try:
             getattr(folder.dataset, name)
@@ -169,42 +169,29 @@ def _alternatives(node: Node, values: list[Any], path: str) -> Iterator[Choice]:
 
 
 def transcript_lays_out_every_row(folder: DatasetFolder) -> Iterator[str]:
-    """`transcript.py` names configs, columns and facets, and lays out each row in its language."""
-    dataset, declared = folder.dataset, folder.dataset.configs
+    """`transcript.py` names columns of ids and facets, and lays out each row in its language."""
+    dataset, layout = folder.dataset, folder.dataset.layout
     known = dialogue_ids(folder.built)
-    for config in getattr(dataset.transcript, "CONFIGS", ()):
-        if config not in declared:
-            yield f"transcript.py: CONFIGS: no config {config}; name one"
-    for name in ("BESIDE", "TABLES"):
-        for config, column in getattr(dataset.transcript, name, {}).items():
-            if config not in declared or column not in declared[config].features:
-                yield f"transcript.py: {name}: no column {config}.{column}; name one"
-                continue
-            for split in folder.built.splits(config):
-                rows = folder.built.rows(config, split)
-                ids = {dataset.dialogue_id(split, row[column]): None for row in rows}
-                if strangers := [id for id in ids if id not in known]:
-                    problem = f"{config}.{column}: no dialogue is {few(strangers)}"
-                    yield f"transcript.py: {name}: {problem}; name the column of its id"
+    for config, column in (*layout.beside.items(), *layout.tables.items()):
+        for split in folder.built.splits(config):
+            rows = folder.built.rows(config, split)
+            ids = {dataset.dialogue_id(split, row[column]): None for row in rows}
+            if strangers := [id for id in ids if id not in known]:
+                problem = f"no dialogue is {few(strangers)}"
+                yield f"transcript.py: {config}.{column}: {problem}; name the column of its id"
     problems = list(transcripts(folder.built))
     yield from problems
-    laid_out = [] if problems or not dataset.transcript else list(dialogues(folder.built))
+    if problems or not layout.transcript:
+        return
+    laid_out = list(dialogues(folder.built))
     facets = {name for dialogue in laid_out for name in dialogue.facets}
-    told = declared_facets(dataset) if laid_out else {}
-    if unknown := [name for name in told if name not in facets]:
+    if unknown := [name for name in layout.words if name not in facets]:
         problem = f"no facet {few(unknown)} in the sample"
         yield f"transcript.py: FACETS: {problem}; name one of {', '.join(facets)}"
-    for name, facet in told.items():
-        where = f"transcript.py: FACETS: {name}"
-        if facet.column and facet.column not in dataset.meanings:
-            yield f"{where}: no column {facet.column}; name CONFIG.COLUMN"
-        for phrase in filter(None, (facet.phrase, facet.without)):
-            if phrase.count("{}") != 1:
-                yield f"{where}: {phrase!r} does not have one {{}}; write it where the value stands"
     codes = {code.partition("-")[0] for code in dataset.builder.LANGUAGES}
     languages = {dialogue.transcript.language.partition("-")[0] for dialogue in laid_out}
     if codes and (others := languages - codes):
-        problem = f"transcripts are in {', '.join(sorted(others))}, which LANGUAGES lacks"
+        problem = f"transcripts are in {', '.join(sorted(others)) or 'none'}, which LANGUAGES lacks"
         yield f"transcript.py: {problem}; name Transcript(language=...), or declare it"
 
 

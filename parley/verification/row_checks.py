@@ -22,7 +22,8 @@ from parley.rows.splits import SplitPlan, generate
 from parley.schema.composites import KEY
 from parley.schema.shapes import fitting
 from parley.verification.changes import row_differences
-from parley.verification.folder_checks import NotChecked, Plans, Rebuilt, Remark
+from parley.verification.folder_checks import Plans, Rebuilt
+from parley.verification.results import Aside, Found, not_checked
 
 _CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 
@@ -35,7 +36,7 @@ def keys(built: BuiltFolder) -> Iterator[str]:
         declared = configs[config]
         if not declared.keys:
             continue
-        shared = built.dataset.splits_share_keys(config)
+        shared = declared.splits_share_keys
         rows = _only(built, config, split, declared.keys)
         found = Counter(tuple(row[name] for name in declared.keys) for row in rows)
         for key, count in found.items():
@@ -105,11 +106,11 @@ def records(built: BuiltFolder, plans: Plans) -> Iterator[str]:
                 yield f"{where}: does not convert to a record: {words_of(error)}"
 
 
-def source(built: BuiltFolder, plans: Plans, rebuilt: Rebuilt) -> Iterator[str]:
+def source(built: BuiltFolder, plans: Plans, rebuilt: Rebuilt) -> Iterator[Found]:
     """Every upstream record gives the built row, and the row converts back to the record."""
     if absent := ["/".join(name) for name in built.declared_splits if name not in plans]:
         which = f"of {', '.join(absent)} " if plans else ""
-        yield NotChecked(f"the upstream files {which}are not available")
+        yield not_checked(f"the upstream files {which}are not available")
     for name in (name for name in built.declared_splits if name in plans):
         made = rebuilt.from_source[name]
         if isinstance(made.split, Exception):
@@ -205,7 +206,7 @@ def _records(built: BuiltFolder, config: str, split: str) -> Iterator[Any]:
         yield from (built.record(config, row) for row in built.rows(config, split))
 
 
-def shown(built: BuiltFolder) -> Iterator[str]:
+def shown(built: BuiltFolder) -> Iterator[Found]:
     """Each view shows every dialogue, turn and participant, but for those that it declares.
 
     In a sample, any number may be left out of what the real rows leave out.
@@ -228,7 +229,8 @@ def shown(built: BuiltFolder) -> Iterator[str]:
                 some_before, all_before = counts.get(kind, (0, 0))
                 counts[kind] = some_before + len(found), all_before + len(due)
         texts = [f"{some:,} of {every:,} {kind}" for kind, (some, every) in counts.items()]
-        yield Remark(f"{name}: {', '.join(texts) or 'names no dialogue, turn or participant'}")
+        told = ", ".join(texts) or "names no dialogue, turn or participant"
+        yield Aside("counted", f"{name}: {told}")
 
 
 def _present(built: BuiltFolder, view: View, split: str) -> dict[str, set[Any]]:
@@ -303,8 +305,9 @@ def transcripts(built: BuiltFolder) -> Iterator[str]:
     first: dict[tuple[str, ...], str] = {}  # config, speakers and texts -> the dialogue
     of_ids: dict[str, tuple[str, tuple[str, ...]]] = {}  # id -> its first row, and what it shows
     turns_of: dict[str, Sequence[Turn]] = {}
+    layout = built.dataset.layout
     for config, split in built.declared_splits:
-        if config not in getattr(built.dataset.transcript, "CONFIGS", ()):
+        if config not in layout.configs or not layout.transcript:
             continue
         declared, too_few = built.dataset.configs[config], ""
         holds, again = getattr(declared, "holds", None), list[str]()

@@ -6,9 +6,10 @@ from parley.base.replace import temporary_folder
 from parley.declaration.registry import Dataset
 from parley.verification import card_rules, folder_rules, task_rules
 from parley.verification.dataset_folder import DatasetFolder
-from parley.verification.verify import Check, OnStep, run_check
+from parley.verification.results import Check, Found, run_check
+from parley.verification.verify import OnStep
 
-Rule = Callable[[DatasetFolder], Iterator[str]]
+Rule = Callable[[DatasetFolder], Iterator[Found]]
 
 RULES: tuple[Rule, ...] = (
     folder_rules.modules_load,

@@ -12,31 +12,31 @@ from parley.builds.built_folder import BuiltFolder
 from parley.scoring.questions import Questions
 from parley.tasks.kinds import form_of
 from parley.tasks.prediction_formats import Key
-from parley.verification.folder_checks import NotChecked
+from parley.verification.results import Found, not_checked
 
 Way = tuple[Any, ...]  # a split, the number of a row, then names and numbers of places
 Cells = Mapping[Way, Any]  # the way to each cell -> its value
 
 
-def of_unnamed_columns(questions: Questions) -> Iterator[str]:
+def of_unnamed_columns(questions: Questions) -> Iterator[Found]:
     """Yield each column that the task does not name and that changes a question.
 
     The values of a column are exchanged, so that each cell gets another one of the same column.
-    NotChecked for a column that decides which questions are asked.
+    For a column that decides which questions are asked, that it is not checked.
     """
     for config in questions.built.dataset.configs:
         for column, cells in _columns(questions, config).items():
             try:
                 after = _asked(questions, exchanged(questions.built, config, cells))
             except Exception:  # the rows may contradict each other
-                yield NotChecked(f"{column} selects rows")
+                yield not_checked(f"{column} selects rows")
                 continue
             both = questions.by_key.keys() & after.keys()
             if changed := [key for key in both if after[key] != questions.by_key[key]]:
                 problem = f"the question of {min(changed, key=str)} changes with {column}"
                 yield f"{problem}; leave it out, or name it in `columns`"
             elif len(both) < len(questions.by_key):
-                yield NotChecked(f"{column} selects rows")
+                yield not_checked(f"{column} selects rows")
 
 
 def exchanged(built: BuiltFolder, config: str, cells: Cells) -> BuiltFolder:

@@ -22,14 +22,13 @@ from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.prompts import Asking
 from parley.tasks.task import Gold, Task
 from parley.verification.dataset_folder import DatasetFolder
-from parley.verification.folder_checks import NotChecked
+from parley.verification.results import Found, at, lines_of, not_checked
 from parley.verification.task_leaks import of_unnamed_columns
-from parley.verification.verify import lines_of
 
 _SOME = 10  # wrong answers that are tried, of many
 
 
-def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
+def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[Found]:
     """Each task reads configs and columns, gold is of rows and scores best, baselines score."""
     configs = folder.dataset.configs
     columns = [f"{name}.{column.path}" for name in configs for column in configs[name].fields]
@@ -59,13 +58,14 @@ def tasks_score_the_sample(folder: DatasetFolder) -> Iterator[str]:
             if odd := [repr(id) for id in of.ids if type(id) not in kinds or id in of_split]:
                 problem = f"no dialogue can be {few(odd)}; give ids as gold has them, such as"
                 yield f"{where}: subset {subset}: {problem} {next(iter(ids))!r}"
-        tries = {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
+        tries: dict[str, Iterator[Found]] = {}
         if task.has_right_answers:
             rows = TaskRows(folder.built, name, task.chosen({}), gold)
-            tries = {"right answers": problems_of_answers(rows), **tries}
+            tries["right answers"] = problems_of_answers(rows)
+        tries |= {method: _of_baseline(folder, name, method, gold) for method in task.baselines}
         for what, problems in tries.items():
             try:
-                yield from (type(text)(f"{where}: {what}: {text}") for text in problems)
+                yield from (at(f"{where}: {what}", found) for found in problems)
             except ModuleNotFoundError as error:
                 if not extra_of((error.name or "").partition(".")[0]):
                     yield f"{where}: {what}: {error}; remove this import"
@@ -119,7 +119,7 @@ def right_answers(task: Task, gold: Gold) -> dict[Key, Prediction]:
     return {key: dict(zip(task.key, key, strict=True)) | fields_of[key] for key in gold}
 
 
-def problems_of_answers(rows: TaskRows) -> Iterator[str]:
+def problems_of_answers(rows: TaskRows) -> Iterator[Found]:
     """Yield where right, wrong or unreadable answers have another score than they should."""
     task = rows.task
     with running(rows.built):
@@ -144,7 +144,7 @@ def problems_of_answers(rows: TaskRows) -> Iterator[str]:
         are_best = all(math.isinf(due[n]) or math.isclose(best[n], due[n]) for n in best)
         if not are_best or any(one != alone[0] for one in alone):
             yield "all are the same, but gold is not; give the fields of each in gold"
-        yield NotChecked("no wrong one can be tried; add a record with another right answer")
+        yield not_checked("no wrong one can be tried; add a record with another right answer")
         return
     one_wrong = [numbers({key: wrong[key]}) for key in [*wrong][:_SOME]]
     known = {next(iter(best))[0], *task.metrics}
@@ -188,13 +188,15 @@ def _wrong_answers(task: Task, right: Mapping[Key, Prediction]) -> dict[Key, Pre
 # Questions ---------------------------------------------------------------------------------
 
 
-def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[str]:
+def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[Found]:
     """A question for each key of gold, of the named columns, which names and reads each label."""
     for name, task in folder.dataset.tasks.items():
         where, built = f"{_file(folder)}: {name}: asking", folder.built
         try:
             every = task.ids(name).values()
-            problems = [line for options in every for line in _of_keys(built, name, options)]
+            problems = list[Found]()
+            for options in every:
+                problems += _of_keys(built, name, options)
             if not problems and isinstance(task.asking, Asking):
                 questions = Questions(built, name, task.chosen({}))
                 with running(built):
@@ -202,7 +204,7 @@ def tasks_ask_for_right_answers(folder: DatasetFolder) -> Iterator[str]:
                         problems += problems_of(questions)
         except ParleyError as error:
             problems = [*lines_of(error)]
-        yield from (type(text)(f"{where}: {text}") for text in dict.fromkeys(problems))
+        yield from (at(where, found) for found in dict.fromkeys(problems))
 
 
 def _of_keys(built: BuiltFolder, name: str, options: Mapping[str, str]) -> Iterator[str]:

@@ -1,64 +1,21 @@
-"""Verifies a build: its checks and every documented figure.
-
-A check, also of a dataset folder, is run so that its failure hides no other.
-"""
+"""Verifies a build: its checks and every documented figure."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parley.base.errors import OutputError, ParleyError, one_line, words_of
+from parley.base.errors import OutputError, ParleyError, words_of
 from parley.builds.built_folder import BuiltFolder, find_folder
 from parley.builds.sources import Sources, at_hand, open_source, plan
-from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, definition_of, marked
+from parley.declaration.figures import A_SAMPLE, UNEXPLAINED, Figure, marked
 from parley.declaration.registry import Dataset
 from parley.rows.splits import paused_garbage_collection
 from parley.verification import folder_checks, row_checks
 from parley.verification.figures import figures
-from parley.verification.folder_checks import NotChecked, Remark
+from parley.verification.results import Check, Found, run_check
 
 OnStep = Callable[[str, str], None]  # dataset and name of the check
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check: its definition and the problems found."""
-
-    name: str
-    definition: str
-    problems: list[str]
-    skipped: str = ""
-    notes: list[str] = field(default_factory=list)  # what it counted
-
-    @property
-    def failed(self) -> bool:
-        """Whether it found a problem."""
-        return bool(self.problems)
-
-
-def run_check(check: Callable[..., Iterator[str]], *arguments: Any, skipped: str = "") -> Check:
-    """Return what a check yields, and its error as problems; `skipped` is why it is not run."""
-    problems, reasons, notes = list[str](), [skipped] if skipped else [], list[str]()
-    kinds: dict[type, list[str]] = {NotChecked: reasons, Remark: notes}
-    try:
-        for message in check(*arguments) if not skipped else ():
-            if not isinstance(message, str):
-                raise TypeError(f"expected a message, found {message!r:.60}")
-            kinds.get(type(message), problems).append(message)
-    except ParleyError as error:
-        problems += lines_of(error)
-    except Exception as error:
-        problems.append(one_line(f"the check failed: {words_of(error)}"))
-    return Check(check.__name__, definition_of(check), problems, "; ".join(reasons), notes)
-
-
-def lines_of(error: ParleyError) -> Iterator[str]:
-    """Yield each problem of an error as one line with its remedy."""
-    remedy = f". {error.remedy}" if error.remedy else ""
-    for problem in error.problems or ("",):
-        words = ": ".join(part for part in (error.message, str(problem)) if part)
-        yield one_line(words.removesuffix(".") + remedy)
 
 
 @dataclass(frozen=True)
@@ -107,7 +64,7 @@ def verify(
     plans = {each.name: each for each in plan(source)} if source else {}
     rebuilt = folder_checks.Rebuilt(built, plans)
 
-    def test(check: Callable[..., Iterator[str]], *arguments: Any) -> Check:
+    def test(check: Callable[..., Iterator[Found]], *arguments: Any) -> Check:
         on_step(dataset.name, check.__name__.replace("_", " "))
         return run_check(check, built, *arguments)
 
