@@ -347,7 +347,6 @@ def messages(records: Iterable[Record]) -> Rows:
         ),
     },
     of="dialogues",
-    key="dialogue_id",
     use="let agents negotiate anew",
 )
 def scenarios(records: Iterable[Record]) -> Rows:

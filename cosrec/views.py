@@ -183,7 +183,6 @@ def intent_labels(records: Iterable[Record]) -> Rows:
         },
     },
     of="dialogues",
-    key="dialogue_id",
     splits=splits(PARTS, "conversations", "quality"),
     records=joined,
     rejoin=joined_again,

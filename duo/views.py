@@ -136,7 +136,6 @@ def ratings(records: Iterable[Record]) -> Rows:
         **{aspect: (own, None) if aspect in ONLY_IN else own for aspect, own in OWN.items()},
     },
     of="dialogues",
-    key="dialogue_id",
     use="train a chat model",
 )
 def messages(records: Iterable[Record]) -> Rows:

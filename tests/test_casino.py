@@ -24,7 +24,7 @@ def sample():
 
 def transcript(record):
     dialogues = casino.configs["dialogues"]
-    return casino.transcript.transcript(dict(dialogues.to_row(record)))
+    return casino.layout.transcript(dict(dialogues.to_row(record)))
 
 
 def labels(turn):

@@ -150,7 +150,7 @@ def test_a_chart_of_many_labels_says_how_many_it_leaves_out(sample_build, monkey
     built = open_folder(sample_build / "duo")
     notes = tuple(Note(f"label {letter}") for letter in string.ascii_letters)
     made = Transcript("a dialogue", turns=[Turn("a", "b", notes)])
-    monkeypatch.setattr(built.dataset.transcript, "transcript", lambda row: made)
+    monkeypatch.setitem(vars(built.dataset.layout), "transcript", lambda row: made)
     chart = build_charts.counts_of(built).charts()["turns-label"]
     number = len(list(dialogues(built)))
     assert len(chart.bars) == 30
@@ -160,7 +160,7 @@ def test_a_chart_of_many_labels_says_how_many_it_leaves_out(sample_build, monkey
 def test_more_participants_than_the_page_has_bits_for_are_an_error(sample_build, monkeypatch):
     built = open_folder(sample_build / "duo")
     facets = {"of all": {str(side): side for side in range(30)}}
-    monkeypatch.setattr(built.dataset.transcript, "facets", lambda row: facets)
+    monkeypatch.setitem(vars(built.dataset.layout), "facets", lambda row: facets)
     assert max(build_charts.counts_of(built).filters["of all"]["sides"][0]) == 29
     facets["of all"]["31"] = 31
     with pytest.raises(ScriptError):

@@ -141,7 +141,7 @@ def test_a_chat_alternates_and_knows_its_turns(text, messages, turns):
 
 
 def test_intents_stand_beside_the_users_turns(copy):
-    lay_out = cosrec.transcript.transcript
+    lay_out = cosrec.layout.transcript
     crowd = lay_out(by_id(rows(copy, "crowd"))["CoSRec-Crowd_9002"])
     assert [turn.speaker for turn in crowd.turns[:4]] == ["user", "system", "system", "user"]
     assert [len(turn.notes) for turn in crowd.turns] == [2, 0, 0, 2, 0, 2, 0, 0]
@@ -162,10 +162,10 @@ def test_intents_stand_beside_the_users_turns(copy):
 
 def test_a_query_is_laid_out_with_the_judged_documents(copy):
     found = {row["query_id"]: row for row in rows(copy, "queries", "curated")}
-    search = cosrec.transcript.transcript(found["CoSRec-Curated_9001_1_0"])
+    search = cosrec.layout.transcript(found["CoSRec-Curated_9001_1_0"])
     assert [turn.notes for turn in search.turns] == [(), (), (Note("canonical"),)]
     assert search.before == [("utterance", "1 of CoSRec-Curated_9001")]
-    user = cosrec.transcript.transcript(found["CoSRec-Curated_9002_1_0#1"])
+    user = cosrec.layout.transcript(found["CoSRec-Curated_9002_1_0#1"])
     assert user.before[1:] == [("user index", "1")]
     (card,) = user.judged
     (pool,) = card.pools

@@ -80,7 +80,7 @@ def test_numbers_and_absent_offers_come_back(sample):
 
 
 def test_transcripts(sample):
-    tool = DATASET.transcript
+    tool = DATASET.layout
     bare, shown = (tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][n])) for n in (1, 2))
     assert shown.before[1:] == [("list price", "$950")]
     due = {"buyer": ("target", "$665"), "seller": ("target", "$950")}

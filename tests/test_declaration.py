@@ -1,5 +1,7 @@
 """Mistakes in declarations are errors that name the field; all mistakes are listed at once."""
 
+from types import ModuleType
+
 import datasets
 import pytest
 
@@ -7,6 +9,8 @@ import parley
 from parley import Builder, ClassLabel, Config, Field, File, Folder, Value
 from parley.base.errors import ScriptError
 from parley.declaration.jobs import Job
+from parley.declaration.layout import layout_of
+from parley.read import Facet
 from parley.schema.features import datasets_features
 
 URL, SHA256, GIT = "https://example.org/1.0/a.json", "0" * 64, "0" * 40
@@ -31,7 +35,7 @@ def view(name="view", **fields):
         yield from records
 
     rows.__name__ = name
-    usual = {"of": "dialogues", "columns": {"id": str}, "key": "id"}
+    usual = {"of": "dialogues", "columns": {"id": str}}
     return parley.View("all", **usual | fields)(rows)
 
 
@@ -48,20 +52,36 @@ def builder(**fields):
     return type("Invented", (Builder,), declared)
 
 
+def layout(**names):
+    module = ModuleType("transcript")
+    usual = {"__file__": "transcript.py", "CONFIGS": ("dialogues",), "transcript": print}
+    vars(module).update(usual | names)
+    return layout_of(module, {"dialogues": config()}, ["dialogues.id"])
+
+
 def test_a_valid_declaration_is_a_builder_of_datasets():
     commit = f"https://a.b/o/r/{GIT}/main/c"  # with a folder of this name
     here = file("b.json", url=commit, mirrors=[{"url": URL, "git_blob": GIT, "size": 1}])
     there = file()
-    dialogues = config(splits={"train": [there], "dev.hard": [folder(files=None)]})
+    splits = {"train": [there], "dev.hard": [folder(files=None)]}
+    dialogues = config(splits=splits, splits_share_keys=True)
     files = view("files", of="", splits={"train": [here]}, columns={"label": LABEL}, key="label")
-    made = builder(CONFIGS=[dialogues, view(key=(), licence="mit"), files])
+    own = view("own", key=(), splits_share_keys=False)
+    made = builder(CONFIGS=[dialogues, view(licence="mit"), files, own])
     assert issubclass(made, datasets.GeneratorBasedBuilder)
-    assert [each.name for each in made.BUILDER_CONFIGS] == ["dialogues", "view", "files"]
+    assert [each.name for each in made.BUILDER_CONFIGS] == ["dialogues", "view", "files", "own"]
+    assert [each.keys for each in made.CONFIGS] == [("id",), ("id",), ("label",), ()]
+    assert [bool(each.splits_share_keys) for each in made.CONFIGS] == [True, True, False, False]
     assert made.DEFAULT_CONFIG_NAME == "dialogues"
     splits = made.splits()
     assert splits["view"] == splits["dialogues"]
     assert [each.path for each in splits["view"]["dev.hard"]] == ["c"]
-    assert [made.licence(name) for name in made.configs()] == ["cc0-1.0", "mit", "cc0-1.0"]
+    assert [made.licence(name) for name in made.configs()] == [
+        "cc0-1.0",
+        "mit",
+        "cc0-1.0",
+        "cc0-1.0",
+    ]
     ours = view(columns={"label": LABEL, "of": [Value("int8")], "n": int}).features
     label = datasets.ClassLabel(names=["a", "b"])
     due = {"label": label, "of": [datasets.Value("int8")], "n": datasets.Value("int64")}
@@ -113,7 +133,9 @@ WRONG = {  # the field or file that an error names -> declarations
     ],
     "key": [
         lambda: config(key=7), lambda: of_shape({"uuid": str}), lambda: of_shape({"id": [str]}),
-        lambda: of_shape({"id": {"a": str}}),
+        lambda: of_shape({"id": {"a": str}}), lambda: config(key=None),
+        lambda: view(of="", splits={"train": [file()]}),
+        lambda: builder(CONFIGS=[config(), view(columns={"uuid": str})]),
     ],
     "records": [lambda: config(records="all", shape={"id": str}), lambda: view(records=iter)],
     "unjoin": [
@@ -136,7 +158,7 @@ WRONG = {  # the field or file that an error names -> declarations
     ".id": [lambda: of_shape({"id": (str, [str])})],
     # views
     "of": [
-        lambda: view(of=""), lambda: builder(CONFIGS=[config(), view(of="x")]),
+        lambda: view(of="", key="id"), lambda: builder(CONFIGS=[config(), view(of="x")]),
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
     ],
     "rejoin": [lambda: view(splits={"train": [file()]}, rejoin="all")],
@@ -145,6 +167,13 @@ WRONG = {  # the field or file that an error names -> declarations
     "x.zip": [
         lambda: Job(Job, {"x": {"x.zip": {"url": URL, "size": 1}}}),
         lambda: Job(Job, {"x": {"x.zip": {"url": URL, "sha256": SHA256}}}),
+    ],
+    # transcript.py
+    "BESIDE": [lambda: layout(BESIDE={"dialogues": "uuid"}), lambda: layout(BESIDE=["dialogues"])],
+    "FACETS": [lambda: layout(FACETS=["turns"]), lambda: layout(FACETS={"turns": "{} turns"})],
+    "FACETS.turns": [
+        lambda: layout(FACETS={"turns": Facet("many")}),
+        lambda: layout(FACETS={"turns": Facet(column="dialogues.uuid")}),
     ],
     # the class
     "the docstring": [lambda: builder(__doc__=...)],
@@ -158,7 +187,7 @@ WRONG = {  # the field or file that an error names -> declarations
         lambda: builder(CONFIGS=...), lambda: builder(CONFIGS=config()),
         lambda: builder(CONFIGS={"dialogues": config()}),
         lambda: builder(CONFIGS=[config("talks")]), lambda: builder(CONFIGS=[config(), config()]),
-        lambda: builder(CONFIGS=[view("dialogues", of="", splits={"train": [file()]})]),
+        lambda: builder(CONFIGS=[view("dialogues", of="", key="id", splits={"train": [file()]})]),
     ],
     "a.json": [
         lambda: builder(CONFIGS=[config(), config("more")]),
@@ -184,6 +213,10 @@ def test_an_error_lists_all_mistakes_of_a_part():
         (lambda: file("/a", url="x", size="1", sha256="0"), "path read url size sha256"),
         (lambda: config("-", "", {}, key=7), "name description key splits"),
         (lambda: builder(VERSION="1", LICENSE="", CONFIGS=[]), "VERSION LICENSE CONFIGS"),
+        (
+            lambda: layout(transcript=1, titles=1, FACETS=1, CONFIGS="dialogues", TABLES={"x": 1}),
+            "CONFIGS TABLES.x FACETS transcript titles",
+        ),
     ):
         with pytest.raises(ScriptError) as error:
             declare()

@@ -18,7 +18,8 @@ from parley.base.errors import OutputError, ScriptError
 from parley.builds.built_folder import find_folder
 from parley.builds.frozen import frozen
 from parley.cli.show_commands import find_dialogue
-from parley.declaration.registry import Dataset, get
+from parley.declaration.layout import Layout
+from parley.declaration.registry import get
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.transcript import Note, Transcript, Turn
 
@@ -41,10 +42,11 @@ def test_every_dialogue_is_read_once_and_knows_its_places(sample_build, dataset)
         assert each.id not in found
         found[each.id] = each
         splits = ["/".join(place) for place in each.places]
-        one = len(dataset.transcript.CONFIGS) == 1
+        one = len(dataset.layout.configs) == 1
         assert each.facets["split"] == ([each.split] if one else splits)
+        assert each.transcript.language in dataset.builder.LANGUAGES
     due = {}
-    for config in dataset.transcript.CONFIGS:
+    for config in dataset.layout.configs:
         for split in built.splits(config):
             for row in built.rows(config, split):
                 due.setdefault(str(next(iter(row.values()))), []).append((config, split))
@@ -53,7 +55,8 @@ def test_every_dialogue_is_read_once_and_knows_its_places(sample_build, dataset)
 
 
 def test_of_a_config_only_the_dialogues_are_read_that_no_richer_one_has(folder, monkeypatch):
-    monkeypatch.setattr(get("casino").transcript, "CONFIGS", ("strategies", "dialogues"))
+    module = get("casino").load_module("transcript")
+    monkeypatch.setattr(module, "CONFIGS", ("strategies", "dialogues"))
     labelled = {id for (id,) in column(folder("casino"), "strategies", "dialogue_id")}
     every = [id for (id,) in column(folder("casino"), "dialogues", "dialogue_id")]
     found = list(dialogues(folder("casino")))
@@ -70,8 +73,8 @@ def test_related_rows_are_those_of_the_dialogue(folder):
 
 
 def test_without_a_function_the_scalars_and_labels_of_a_row_are_its_facets(folder, monkeypatch):
-    monkeypatch.setattr(Dataset, "transcript", None)
     built = folder("casino")
+    monkeypatch.setitem(vars(built.dataset), "layout", Layout((*built.dataset.configs,)))
     for config, facet in (("participants", "gender"), ("strategies", "labels")):
         place = (config, "train")
         for row, names in zip(built.rows(*place), column(built, config, facet), strict=True):
@@ -103,7 +106,7 @@ def test_a_function_cannot_change_rows_that_others_read(folder, monkeypatch, cha
     assert built.rows("dialogues", "train") == due
     built.features("dialogues").pop("chat_logs")
     assert "chat_logs" in built.features("dialogues")
-    monkeypatch.setattr(built.dataset.transcript, "facets", change)
+    monkeypatch.setitem(vars(built.dataset.layout), "facets", change)
     with pytest.raises(ScriptError):
         _ = next(dialogues(built)).facets
 
@@ -136,7 +139,7 @@ def test_no_method_changes_what_is_frozen(due, name, given):
 def test_facets_of_numpy_are_those_of_python(folder, monkeypatch):
     each = next(dialogues(folder("duo")))
     given = {"a": np.int64(3), "b": [np.float32(0.5), np.str_("x")], "c": {"side": np.bool_(True)}}
-    monkeypatch.setattr(each.dataset.transcript, "facets", lambda row: given)
+    monkeypatch.setitem(vars(each.dataset.layout), "facets", lambda row: given)
     found = each.facets
     assert {name: found[name] for name in "abc"} == given
     assert orjson.loads(orjson.dumps(found)) == found
@@ -150,7 +153,7 @@ def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(f
         *(({"a": value}, r"facets\.a\b") for value in of_a),
         *((w, "facets") for w in of_all),
     ):
-        monkeypatch.setattr(each.dataset.transcript, "facets", lambda row, wrong=wrong: wrong)
+        monkeypatch.setitem(vars(each.dataset.layout), "facets", lambda row, wrong=wrong: wrong)
         with pytest.raises(ScriptError, match=f": {field}"):
             _ = each.facets
     for change, field in (
@@ -163,10 +166,10 @@ def test_facets_and_transcripts_of_another_form_are_errors_that_name_the_field(f
         ({"text": "\ud800"}, "text"),
     ):
         made = Transcript("a title", turns=[replace(Turn("a", "b"), **change)])
-        monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row, made=made: made)
+        monkeypatch.setitem(vars(each.dataset.layout), "transcript", lambda row, made=made: made)
         with pytest.raises(ScriptError, match=re.escape(f" turns[0].{field}: ")):
             _ = each.transcript
-    monkeypatch.setattr(each.dataset.transcript, "transcript", lambda row: row)
+    monkeypatch.setitem(vars(each.dataset.layout), "transcript", lambda row: row)
     with pytest.raises(ScriptError):
         _ = each.transcript
 

@@ -38,7 +38,7 @@ def test_licence_of_each_config(config, tmp_path):
 
 
 def test_transcript():
-    found = dataset.transcript.transcript(dialogues.to_row(sample("ed/en/0901.json")))
+    found = dataset.layout.transcript(dialogues.to_row(sample("ed/en/0901.json")))
     assert ("prompt", "aligned") in found.before
     assert "topic" not in dict(found.before)
     assert [turn.speaker for turn in found.turns[:2]] == ["Human", "Bot"]
@@ -50,7 +50,7 @@ def test_transcript():
         ("consistency", ("5", "5", "5, 5, 5")),
         ("empathy", ("4", "4.33", "5, 4, 4")),
     )
-    found = dataset.transcript.transcript(dialogues.to_row(sample("wow/ja/3902.json")))
+    found = dataset.layout.transcript(dialogues.to_row(sample("wow/ja/3902.json")))
     assert found.language == "ja"
     assert found.tables[0].columns == ("person",)
     assert found.tables[0].rows[-1] == ("engagingness", ("4",))

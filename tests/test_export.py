@@ -90,7 +90,7 @@ def test_csv_holds_every_row_in_named_columns(dataset, sample_build, tmp_path):
         with path.open(newline="", encoding="utf-8-sig") as file:
             found = list(csv.DictReader(file))
         rows = built.rows_with_names(config, split)
-        if built.dataset.splits_share_keys(config):
+        if built.dataset.configs[config].splits_share_keys:
             rows = [{"split": split, **row} for row in rows]
         assert len(found) == len(rows)
         assert {path.split(".")[0] for path in found[0]} == set(rows[0])

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from http.client import HTTPConnection
-from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import hostile_dataset
@@ -25,7 +24,6 @@ from build_changes import restate
 from huggingface_hub.constants import ENDPOINT
 from local_hub import contents
 
-from parley.base.errors import ScriptError
 from parley.builds.built_folder import open_folder
 from parley.builds.card import is_licensed, parse
 from parley.builds.publication_note import PublicationNote, read_note, write_note
@@ -35,7 +33,7 @@ from parley.page.page_data import write_data
 from parley.page.serve import serving
 from parley.page.site import Description, write_site
 from parley.read.dialogues import dialogues
-from parley.read.filters import declared_facets, filters
+from parley.read.filters import filters
 from parley.read.transcript import Facet
 
 
@@ -164,13 +162,6 @@ def test_values_keep_the_declared_order_their_phrase_and_one_split_of_the_same_d
     places = (["a/x", "b/x"], ["c/x", "a/y", "d/y"], ["c/x"])
     (made,) = filters([{"split": place} for place in places], {})
     assert sorted(made["labels"]) == ["a/x", "a/y", "c/x"]
-
-
-@pytest.mark.parametrize("told", [{"turns": "there are {} turns"}, ["turns"]])
-def test_facets_of_another_kind_are_an_error_of_the_script(told):
-    dataset = SimpleNamespace(name="chatter", transcript=SimpleNamespace(FACETS=told))
-    with pytest.raises(ScriptError, match=r"chatter/transcript\.py: FACETS"):
-        declared_facets(dataset)
 
 
 # Hostile text -----------------------------------------------------------------------

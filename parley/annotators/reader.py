@@ -136,13 +136,13 @@ class Labels:
         of_rows &= not all(self.declared[name].labels for name in beside)
         if of_rows or id not in id_columns(self.built):
             return dict.fromkeys(self.with_row)
-        every = dict(places(self.built))
+        every, layout = dict(places(self.built)), self.built.dataset.layout
         named = {config for config in every if next(iter(self.built.column_types(config))) == id}
-        others = getattr(self.built.dataset.transcript, "BESIDE", {})
+        named = named or {config for config in every if not layout.is_beside(config)}
         units = dict[Key, Said | None]()
         for dialogue in dialogues(self.built):
             # an id has another name in the rows that can be read, as `uuid`
-            if dialogue.config not in (named or every.keys() - others):
+            if dialogue.config not in named:
                 continue
             if self.is_of_turns:
                 said: list[str] = []
@@ -273,7 +273,7 @@ def _unit_keys(built: BuiltFolder, config: str) -> Key:
     keys = keys[: keys.index(ANNOTATOR)] if ANNOTATOR in keys else keys
     keys = (keys[0], "turn") if keys[1:] and "turn" in declared.features else keys
     is_id = not id_columns(built).isdisjoint(keys[:1])
-    is_by_split = dataset.splits_share_ids if is_id else dataset.splits_share_keys(config)
+    is_by_split = dataset.splits_share_ids if is_id else dataset.configs[config].splits_share_keys
     return (_SPLIT, *keys) if keys and is_by_split else keys
 
 

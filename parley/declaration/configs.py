@@ -33,9 +33,9 @@ class _Config:
     name: str
     description: str
     _: KW_ONLY
-    key: str | Sequence[str]
+    key: str | Sequence[str] | None
     records: Records | None = None
-    splits_share_keys: bool = False
+    splits_share_keys: bool | None = False
     licence: str = ""
     use: str = ""
 
@@ -47,7 +47,7 @@ class _Config:
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns that identify a row."""
-        return (self.key,) if isinstance(self.key, str) else tuple(self.key)
+        return (self.key,) if isinstance(self.key, str) else tuple(self.key or ())
 
     @cached_property
     def conversion(self) -> Conversion:
@@ -84,7 +84,8 @@ class _Config:
         if not isinstance(self.description, str) or not self.description:
             yield Problem("description", "a short description of a row", repr(self.description))
         columns = self.key if isinstance(self.key, list | tuple) else [self.key]
-        if not all(isinstance(column, str) for column in columns):
+        inherits = isinstance(self, View) and self.of and self.key is None
+        if not inherits and not all(isinstance(column, str) for column in columns):
             yield Problem("key", "a column, or several", repr(self.key))
         if not isinstance(self.licence, str):
             yield Problem("licence", "the Hub's name of the licence", repr(self.licence))
@@ -101,8 +102,7 @@ class Config(_Config):
         description: A short description of a row.
         splits: Split -> its files.
         key: The column or columns that identify a row across all splits; () for none.
-        splits_share_keys: Whether splits share keys, so that a key is unique only within a split;
-            applies to views of this config, too.
+        splits_share_keys: Whether splits share keys, so that a key is unique only within a split.
         records: Takes the opened files of a split by path, and yields its records; by default
             the files' records in order.
         shape: The shape of the records of `records`; by default that of the files.
@@ -172,7 +172,8 @@ class View(_Config):
         description: A short description of a row.
         columns: The shape of a row, as {"turn": Field(int, "its place"), "text": str}. A
             `Value` or a `ClassLabel`, whose values are names, may replace a type.
-        key: See `Config`, as for `splits_share_keys`, `licence` and `use`.
+        key, splits_share_keys: See `Config`; by default those of the config that `of` names.
+        licence, use: See `Config`.
         of: The config whose dialogues it shows; without `splits`, also whose records it takes.
         splits: Split -> its files; by default those of the config that `of` names.
         records: Takes the opened files of `splits`; see `Config`.
@@ -193,6 +194,8 @@ class View(_Config):
     rows: Rows = field(init=False)
     columns: Any
     _: KW_ONLY
+    key: str | Sequence[str] | None = None
+    splits_share_keys: bool | None = None
     of: str = ""
     splits: Mapping[str, Sequence[Source]] = field(default_factory=dict)
     rejoin: Rejoin | None = None
@@ -206,6 +209,12 @@ class View(_Config):
         require(self, self.name, list(self._problems()))
         _ = self.conversion  # raises a ScriptError for a shape that gives no columns
         return self
+
+    def inherit(self, whole: Config) -> None:
+        """Take what it does not state from the config that `of` names."""
+        for name in ("key", "splits_share_keys"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, getattr(whole, name))
 
     @cached_property
     def node(self) -> Node:

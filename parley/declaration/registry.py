@@ -24,6 +24,7 @@ from parley.base.errors import (
     require_known,
     words_of,
 )
+from parley.declaration.layout import Layout, layout_of
 from parley.schema.shapes import problems
 
 if TYPE_CHECKING:
@@ -196,6 +197,11 @@ class Dataset:
         return next(iter(self.configs))
 
     @property
+    def language(self) -> str:
+        """The language of its dialogues, "" if the script names none or several."""
+        return next(iter(self.builder.LANGUAGES)) if len(self.builder.LANGUAGES) == 1 else ""
+
+    @property
     def version(self) -> str:
         """The version of the rows."""
         return str(self.builder.VERSION)
@@ -206,17 +212,10 @@ class Dataset:
         if split is not None:
             require_known(self.name, f"split of {config}", split, self.splits[config])
 
-    def splits_share_keys(self, config: str) -> bool:
-        """Tell whether a key of a config is unique only within a split."""
-        declared = self.configs[config]
-        whole = self.configs.get(getattr(declared, "of", ""), declared)
-        return declared.splits_share_keys or whole.splits_share_keys
-
     @cached_property
     def splits_share_ids(self) -> bool:
         """Whether the id of a dialogue is unique only within a split."""
-        configs = self.transcript.CONFIGS if self.transcript else self.configs
-        return any(self.splits_share_keys(name) for name in configs if name in self.configs)
+        return any(self.configs[name].splits_share_keys for name in self.layout.configs)
 
     def dialogue_id(self, split: str, value: Any) -> str:
         """Return the id of a dialogue from its value in a row: SPLIT/ID where splits share ids."""
@@ -303,13 +302,12 @@ class Dataset:
         return dict(entries)
 
     @cached_property
-    def transcript(self) -> ModuleType | None:
-        """The module `transcript.py`, or None."""
+    def layout(self) -> Layout:
+        """How its dialogues are laid out, by `transcript.py` if there is one."""
         module = self.load_module("transcript")
-        if module and not hasattr(module, "CONFIGS"):
-            what = f"{module.__file__}: defines no CONFIGS, the configs of the transcript"
-            raise ScriptError(what, remedy='For example: CONFIGS = ("dialogues",).')
-        return module
+        return (
+            layout_of(module, self.configs, self.meanings) if module else Layout((*self.configs,))
+        )
 
 
 def _read(path: Path, what: str, kind: type[ParleyError], remedy: str) -> str:

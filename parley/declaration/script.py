@@ -93,7 +93,9 @@ def _problems(cls: type[Script]) -> Iterator[Problem]:
         yield Problem("SHOWN", f"one of {', '.join(names)}", repr(cls.SHOWN))
     lossless = {config.name: config for config in cls.CONFIGS if isinstance(config, Config)}
     for view in (config for config in cls.CONFIGS if isinstance(config, View)):
-        if view.of and view.of not in lossless:
+        if view.of in lossless:
+            view.inherit(lossless[view.of])
+        elif view.of:
             yield Problem(f"View({view.name!r}).of", "a Config", repr(view.of))
     if not lossless:
         yield Problem("CONFIGS", what="has no Config; at least one config must be lossless")

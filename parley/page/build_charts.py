@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from parley.base.errors import MissingSplitError, ScriptError, words_of
+from parley.base.errors import MissingSplitError, ScriptError
 from parley.base.replace import replacing
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
+from parley.declaration.layout import Facet
 from parley.declaration.measured import measured
+from parley.declaration.running import running
 from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
-from parley.read.filters import DIFFERS, MOST_SIDES, declared_facets, filters, sides_of
+from parley.read.filters import DIFFERS, MOST_SIDES, filters, sides_of
 from parley.read.svg import shown, svg
-from parley.read.transcript import Facet, Facets
+from parley.read.transcript import Facets
 from parley.schema.nodes import show
 from parley.tasks.task import MEASURED
 
@@ -54,7 +56,7 @@ class Counts:
             where = f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}"
             what = f"{where}: expected at most {MOST_SIDES} sides, found {sides}"
             raise ScriptError(what, remedy="Give the values of more sides without their names.")
-        is_beside = dialogue.config in getattr(dialogue.dataset.transcript, "BESIDE", {})
+        is_beside = dialogue.dataset.layout.is_beside(dialogue.config)
         for number, turn in enumerate([] if is_beside else dialogue.transcript.turns):
             self._numbers["deal actions" if turn.action else "utterances"] += 1
             for note in turn.notes:
@@ -78,7 +80,7 @@ class Counts:
         declared = {name: Facet(order=values) for name, values in self._order.items()}
         if DIFFERS in declared:
             declared[DIFFERS] = Facet("{}", "there is no “{}”", order=self._order[DIFFERS])
-        declared |= declared_facets(dataset)
+        declared |= dataset.layout.words
         found = {filter["name"]: filter for filter in filters(self._facets, declared)}
         for name, filter in found.items():
             column = declared.get(name, Facet()).column
@@ -175,10 +177,12 @@ def dataset_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
 
     ScriptError if charts.py fails on the rows.
     """
-    dataset = built.dataset.name
     for name, function in built.dataset.charts.items():
-        try:
-            chart = function(built)
+        with running(built.dataset, f"charts.py: {name}", built.path):
+            try:
+                chart = function(built)
+            except MissingSplitError:
+                continue
             if not isinstance(chart, Chart):
                 raise TypeError(f"expected a chart, found {chart!r:.60}")
             if isinstance(chart, Bars):
@@ -189,12 +193,6 @@ def dataset_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
                 if not isinstance(number, Real) or not abs(number) <= _LARGEST:
                     raise ValueError(f"expected a number up to {_LARGEST:g}, found {show(number)}")
             svg(chart)  # fails if it cannot be drawn
-        except MissingSplitError:
-            continue
-        except Exception as error:  # whatever stands in a folder that nobody verified
-            what = f"{dataset}: charts.py: {name} fails ({words_of(error)})"
-            remedy = f"If `parley verify {dataset}` holds for the folder, fix charts.py."
-            raise ScriptError(what, remedy=remedy) from error
         yield name, chart
 
 

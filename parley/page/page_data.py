@@ -74,7 +74,7 @@ def write_data(
     lists = {name: [values[place] for values in listed] for place, name in enumerate(_LISTS)}
     places, lists["place"] = _numbered(lists["place"])
     languages, lists["language"] = _numbered(lists["language"])
-    documents, titles = {}, getattr(dataset.transcript, "titles", None)
+    documents, titles = {}, dataset.layout.titles
     if titles and selection.catalogue:
         documents = dict(titles(selection.catalogue, judged))
     content = {
@@ -179,10 +179,10 @@ def _judged(transcript: Transcript) -> Iterator[str]:
 
 def _place(built: BuiltFolder, config: str, split: str) -> dict[str, Any]:
     """Return what the page knows of a config and split: its rows, and the column of their ids."""
-    tool, ids = built.dataset.transcript, [*built.ids(config, split)]
+    layout, ids = built.dataset.layout, [*built.ids(config, split)]
     column = next(iter(built.column_types(config)))
-    is_beside = config in getattr(tool, "BESIDE", {})
-    of_turns = next(iter(getattr(tool, "TABLES", {}).values()), column)
+    is_beside = layout.is_beside(config)
+    of_turns = next(iter(layout.tables.values()), column)
     return {
         "config": config,
         "split": split,
@@ -197,7 +197,7 @@ def _place(built: BuiltFolder, config: str, split: str) -> dict[str, Any]:
 
 def _write_tables(built: BuiltFolder, folder: Path) -> list[str]:
     """Write the configs of `TABLES` as CSV, with the ids of dialogues; return their names."""
-    tables: dict[str, str] = getattr(built.dataset.transcript, "TABLES", {})
+    tables = built.dataset.layout.tables
     configs = [config for config in tables if built.splits(config)]
     for config in configs:
         with explained(built):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parley.read.transcript import Value
+from parley.declaration.layout import Value
 from parley.tasks.probabilities import Bin
 
 Range = tuple[float, float]  # the least and the greatest number, both included

@@ -8,14 +8,16 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from parley.base.errors import OutputError, Problem, ScriptError, UsageError, few, words_of
+from parley.base.errors import OutputError, Problem, UsageError, few
 from parley.base.numbers import is_number
 from parley.base.strict_json import is_unicode
 from parley.base.values import without_numpy
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.frozen import frozen
+from parley.declaration.layout import Value
 from parley.declaration.registry import Dataset
-from parley.read.transcript import Facets, Transcript, Value
+from parley.declaration.running import running
+from parley.read.transcript import Facets, Transcript
 from parley.schema.features import arrow_schema, item_of, labels_of
 from parley.schema.nodes import Node, new_name
 from parley.schema.shapes import Checked, Wrapper, parse
@@ -56,21 +58,22 @@ class Dialogue:
     @cached_property
     def transcript(self) -> Transcript:
         """The dialogue laid out; fields as facts if there is no `transcript.py`; or ScriptError."""
-        if module := self.dataset.transcript:
-            transcript: Transcript = self._call(module.transcript, _TRANSCRIPT)
-            return transcript
-        fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
-        return Transcript(f"{self.config} {self.id}", before=fields)
+        if function := self.dataset.layout.transcript:
+            laid_out: Transcript = self._call(function, _TRANSCRIPT)
+        else:
+            fields = [(column, "\n".join(_lines(value))) for column, value in self.row.items()]
+            laid_out = Transcript(f"{self.config} {self.id}", before=fields)
+        return replace(laid_out, language=laid_out.language or self.dataset.language)
 
     @property
     def facets(self) -> Facets:
         """The values to filter by: splits, facets or the row's own, lengths; or ScriptError."""
-        tool = self.dataset.transcript
-        one = tool is not None and len(tool.CONFIGS) == 1
+        layout = self.dataset.layout
+        one = len(layout.configs) == 1
         splits: Facets = {"split": [s if one else f"{c}/{s}" for c, s in self.places]}
-        facets: Facets = self._call(getattr(tool, "facets", self._of_row), _FACETS, "facets")
+        facets: Facets = self._call(layout.facets or self._of_row, _FACETS, "facets")
         facets = splits | facets
-        if tool:
+        if layout.transcript:
             turns = self.transcript.turns
             facets.setdefault("turns", len(turns))
             facets.setdefault("utterances", sum(1 for turn in turns if not turn.action))
@@ -85,18 +88,12 @@ class Dialogue:
 
     def _call(self, function: Callable[..., Any], form: Node, name: str = "") -> Any:
         """Return what a function of `transcript.py` makes of the row and the related rows."""
-        try:
+        file = f"{self.dataset.name}.py" if function == self._of_row else "transcript.py"
+        with running(self.dataset, file, "this row", self._odd):
             result = function(self.row, self.beside) if self.beside else function(self.row)
             result = without_numpy(result)
             if not form.fits(result):
                 raise TypeError(str(next(form.problems(result, name))).lstrip("."))
-        except Exception as error:  # whatever stands in a row of a folder that nobody verified
-            words, name = words_of(error), self.dataset.name
-            what = "a label or number" if function == self._of_row else f"{name}/transcript.py"
-            remedy = f"If `parley verify {name}` holds for the folder, fix transcript.py; "
-            remedy += "else the row is damaged: build it again."
-            message = f"{name}: {what} fails on this row ({words})"
-            raise ScriptError(message, *self._odd(), remedy=remedy) from error
         return result
 
     def _odd(self) -> list[Problem]:
@@ -266,16 +263,14 @@ def dialogue_ids(built: BuiltFolder) -> dict[str, None]:
 
 def places(folder: "BuiltFolder | Sources") -> list[tuple[str, str]]:
     """Return the existing (config, split) pairs with dialogues, in the order of CONFIGS."""
-    dataset = folder.dataset
-    configs = dataset.transcript.CONFIGS if dataset.transcript else list(dataset.configs)
+    configs = folder.dataset.layout.configs
     return [(config, split) for config in configs for split in folder.splits(config)]
 
 
 def id_columns(folder: BuiltFolder) -> set[str]:
     """Return the columns that have the ids of dialogues, in any config."""
-    tool = folder.dataset.transcript
-    tables = (getattr(tool, name, {}).values() for name in ("TABLES", "BESIDE"))
-    return {next(iter(folder.column_types(config))) for config, _ in places(folder)}.union(*tables)
+    first = {next(iter(folder.column_types(config))) for config, _ in places(folder)}
+    return first | folder.dataset.layout.id_columns
 
 
 def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str = "") -> Id:
@@ -296,7 +291,7 @@ def _as_id(value: Any, dataset: Dataset, place: Place, number: int, column: str 
 
 def _related(folder: "BuiltFolder | Sources", split: str) -> dict[Id, Beside]:
     """Return the rows of the configs in `BESIDE`: any id -> config -> rows of that split."""
-    columns: dict[str, str] = getattr(folder.dataset.transcript, "BESIDE", {})
+    columns = folder.dataset.layout.beside
     rows_of: dict[Id, Beside] = defaultdict(lambda: {config: [] for config in columns})
     for config, column in columns.items():
         rows = _rows(folder, config, split) if split in folder.splits(config) else ()

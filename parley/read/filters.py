@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from parley.base.errors import Problem, ScriptError
-from parley.declaration.registry import Dataset
-from parley.read.transcript import Facet, Facets, Value
+from parley.declaration.layout import Facet, Value
+from parley.read.transcript import Facets
 
 DIFFERS = "differs"  # the filter of what differs in files of one's own
 MOST_SIDES = 30  # the page holds the sides of a dialogue as the bits of a number
@@ -18,16 +17,6 @@ _SOME = 20  # with more different texts there is no filter, unless dialogues sha
 _SKEWED, _WIDE = 0.5, 50
 
 Pairs = list[tuple[int, Value]]  # a dialogue's values, each with its side, or -1 for none
-
-
-def declared_facets(dataset: Dataset) -> dict[str, Facet]:
-    """Return `FACETS` of transcript.py, {} without it; ScriptError for anything else."""
-    told = getattr(dataset.transcript, "FACETS", {})
-    if not isinstance(told, dict) or not all(isinstance(each, Facet) for each in told.values()):
-        where = f"{dataset.name}/transcript.py: FACETS"
-        expected = Problem(where, "a dict of names, each with a Facet", f"{told!r:.60}")
-        raise ScriptError("", expected, remedy='For example: {"points": Facet("got {} points")}.')
-    return told
 
 
 def filters(facets_of: Sequence[Facets], declared: Mapping[str, Facet]) -> list[dict[str, Any]]:

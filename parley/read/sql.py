@@ -14,11 +14,12 @@ from parley.base.values import strings
 from parley.builds.built_folder import BuiltFolder, find_folder, no_build, open_folder
 from parley.builds.card_parts import meaning_of
 from parley.builds.provenance import PROVENANCE
+from parley.declaration.layout import Value
 from parley.declaration.registry import discover
 from parley.read.dialogues import dialogues
-from parley.read.filters import declared_facets, display_text, pairs_of, sides_of
+from parley.read.filters import display_text, pairs_of, sides_of
 from parley.read.queries import errors_of_disks, one_line, quoted, text
-from parley.read.transcript import Transcript, Value
+from parley.read.transcript import Transcript
 from parley.schema.features import item_of, labels_of
 from parley.source.hashes import problem
 
@@ -123,7 +124,7 @@ def sides_in(built: BuiltFolder) -> Iterator[dict[str, Any]]:
     `labels` and `numbers` are lists of (filter, its values of the side or of the dialogue). A label
     has a number if its facet has ranks.
     """
-    ranks = {name: facet.ranks for name, facet in declared_facets(built.dataset).items()}
+    ranks = {name: facet.ranks for name, facet in built.dataset.layout.words.items()}
     for place, dialogue in enumerate(dialogues(built)):
         facets, transcript = dialogue.facets, dialogue.transcript
         utterances = [_fold(turn.text) for turn in transcript.turns if not turn.action]

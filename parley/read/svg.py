@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 
 from parley.base.console import plain
+from parley.declaration.layout import Value
 from parley.read.charts import Bars, Calibration, Chart, Heatmap, Range, Where
-from parley.read.transcript import Value
 from parley.tasks.probabilities import CALIBRATION
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it

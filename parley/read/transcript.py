@@ -1,76 +1,19 @@
 """The types that a dataset folder's `transcript.py` returns for a dialogue.
 
-`parley show` and the pages of `parley site` lay out the same `Transcript`. A dataset folder may
-hold a `transcript.py` with
-
-    CONFIGS = ("dialogues",)            # the configs it can read, the richest first
-    def transcript(row) -> Transcript   # pure: one row of such a config, as read from Parquet
-
-The first column of these configs is the id of a dialogue. Related rows of other configs come with
-
-    BESIDE = {"dialogue_acts": "dialogue_id"}    # config -> its column that holds this id
-    def transcript(row, beside) -> Transcript   # config -> its rows of the dialogue
-
-Configs that the page offers as CSV, each with its column that holds this id:
-
-    TABLES = {"utterances": "dialogue_id"}
-
-The titles of judged documents come from a folder that the user names (`parley site --catalogue`):
-
-    def titles(folder: Path, ids: set[str]) -> dict[str, str]    # id -> title, of those found
-
-The values to filter by are, without `facets`, the scalars and labels at the top of a row; else
-
-    def facets(row) -> Facets           # and `beside`, with BESIDE; None is no value
-    FACETS = {"points": Facet("got {} points", mean=True)}   # their words, order and meaning
-
-A facet is of the dialogue, or a dict from each side to its values. Without the facets "turns"
-and "utterances", they are the numbers of turns and of utterances.
+`parley show` and the pages of `parley site` lay out the same `Transcript`. What else the module
+declares, `parley.declaration.layout` describes.
 """
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
+
+from parley.declaration.layout import Facet as Facet  # a name of the door
+from parley.declaration.layout import Value
 
 Fact = tuple[str, str]
 """A label and what stands beside it."""
-Value = str | int | float
 Values = Value | list[Value] | None
 Facets = dict[str, Values | dict[str, Values]]
 """Name of a facet -> its values, or side -> values."""
-
-
-@dataclass(frozen=True)
-class Facet:
-    """The words, the order and the meaning of a facet on the page.
-
-    Args:
-        phrase: What a dialogue or a side with the value {} does: "used {}". It follows "in which",
-            or "one side".
-        without: What one without it does: "did not use {}".
-        order: The values in their order, if they have one.
-        mean: Whether the page gives mean and median, of the different values of each side. A value
-            of `order` counts as its place, from 1, and the page sorts by it.
-        column: The column of a config whose meaning explains the facet: "strategies.labels".
-    """
-
-    phrase: str = ""
-    without: str = ""
-    _: KW_ONLY
-    order: Sequence[Value] = ()
-    mean: bool = False
-    column: str = ""
-
-    def __post_init__(self) -> None:
-        """Raise TypeError for an argument of another type."""
-        kinds = {"phrase": str, "without": str, "order": Sequence, "mean": bool, "column": str}
-        for name, kind in kinds.items():
-            if not isinstance(value := getattr(self, name), kind):
-                raise TypeError(f"Facet: {name}: found {value!r:.60}")
-
-    @property
-    def ranks(self) -> dict[Value, int]:
-        """The values that count as numbers, each with its place in the order."""
-        return {value: n for n, value in enumerate(self.order, 1)} if self.mean else {}
 
 
 @dataclass(frozen=True)
@@ -167,7 +110,7 @@ class Transcript:
         tables: Outcomes to show side by side.
         judged: The judged queries of its intents, in the order of their turns.
         part_of: The id of the conversation, if the dialogue is a query.
-        language: Of the text, as HTML names it: "en", "ja".
+        language: Of the text, as HTML names it, such as "ja"; by default the one of LANGUAGES.
         entry: Its line in a list, the title if empty: "58 · 23–13 points · deal · uv-part".
     """
 
@@ -179,7 +122,7 @@ class Transcript:
     tables: list[Table] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     part_of: str = ""
-    language: str = "en"
+    language: str = ""
     entry: str = ""
 
     @property

@@ -4,21 +4,19 @@
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
 from parley.base.errors import (
     MissingSplitError,
     OutputError,
-    ParleyError,
     ScriptError,
     UsageError,
     few,
-    words_of,
 )
-from parley.base.extras import lacking
 from parley.builds.built_folder import BuiltFolder
+from parley.declaration import running as functions
 from parley.declaration.registry import module_path
 from parley.tasks.prediction_formats import Key
 from parley.tasks.task import Gold, Task
@@ -136,19 +134,7 @@ def script_of(built: BuiltFolder) -> str:
     return f"{built.dataset.name}/{module_path(built.dataset.folder, 'tasks').name}"
 
 
-@contextmanager
-def running(built: BuiltFolder) -> Iterator[None]:
+def running(built: BuiltFolder) -> AbstractContextManager[None]:
     """Name the script and the build in errors of a task's functions."""
-    try:
-        yield
-    except MissingSplitError as error:
-        raise OutputError(f"{built.shown_path}: {error}") from error
-    except (ParleyError, OSError):
-        raise
-    except Exception as error:  # an unverified folder may hold anything
-        if isinstance(error, ModuleNotFoundError) and lacking(error):
-            raise  # who called it names the extra to install
-        what = f"{script_of(built)} fails on {built.shown_path} ({words_of(error)})"
-        remedy = f"If `parley verify {built.dataset.name}` holds for the folder, fix the task; "
-        remedy += "else the folder is damaged: build it again."
-        raise ScriptError(what, remedy=remedy) from error
+    file = module_path(built.dataset.folder, "tasks").name
+    return functions.running(built.dataset, file, built.shown_path)

@@ -159,7 +159,7 @@ def test_a_heading_explains_its_filter_to_the_pointer(sample, open_page):
     text = page.locator(".meaning:visible")
     for name in ("points", "satisfaction"):
         page.get_by_role("heading", name=name, exact=True).hover()
-        column = get("casino").transcript.FACETS[name].column
+        column = get("casino").layout.words[name].column
         assert text.all_inner_texts() == [get("casino").meanings[column]]
         text.hover()
         assert text.count() == 1

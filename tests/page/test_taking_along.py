@@ -69,7 +69,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
     assert 0 < len(chosen) < len(ids(sample.build, name))
     assert sorted(map(str, rows_of(code_of(page)))) == sorted(chosen)
     export(built, "csv", tmp_path / "csv", chosen)
-    for config in getattr(built.dataset.transcript, "TABLES", {}):
+    for config in built.dataset.layout.tables:
         head, *rows = csv.reader(io.StringIO(found[f"{config}.csv"], newline=""))
         lines = []
         for split in built.splits(config):
@@ -80,7 +80,7 @@ def test_the_code_and_tables_hold_the_selection(sample, open_page, tmp_path, mon
             lines += [[split, *line] for line in of_split]
         assert rows == lines
     listed = list(csv.DictReader(io.StringIO(found["dialogues.csv"], newline="")))
-    key = next(iter(getattr(built.dataset.transcript, "TABLES", {}).values()), "dialogue_id")
+    key = next(iter(built.dataset.layout.tables.values()), "dialogue_id")
     assert [row.get(key) or row["query_id"] for row in listed] == chosen
     assert len(found["sides.csv"].splitlines()) > len(chosen)
     if name == "casino":

@@ -41,11 +41,7 @@ def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
 
 
 @View(
-    "a chat, the clerk the assistant",
-    {"id": ID, **CHAT},
-    of="dialogues",
-    key="id",
-    use="train a chat model",
+    "a chat, the clerk the assistant", {"id": ID, **CHAT}, of="dialogues", use="train a chat model"
 )
 def messages(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each dialogue as a chat; the clerk is the assistant."""

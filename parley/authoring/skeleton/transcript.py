@@ -13,7 +13,6 @@ def transcript(row: dict[str, Any]) -> Transcript:
         title=f"Skeleton dialogue {row['id']}",
         turns=[Turn(turn["speaker"], turn["text"]) for turn in row["turns"]],
         after=[] if row["rating"] is None else [("rating", str(row["rating"]))],
-        language="en",
     )
 
 

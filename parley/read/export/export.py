@@ -25,19 +25,12 @@ from typing import Any, BinaryIO
 
 import jsonlines
 
-from parley.base.errors import (
-    MOST_PROBLEMS,
-    MissingSplitError,
-    OutputError,
-    ParleyError,
-    Problem,
-    UsageError,
-    words_of,
-)
+from parley.base.errors import MOST_PROBLEMS, OutputError, Problem, UsageError, words_of
 from parley.base.replace import files_in, replacing
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import Dataset
+from parley.declaration.running import running
 from parley.read.dialogues import id_columns, require_dialogues
 from parley.schema.features import arrow_schema
 
@@ -78,7 +71,9 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
     built.require_whole()
     with replacing(target) as folder:
-        with explained(built):
+        file, odd = f"export.py: {format}", partial(_misfits, built)
+        is_own = format not in dataset.exports
+        with explained(built) if is_own else running(dataset, file, built.path, odd, OutputError):
             offered[format](built, folder, *(() if ids is None else (ids,)))
         note_sample(built, folder)
         return sorted(files_in(folder))
@@ -89,11 +84,7 @@ def explained(built: BuiltFolder) -> Iterator[None]:
     """Turn an error of rows that nobody verified into an OutputError that names the misfits."""
     try:
         yield
-    except MissingSplitError as error:
-        raise OutputError(f"{built.path}: {error}") from error
-    except (ParleyError, OSError, ModuleNotFoundError):
-        raise
-    except Exception as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         what = f"{built.path}: cannot be exported ({words_of(error)})"
         remedy = f"Run {built.command('verify')}."
         raise OutputError(what, *islice(_misfits(built), MOST_PROBLEMS), remedy=remedy) from error
@@ -120,7 +111,9 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
     """Write each split as CSV; with `ids`, the rows of these dialogues only."""
     for config, split, rows in _chosen(built, ids):
         columns, path = [*flat(built.column_types(config))], folder / f"{config}-{split}.csv"
-        columns = [("split",), *columns] if built.dataset.splits_share_keys(config) else columns
+        columns = (
+            [("split",), *columns] if built.dataset.configs[config].splits_share_keys else columns
+        )
         with path.open("wb") as file:
             write_cells(file, map(".".join, columns), (_values(row, columns) for row in rows))
 
@@ -205,7 +198,7 @@ def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[d
     chosen, columns_of = set(ids or ()), _columns_of_ids(built)
     for config, split in built.declared_splits:
         rows, columns = built.each_row_with_names(config, split), columns_of[config]
-        if built.dataset.splits_share_keys(config):
+        if built.dataset.configs[config].splits_share_keys:
             rows = map({"split": split}.__or__, rows)
         if ids is None:
             yield config, split, rows
