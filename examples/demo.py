@@ -37,6 +37,6 @@ for script in ("load_every_config.py", "score_every_task.py"):
     sys.argv[1:] = [build]
     runpy.run_path(str(Path(__file__).with_name(script)))
 with redirect_stdout(io.StringIO()):
-    command("site", "--build", build, "--output", page)
+    command("site", "--build", build, "-o", page)
 print("Scores of invented rows mean nothing. Next: .venv/bin/parley browse --sample")
 print("The page, for your browser:", Path(page, "index.html").resolve().as_uri())

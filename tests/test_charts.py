@@ -29,7 +29,7 @@ from parley.page.site import write_site  # noqa: E402 - needs the extra
 
 def test_the_files_are_the_same_each_time(sample_build, tmp_path, run):
     for number in "12":
-        status, out, _ = run("charts", "casino", tmp_path / number, "--build", sample_build)
+        status, out, _ = run("charts", "casino", "-o", tmp_path / number, "--build", sample_build)
         assert status == 0
         assert "SAMPLE.txt" in out
     files = contents(tmp_path / "1")

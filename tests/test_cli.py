@@ -59,13 +59,13 @@ for name in group.list_commands(None):
 print(*sorted({HEAVY} & set(sys.modules)))
 """
 LIGHT = "--help, list, run, run cosrec catalogue --help, fetch --help, tasks, tasks casino"
-READING = "export casino jsonl a, export casino sharegpt b, export casino convokit c, "
-READING += "site casino, charts casino d, sql from(casino.dialogues)"
+READING = "export casino jsonl, export casino sharegpt, export casino convokit, "
+READING += "site casino, charts casino, sql from(casino.dialogues)"
 
 
 def test_commands_import_no_more_than_they_need(tmp_path, sample_build):
     (tmp_path / "build").symlink_to(sample_build)
-    shown = "show casino, show duo --json, export casino csv exported"
+    shown = "show casino, show duo --json, export casino csv"
     extras = all(map(find_spec, ("duckdb", "jinja2")))
     commands = f"{LIGHT}, verify --build none", shown, *([READING] if extras else ())
     done = python("-c", RUN_ALL, *commands, cwd=tmp_path)
@@ -155,7 +155,7 @@ ERRORS = [
     ("show casino --build nowhere", 2, "`parley build casino --build nowhere`"),
     ("diff out/casino out/duo", 2, "duo"), ("diff out out/casino", 2, "out/casino"),
     ("show casino --sample --build out", 2, "--sample"),
-    ("export duo trec new --build out", 2, "convokit"),
+    ("export duo trec --build out", 2, "convokit"),
     ("show casino --build out --source out", 2, "--source"),
     ("build --source nowhere", 2, "--source nowhere: "),
     ("build casino --source upstream/casino", 2, "--source"),
@@ -163,17 +163,17 @@ ERRORS = [
     ("publish casino --repo casino --build out", 2, "ORG/NAME"),
     ("publish casino --repo org/casino --build out --dry-run", 1, "out/casino"),
     (f"diff {LONG} {LONG}", 2, LONG[:100]),
-    ("export casino csv new --build out --ids pipe", 2, "--ids pipe: "),
-    ("export casino csv new --build out --ids nowhere", 2, "--ids nowhere: "),
-    ("export casino csv new --build out --ids long", 2, "9999"), ("pin pipe", 1, "pipe: "),
+    ("export casino csv --build out --ids pipe", 2, "--ids pipe: "),
+    ("export casino csv --build out --ids nowhere", 2, "--ids nowhere: "),
+    ("export casino csv --build out --ids long", 2, "9999"), ("pin pipe", 1, "pipe: "),
     ("tasks --update pipe", 2, "--update pipe: "),
     *((f"{command} out/casino/new", 1, "/samples/casino, ") for command in (
-        "export casino csv --build out", "charts casino --build out", "site --build out --output",
+        "export casino csv --build out -o", "charts casino --build out -o", "site --build out -o",
         "build --sample --build", "new tea",
         "score casino strategies --build out --baseline majority --save-predictions",
     )),
     ("questions casino deals -o new --build out", 2, "inspect eval parley/casino_deals`"),
-    ("questions cosrec retrieval -o new --build out", 2, "`parley export cosrec trec "),
+    ("questions cosrec retrieval -o new --build out", 2, "`parley export cosrec trec`"),
     ("run casino catalogue", 2, "'catalogue'"), ("run cosrec index", 2, "catalogue"),
     ("fetch cosrec --part Books", 2, "--job"),
     ("fetch cosrec --job catalogue --part Book", 2, "'Book'")

@@ -69,9 +69,9 @@ def test_what_others_put_there_keeps_the_folder(tmp_path):
 # command -> the folder that it makes, and whether a second run replaces it
 MAKING = {
     "build casino --sample --build made": ("made/casino", True),
-    "site casino --build built --output made": ("made", True),
-    "export casino csv made --build built": ("made", False),
-    "charts casino made --build built": ("made", False),
+    "site casino --build built -o made": ("made", True),
+    "export casino csv --build built": ("casino-csv", False),
+    "charts casino --build built": ("casino-charts", False),
     "new tea made": ("made/tea", False),
     "run cosrec catalogue --input raw --output made": ("made", True),
 }
@@ -128,7 +128,7 @@ _SCORE = "score casino beliefs --baseline uniform --save-predictions"
 
 @pytest.mark.parametrize(
     "command",
-    ["sql select(1) --to a.csv", "labels casino strategies own.csv --to a.csv",
+    ["sql select(1) -o a.csv", "labels casino strategies own.csv -o a.csv",
      f"{_SCORE} a.csv", f"{_SCORE} b.jsonl --chart a.csv.svg",
      "questions casino outcomes --output a.csv"],
 )  # fmt: skip
@@ -149,13 +149,13 @@ def test_a_file_is_replaced_only_if_asked(command, here, run):
 
 @pytest.mark.parametrize(
     "command",
-    ["sql from(own) --with own.csv --to linked.csv",
-     "labels casino strategies own.csv --to linked.csv",
+    ["sql from(own) --with own.csv -o linked.csv",
+     "labels casino strategies own.csv -o linked.csv",
      "score casino beliefs own.svg --chart folder/../own.svg",
      f"{_SCORE} own.svg --chart folder/../own.svg", f"{_SCORE} new.svg --chart folder/../new.svg",
      f"{_SCORE} own.svg --ids folder/own.svg",
      "questions casino outcomes -o own.svg --ids folder/own.svg",
-     "sql select(1)", "sql select(1) --to folder"],
+     "sql select(1)", "sql select(1) -o folder"],
 )  # fmt: skip
 def test_neither_an_input_nor_another_output_is_replaced(command, here, run):
     put(here, **{"own.csv": LABELS, "own.svg": "2001", "folder/mine": ""})

@@ -20,7 +20,7 @@ pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
 pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")
 PAGE = (Path(__file__).parent.parent / "docs/questions.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"\*\*(\d+)\. .*?```sql\n(.*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.S)
-MAKING = re.findall(r"^    (parley .* (?:--to|--save-predictions) .*)$", PAGE, re.M)
+MAKING = re.findall(r"^    (parley .* (?:-o|--save-predictions) .*)$", PAGE, re.M)
 LIKES = ["Extremely dissatisfied", "Slightly dissatisfied", "Undecided"]
 LIKES += ["Slightly satisfied", "Extremely satisfied"]
 SPLITS = ("raw", "crowd", "curated")

@@ -127,7 +127,7 @@ def test_ids_choose_the_rows_of_their_dialogues(dataset, sample_build, tmp_path,
             assert len(list(csv.reader(file))) == 1 + len(rows)
     (tmp_path / "ids").write_text(first)
     home = ("--build", sample_build, "--ids", tmp_path / "ids")
-    said = run("export", dataset.name, "csv", tmp_path / "said", *home).stdout
+    said = run("export", dataset.name, "csv", "-o", tmp_path / "said", *home).stdout
     written = {name.partition("-")[0] for name in due}
     for config in {config for config, _ in built.declared_splits} - written:
         assert config in said

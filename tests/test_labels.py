@@ -578,7 +578,7 @@ def test_differences_are_written_and_read_back(casino, two, run, tmp_path, monke
     done = run("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--json")
     assert json.loads(done.stdout) == parley.labels(casino, "strategies", *two).as_dict()
     to = tmp_path / "differ.csv"
-    call = ("labels", "casino", "strategies", *two, "--build", casino.path.parent, "--to", to)
+    call = ("labels", "casino", "strategies", *two, "--build", casino.path.parent, "-o", to)
     tables, before = "parley.cli.labels_commands.print_result", []
     monkeypatch.setattr(tables, lambda *_: before.append(to.exists()))  # who reads them may end
     assert (run(*call).returncode, before) == (0, [True])

@@ -41,13 +41,13 @@ def test_show_takes_the_split_with_the_id(place, run):
 
 def test_exports_and_queries_take_the_split_with_the_id(place, run):
     (place / "ids.txt").write_text("test/0\n")
-    run("export", "numbered", "jsonl", "out", "--ids", "ids.txt")
+    run("export", "numbered", "jsonl", "-o", "out", "--ids", "ids.txt")
     kept = [row for path in (place / "out").glob("*.jsonl") for row in jsonlines.open(path)]
     texts = [text for row in kept for text in row.get("turns", ())]
     assert (texts, len(kept)) == (TEXTS["test", 0], 1 + 2)
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     (place / "ids.txt").write_text("0\n")
-    assert run("export", "numbered", "jsonl", "none", "--ids", "ids.txt").returncode == 2
+    assert run("export", "numbered", "jsonl", "-o", "none", "--ids", "ids.txt").returncode == 2
     query = (
         "select id, any_value(labels['split'])[1] as split, sum(numbers['turns'][1]) as turns "
         "from numbered.filters group by all order by min(place)"
@@ -89,12 +89,12 @@ def test_labels_are_compared_within_their_split(place, run):
     assert numbers["key"] == ["split", "id", "turn"]
     wrong = (place / "ann.csv").read_text().replace("test,0,0,tell", "test,0,0,ask")
     (place / "ann.csv").write_text(wrong)
-    assert run("labels", "numbered", "acts", "ann.csv", "--to", "differ.csv").returncode == 0
+    assert run("labels", "numbered", "acts", "ann.csv", "-o", "differ.csv").returncode == 0
     with (place / "differ.csv").open(encoding="utf-8-sig") as file:
         (row,) = csv.DictReader(file)
     found = {name: row[name] for name in ("split", "id", "turn", "text")}
     assert found == {"split": "test", "id": "0", "turn": "0", "text": "I like plums."}
-    assert run("export", "numbered", "csv", "tables").returncode == 0
+    assert run("export", "numbered", "csv", "-o", "tables").returncode == 0
     assert run("labels", "numbered", "acts", "tables/acts-test.csv").returncode == 0
     (place / "without.csv").write_text(wrong.replace("split", "part"))
     assert run("labels", "numbered", "acts", "without.csv").returncode == 2

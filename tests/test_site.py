@@ -210,7 +210,7 @@ def test_the_code_names_the_build_that_the_site_is_of(sample_build, tmp_path):
     assert f'load_dataset("{tmp_path}/my builds/duo"' in said
     load = called(tmp_path / "site" / "duo" / "data" / "index.js")[0]["load"]
     assert load["path"] == f"{tmp_path}/my builds/duo"
-    assert f"--build '{tmp_path}/my builds' csv" in load["export"]
+    assert f"--build '{tmp_path}/my builds' csv --ids" in load["export"]
     for page in (tmp_path / "site").rglob("*.html"):
         assert "<b>gone</b>.json" in text_of(page)
 

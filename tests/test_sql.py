@@ -175,9 +175,9 @@ def test_a_result_is_printed_and_written_and_read_as_a_table(run, sample_build, 
     assert head.split() == list(due[0])
     assert [line.split()[:3] for line in lines] == [list(map(str, r.values()))[:3] for r in due]
     file = tmp_path / f"it's{suffix}"
-    assert run("sql", f"{SIDES} -- all", *at, "--to", file).returncode == 0
+    assert run("sql", f"{SIDES} -- all", *at, "-o", file).returncode == 0
     assert READERS[suffix](file).to_dict("records") == due
-    assert run("sql", "select 1 as a", *at, "--to", file).returncode == 1  # it is there
+    assert run("sql", "select 1 as a", *at, "-o", file).returncode == 1  # it is there
     name = str(file).replace("'", "''")
     joined = f"select count(*) as n from ({SIDES}) join '{name}' using (dialogue_id, speaker)"
     assert json.loads(run("sql", joined, *at, "--json").stdout) == [{"n": len(due)}]
@@ -187,7 +187,7 @@ def test_a_text_acts_neither_in_a_terminal_nor_in_a_spreadsheet(run, sample_buil
     done = run("sql", ODD, "--build", sample_build)
     assert "\x1b" not in done.stdout
     assert '["ä", null]' in done.stdout
-    run("sql", ODD, "--build", sample_build, "--to", tmp_path / "odd.csv")
+    run("sql", ODD, "--build", sample_build, "-o", tmp_path / "odd.csv")
     assert list(pd.read_csv(tmp_path / "odd.csv").formula) == ["'=1+1"]
 
 
@@ -206,7 +206,7 @@ def test_a_time_is_printed_and_written_as_duckdb_has_it(run, sample_build, tmp_p
     query = ", ".join(f"{value} as {name}" for name, value in values)
     at, file = ("--build", sample_build), tmp_path / "times.csv"
     printed = json.loads(run("sql", f"select {query}", *at, "--json").stdout)
-    run("sql", f"select {query}, 1 as a", *at, "--to", file)
+    run("sql", f"select {query}, 1 as a", *at, "-o", file)
     written = pd.read_csv(file, dtype=str).iloc[0]
     for name, due in zip("abcdef", TIMES, strict=True):
         found = printed[0][name]
@@ -236,7 +236,7 @@ def test_a_table_is_cut_to_the_terminal_but_for_its_names(on_screen, config, wid
     names = lines[0].split()
     assert names == [*discover()["casino"].configs[config].features][: len(names)]
     assert len(lines) < height
-    assert "--to" in message
+    assert "-o" in message
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -265,7 +265,7 @@ def test_a_wrong_query_is_one_short_line(run, sample_build, tmp_path, monkeypatc
     assert len(done.stderr) < 350
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "\x1b" not in done.stderr
-    assert run("sql", query, "--build", built, "--to", "mine.csv").returncode == 2
+    assert run("sql", query, "--build", built, "-o", "mine.csv").returncode == 2
     assert not any(tmp_path.iterdir())
 
 
@@ -329,7 +329,7 @@ DESCRIBE = "DESCRIBE Duo.Ratings; -- x"
 def test_meanings_are_printed_and_written(run, sample_build, tmp_path, query):
     at, file = ("--build", sample_build / "duo"), tmp_path / "all.jsonl"
     printed = json.loads(run("sql", query, *at, "--json").stdout)
-    run("sql", query, *at, "--to", file)
+    run("sql", query, *at, "-o", file)
     assert pd.read_json(file, lines=True).to_dict("records") == printed
     assert [row["meaning"] for row in printed if row["meaning"]]
 
@@ -338,9 +338,9 @@ def test_a_result_goes_neither_into_a_build_nor_into_a_format_unknown(run, sampl
     folder = shutil.copytree(sample_build / "duo", tmp_path / "duo")
     before = sorted(folder.rglob("*"))
     for to, status in ((folder / "mine.csv", 1), (tmp_path / "mine.xlsx", 2)):
-        assert run("sql", "select 1", "--build", tmp_path, "--to", to).returncode == status
+        assert run("sql", "select 1", "--build", tmp_path, "-o", to).returncode == status
     assert sorted(folder.rglob("*")) == before
-    for more in (("--sample",), ("--json", "--to", "mine.csv")):
+    for more in (("--sample",), ("--json", "-o", "mine.csv")):
         assert run("sql", "select 1", "--build", tmp_path, *more).returncode == 2
     assert run("sql", "-", "--build", tmp_path, stdin=b"select '\xff'").returncode == 2
     assert run("sql", "select 1 as a, 2 as a", "--build", tmp_path, "--json").returncode == 2

@@ -63,7 +63,7 @@ def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
     done = run("try_installed.py")
     assert done.returncode == 0, done.stderr
     lacking = "import sys; sys.modules['jinja2'] = None; from parley.cli import main; main()"
-    assert "parley-datasets[site]" in run("-c", lacking, "site", "--output", "page").stderr
+    assert "parley-datasets[site]" in run("-c", lacking, "site", "-o", "page").stderr
     assert sorted(path.name for path in (tmp_path / "build").iterdir()) == list(discover())
 
 

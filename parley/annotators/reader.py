@@ -35,7 +35,7 @@ _SPLIT = "split"
 _READ = ("speaker", "context", "text")  # of a turn: for annotators to read
 _NO_ANSWERS = ("id", _SPLIT, ANNOTATOR, *_READ)
 _FROM_0 = "; turns are counted from 0"
-_NAMED = """Name them: parley sql "select KEY, label as NAME from 'FILE'" --to named.csv."""
+_NAMED = """Name them: parley sql "select KEY, label as NAME from 'FILE'" -o named.csv."""
 _ONCE = f"keep one row, or name the annotators in the column {ANNOTATOR} or that of --annotator"
 
 

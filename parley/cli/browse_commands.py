@@ -27,6 +27,7 @@ from parley.cli.options import (
     Overwrite,
     Sample,
     dataset_names,
+    output,
 )
 from parley.cli.tables import cut_table, table
 from parley.models.logs import answers_of_log
@@ -57,7 +58,7 @@ def sql_command(
     folder: BuildOrOther = None,
     sample: Sample = False,
     files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_LABELS)] = None,
-    to: Annotated[Path | None, Option("--to", metavar="FILE", help=_TO)] = None,
+    to: Annotated[Path | None, output(_TO)] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -67,7 +68,7 @@ def sql_command(
     in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
     """
     if as_json and to is not None:
-        raise UsageError("--to excludes --json")
+        raise UsageError("--output excludes --json")
     require_outputs([to] if to else [], files or [], overwrite)
     if query == "-":
         query = _standard_input()
@@ -143,7 +144,7 @@ def _print_table(columns: list[str], rows: list[Any], most: int) -> None:
     if len(laid_out.columns) < len(columns):
         notes.append(f"{len(laid_out.columns)} of {len(columns)} columns")
     if notes:
-        print_message(f"{', '.join(notes)}; --to FILE writes all")
+        print_message(f"{', '.join(notes)}; -o FILE writes all")
 
 
 def cell_of(value: Any) -> str:
@@ -218,7 +219,7 @@ def _selection(
 def site_command(
     names: Names = None,
     folder: BuildDir = Path("build"),
-    output: Annotated[Path, Option(metavar="DIR", help="The folder of the site.")] = Path("site"),
+    to: Annotated[Path, output("The folder of the site.", "DIR")] = Path("site"),
     catalogue: _Catalogue = None,
 ) -> None:
     """Write builds as a page to read, search and filter in a browser.
@@ -229,8 +230,8 @@ def site_command(
 
     folders = open_built(names, folder, catalogue)
     with progress("dialogues") as advance:
-        write_site(folders, output, advance, Selection(catalogue=catalogue))
-    print_line(f"{output / 'index.html'}: open it in a browser")
+        write_site(folders, to, advance, Selection(catalogue=catalogue))
+    print_line(f"{to / 'index.html'}: open it in a browser")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from parley.base.console import print_message, progress, safe
 from parley.base.errors import UsageError
 from parley.builds.built_folder import find_folder
 from parley.cli.common import print_result, require_outputs
-from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
+from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing, output
 from parley.cli.tables import table
 from parley.declaration.registry import get
 
@@ -29,13 +29,13 @@ def labels_command(
     files: Annotated[list[Path], Argument(metavar="FILE", help=_FILES)],
     folder: BuildDir = Path("build"),
     annotator: Annotated[str, Option(metavar="COLUMN", help=_ANNOTATOR)] = ANNOTATOR,
-    to: Annotated[Path | None, Option("--to", metavar="OUT", help=_TO)] = None,
+    to: Annotated[Path | None, output(_TO)] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare the labels of annotators with each other, and with the dataset's own."""
     if to is not None and to.suffix != ".csv":
-        raise UsageError(f"--to {to}: expected a name that ends in .csv")
+        raise UsageError(f"--output {to}: expected a name that ends in .csv")
     require_outputs([to] if to else [], files, overwrite)
     built = find_folder(folder, get(name))
     with progress() as advance:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -31,6 +31,11 @@ def completing(words: Callable[..., Iterable[str]]) -> Callable[[typer.Context],
             return []
 
     return complete
+
+
+def output(what: str, metavar: str = "FILE") -> Any:
+    """Return the option of the one file or folder that a command writes."""
+    return Option("--output", "-o", metavar=metavar, help=what)
 
 
 Name = Annotated[str, Argument(metavar="NAME", help="A dataset.", autocompletion=dataset_names)]

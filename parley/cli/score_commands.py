@@ -22,7 +22,7 @@ from parley.cli.common import (
     require_outputs,
 )
 from parley.cli.dataset_commands import tasks_as_dicts
-from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing
+from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing, output
 from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
 from parley.models.compare import Comparison, compare_logs
@@ -76,7 +76,7 @@ _WIDEST = 5  # metrics side by side; of more, each has a line
 def questions_command(
     name: Name,
     task: _TaskName,
-    output: Annotated[Path, Option("--output", "-o", metavar="FILE", help=_QUESTIONS)],
+    to: Annotated[Path, output(_QUESTIONS)],
     folder: BuildDir = Path("build"),
     set_: _Set = None,
     subset: _Subset = "",
@@ -88,13 +88,13 @@ def questions_command(
 
     `parley score` takes the answers: a line {KEY, "answer": TEXT} for each question.
     """
-    require_outputs([output], [ids] if ids else [], overwrite)
+    require_outputs([to], [ids] if ids else [], overwrite)
     built = find_folder(folder, get(name))
     rows = asked(built, task, options_of(set_), _part(subset, limit, ids))
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    write_whole(output, text, overwrite=overwrite)
+    write_whole(to, text, overwrite=overwrite)
     kind = ", of the invented sample" if built.is_sample else ""
-    print_line(f"{output}: {len(rows):,} questions{kind}; do not send `target` to a model")
+    print_line(f"{to}: {len(rows):,} questions{kind}; do not send `target` to a model")
 
 
 def score_command(

@@ -13,7 +13,16 @@ from parley.builds.built_folder import BuiltFolder, find_folder
 from parley.builds.card_parts import FieldTable, field_tables
 from parley.builds.sources import Sources, open_source, source_folder
 from parley.cli.common import print_line, print_result, read_ids
-from parley.cli.options import AsJson, BuildDir, BuildOrOther, Name, Sample, SourceDir, completing
+from parley.cli.options import (
+    AsJson,
+    BuildDir,
+    BuildOrOther,
+    Name,
+    Sample,
+    SourceDir,
+    completing,
+    output,
+)
 from parley.cli.tables import LABEL, grid, indented, labelled
 from parley.declaration.registry import Dataset, get
 from parley.page.build_charts import write_charts
@@ -30,7 +39,7 @@ _FORMATS = completing(formats)
 _USUAL = Path("build")
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
 
-_NewFolder = Annotated[Path, Argument(metavar="DIR", help="A new folder.")]
+_TO = "The folder to write, missing or empty [default: NAME-{}]."
 
 
 def show_command(
@@ -156,24 +165,29 @@ def _note(note: Note) -> str:
     return note.text + detail + (f" ({note.by})" if note.by else "")
 
 
-def charts_command(name: Name, target: _NewFolder, folder: BuildDir = Path("build")) -> None:
+def charts_command(
+    name: Name,
+    to: Annotated[Path | None, output(_TO.format("charts"), "DIR")] = None,
+    folder: BuildDir = Path("build"),
+) -> None:
     """Write the charts of a build as SVG files, into a new folder."""
-    files = write_charts(find_folder(folder, get(name)), target)
-    print_line(f"charts of {name}, in {target}/: {', '.join(files)}")
+    to = to or Path(f"{name}-charts")
+    files = write_charts(find_folder(folder, get(name)), to)
+    print_line(f"charts of {name}, in {to}/: {', '.join(files)}")
 
 
 def export_command(
     name: Name,
     format: Annotated[str, Argument(metavar="FORMAT", help=_FORMAT, autocompletion=_FORMATS)],
-    target: _NewFolder,
+    to: Annotated[Path | None, output(_TO.format("FORMAT"), "DIR")] = None,
     folder: BuildDir = Path("build"),
     ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
 ) -> None:
     """Write a build in another format into a new folder."""
-    built = find_folder(folder, get(name))
-    files = export(built, format, target, read_ids(ids))
+    built, to = find_folder(folder, get(name)), to or Path(f"{name}-{format}")
+    files = export(built, format, to, read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
-    print_line(f"{name} as {format}, in {target}/: {kind}{', '.join(files)}")
+    print_line(f"{name} as {format}, in {to}/: {kind}{', '.join(files)}")
     if ids and (left_out := without_dialogues(built)):
         why = "their rows belong to no single dialogue"
         print_line(f"left out, as {why}: {', '.join(left_out)}")

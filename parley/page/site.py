@@ -204,7 +204,7 @@ class Description:
     @property
     def load(self) -> dict[str, Any]:
         """The path and revision for `load_dataset`, and the command of export."""
-        more = ("csv", f"{self.name}-csv", "--ids", "ids.txt")
+        more = ("csv", "--ids", "ids.txt")
         export = typed("export", self.name, Path(self.path).parent, *more).strip("`")
         place: dict[str, Any] = {"path": self.path, "revision": None}
         if self.published:

@@ -78,7 +78,7 @@ class Questions:
         title = f"{built.dataset.name} {name}"
         if task.asking is None:
             why = task.not_asked or "it declares no questions"
-            topics = f"`parley export {built.dataset.name} trec DIR` writes its topics."
+            topics = f"`parley export {built.dataset.name} trec` writes its topics."
             remedy = topics if "trec" in built.dataset.exports and task.format is TREC_RUN else ""
             raise UsageError(f"{title} cannot be asked: {why}", remedy=remedy)
         if (turns or swap) and not self.is_game:

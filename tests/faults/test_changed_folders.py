@@ -108,11 +108,11 @@ def test_a_changed_folder_is_noticed_in_words(seed, sample_build, tmp_path, run)
     assert not out if status else loads(out), what
     run("show", name, *build)
     run("verify", name, *build)
-    run("site", name, *build, "--output", tmp_path / "site")
+    run("site", name, *build, "-o", tmp_path / "site")
     run("diff", folder, sample_build / name)
-    run("charts", name, tmp_path / "charts", *build)
+    run("charts", name, "-o", tmp_path / "charts", *build)
     for each in FORMATS[name]:
-        run("export", name, each, tmp_path / each, *build)
+        run("export", name, each, "-o", tmp_path / each, *build)
 
 
 def test_a_planted_name_is_refused(sample_build, tmp_path):

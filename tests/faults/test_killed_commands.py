@@ -37,12 +37,12 @@ COMMANDS = {
     "build": "build casino --sample --build out",
     "build and measure": "build kettle --source source --build out --measure",
     "verify": "verify casino duo --build built",
-    "export": "export casino convokit exported --build built",
-    "charts": "charts casino drawn --build built",
-    "site": "site casino --build built --output page", "browse": "browse casino --sample --no-open",
+    "export": "export casino convokit -o exported --build built",
+    "charts": "charts casino -o drawn --build built",
+    "site": "site casino --build built -o page", "browse": "browse casino --sample --no-open",
     "tasks": "tasks casino --update tasks.md",
     "score": "score casino deals --baseline people --save-predictions kept.jsonl --build built",
-    "sql": "sql select(1) --to asked.csv --build built",
+    "sql": "sql select(1) -o asked.csv --build built",
     "publish": "publish casino --repo org/casino --build built",
     "catalogue": "run cosrec catalogue --input raw --output made/catalogue --workers 2 "
     "--jsonl made/all.jsonl"

@@ -153,7 +153,7 @@ def test_a_command_starts_no_program(hub, server, tea, sample_build, tmp_path, m
         ("new", "talks", tmp_path / "more"), ("check", "tea"), ("fetch", "tea"),
         ("build", "tea", *build, "--measure"), ("verify", "tea", *build),
         ("verify", "casino", "duo", "--build", sample_build), ("show", "tea", *build),
-        ("site", "tea", *build, "--output", tmp_path / "site"),
+        ("site", "tea", *build, "-o", tmp_path / "site"),
         ("score", "casino", "strategies", "--baseline", "lr-tfidf", "--build", sample_build),
         ("publish", "tea", *build, "--repo", "org/tea")
     ]  # fmt: skip
@@ -211,11 +211,13 @@ TYPED = [  # PATH and TEXT stand for odd ones, other capitals for good ones
     "build casino --sample --build PATH", "build casino --source PATH",
     "verify casino --build PATH", "verify casino --build BUILD --source PATH",
     "show casino --build PATH", "show casino --source PATH", "diff PATH CASINO",
-    "export casino convokit PATH --build BUILD", "export casino csv IDS --build BUILD --ids PATH",
-    "tasks casino --update PATH", "site casino --build PATH --output SITE",
-    "site casino --build BUILD --output PATH", "publish casino --repo org/a --build PATH --dry-run",
+    "export casino convokit -o PATH --build BUILD",
+    "export casino csv -o IDS --build BUILD --ids PATH",
+    "tasks casino --update PATH", "site casino --build PATH -o SITE",
+    "site casino --build BUILD -o PATH", "publish casino --repo org/a --build PATH --dry-run",
     "build --sample -- TEXT", "show casino --build BUILD -- TEXT",
-    "export casino --build BUILD -- TEXT NEW", "publish casino --dry-run --build BUILD --repo TEXT",
+    "export casino --build BUILD -o NEW -- TEXT",
+    "publish casino --dry-run --build BUILD --repo TEXT",
     "publish casino --dry-run --build BUILD --repo org/a --endpoint TEXT", "list --TEXT",
     "run cosrec catalogue --TEXT", "new TEXT :BOMB:",
 ]  # fmt: skip
@@ -292,8 +294,11 @@ def test_rows_with_escapes(answers, sample_build, tmp_path):
             ("show", name, ESCAPES, "--build", hostile),
             ("verify", name, "--build", hostile),
             ("diff", sample_build / name, hostile / name),
-            *(("export", name, x, out / x, "--build", hostile) for x in [*dataset.exports, "csv"]),
-            ("charts", name, out / "charts", "--build", hostile),
+            *(
+                ("export", name, x, "-o", out / x, "--build", hostile)
+                for x in [*dataset.exports, "csv"]
+            ),
+            ("charts", name, "-o", out / "charts", "--build", hostile),
         ]
     found = answers(commands)
     for (name, *args), (status, output) in zip(commands, found, strict=True):
@@ -361,9 +366,9 @@ def test_nothing_outside_a_folder_is_read_or_written(answers, hub, sample_build,
         build, out = ("--build", folder), tmp_path / "out" / folder.name
         commands += [
             ("verify", "casino", *build), ("diff", sample_build / "casino", folder / "casino"),
-            ("show", "casino", *build), ("export", "casino", "csv", out / "csv", *build),
-            ("charts", "casino", out / "charts", *build),
-            ("site", "casino", *build, "--output", out / "site"),
+            ("show", "casino", *build), ("export", "casino", "csv", "-o", out / "csv", *build),
+            ("charts", "casino", "-o", out / "charts", *build),
+            ("site", "casino", *build, "-o", out / "site"),
         ]  # fmt: skip
     publishing = ("publish", "casino", "--repo", "org/casino", "--build", folders[0])
     restate(folders[0] / "casino", "sample", False)  # a sample would be refused unread
