@@ -57,6 +57,7 @@ NOT_RUN = {
     "parley score cosrec retrieval run.txt": "reads what a search of the whole catalogue found",
     "inspect ": "test_models runs the tasks of inspect",
     "parley score casino partner-priorities LOG": "takes any log; test_models scores some",
+    "parley publish ": "a test below runs the commands of publishing",
     "parley compare logs": "takes logs of any name; test_compare compares some",
 }
 IN_PLACE_OF = {  # what the samples and this machine have instead
@@ -137,10 +138,32 @@ def test_the_blocks_of_a_page_run_in_its_order(page, run, place, monkeypatch):
             for setting in shlex.split(code, comments=True)[1:]:
                 monkeypatch.setenv(*setting.split("=", 1))
         elif not code.startswith(tuple(NOT_RUN)):
-            program, *arguments = shlex.split(stands_for(code))
-            assert program == "parley", code
-            done = run(*arguments)
-            assert done.returncode == 0, (code, done.stdout + done.stderr)
+            succeed(code, run)
+
+
+def succeed(command, run):
+    """Run a command of Parley on the samples, with what stands before it in its environment."""
+    settings, _, arguments = stands_for(command).partition("parley ")
+    done = run(*shlex.split(arguments), **dict(each.split("=") for each in settings.split()))
+    assert done.returncode == 0, (command, done.stdout + done.stderr)
+
+
+def test_the_help_of_each_command_ends_in_examples_that_run(run, place, monkeypatch):
+    monkeypatch.chdir(place)
+    labels = "dialogue_id,turn,labels\n2001,0,small-talk\n"
+    scored = "parley score casino outcomes --baseline commonest --save-predictions mine.jsonl"
+    (place / "ann1.csv").write_text(labels)
+    (place / "ann2.csv").write_text(labels)
+    succeed(scored, run)
+    for name in ("", *typer.main.get_command(app).list_commands(None)):
+        text = run(*name.split(), "--help", COLUMNS=80).stdout
+        examples = re.findall(r"^    (.*parley .*)$", text.partition("\nExamples:\n")[2], re.M)
+        assert 0 < len(examples) < 3, name
+        assert f"parley {name}" in examples[-1]
+        assert not re.search(r"<\w", text)  # a type in Python
+        for example in examples:
+            if not example.startswith(tuple(NOT_RUN)):
+                succeed(example, run)
 
 
 def test_each_reason_not_to_run_a_command_is_needed():

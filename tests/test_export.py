@@ -4,6 +4,7 @@ import codecs
 import csv
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from itertools import pairwise
@@ -20,7 +21,7 @@ from parley.builds.built_folder import open_folder
 from parley.builds.sources import open_source
 from parley.declaration.registry import get
 from parley.read.dialogues import dialogues
-from parley.read.export.export import export
+from parley.read.export.export import export, formats
 
 ODD = [
     ("casino", "convokit", "dialogues", {"chat_logs": 5}, r"train\[0\]\.chat_logs"),
@@ -44,6 +45,10 @@ def test_an_odd_row_is_an_error(sample_build, tmp_path, name, format, config, ch
 
 def lines_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_help_names_each_format(dataset, run):
+    assert {*formats(dataset)} <= {*re.findall(r"[\w-]+", run("export", "--help").stdout)}
 
 
 def test_every_turn_of_the_assistant_has_its_prompt(sample_build, tmp_path):

@@ -45,6 +45,7 @@ _WHERE = (
 _LABELS = "A file of labels as a table by its name, typed and checked; repeatable."
 _WITH = "Show labels or predictions beside the dialogues, turns or sides of a file; repeatable."
 _AS = "What JSON Lines of --with hold if their fields do not tell: labels, or a task."
+_PORT = "The port; 0 is a free one."
 _MOST = 1000  # rows of a table that no terminal cuts
 
 _Catalogue = Annotated[
@@ -162,9 +163,9 @@ def browse_command(
     sample: Sample = False,
     where: Annotated[str | None, Option("--where", metavar="QUERY", help=_WHERE)] = None,
     files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_WITH)] = None,
-    kind: Annotated[str, Option("--as", metavar="T", help=_AS)] = "",
+    kind: Annotated[str, Option("--as", metavar="KIND", help=_AS)] = "",
     catalogue: _Catalogue = None,
-    port: Annotated[int, Option(min=0, max=65535, show_default="a free one", help="The port.")] = 0,
+    port: Annotated[int, Option(metavar="PORT", min=0, max=65535, help=_PORT)] = 0,
     open_: Annotated[bool, Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:
     """Show builds, or the samples, in a browser until Ctrl-C.

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from parley.base.errors import require_utf8
 from parley.base.version import __version__
+from parley.cli.examples import EXAMPLES
 
 # heading -> commands, in the order of work
 GROUPS = {
@@ -50,10 +51,25 @@ def summaries() -> dict[str, str]:
     return found
 
 
-class _Commands(TyperGroup):
-    """All commands, in groups; to list them imports none of their modules."""
+# `Any` stands for types of click, which Typer keeps in different places by version.
 
-    # `Any` stands for types of click, which Typer keeps in different places by version.
+
+class _WithExamples:
+    """A command whose help ends in examples, a line each."""
+
+    epilog: str | None
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples, no line cut."""
+        formatter.write(f"\n{self.epilog or ''}")
+
+
+class Command(_WithExamples, TyperCommand):
+    """A command, or a job of a dataset."""
+
+
+class _Commands(_WithExamples, TyperGroup):
+    """All commands, in groups; to list them imports none of their modules."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -76,7 +92,8 @@ class _Commands(TyperGroup):
                 module = import_module(f"parley.cli.{name}_commands")
                 function = getattr(module, f"{cmd_name}_command")
                 # what follows the name of a job belongs to the job
-                return as_command(cmd_name, function, allow_interspersed_args=cmd_name != "run")
+                settings = {"allow_interspersed_args": cmd_name != "run"}
+                return as_command(cmd_name, function, epilog=_examples(cmd_name), **settings)
         return None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -93,10 +110,15 @@ class _Commands(TyperGroup):
         return known.shell_complete(typer.Context(known, **self.context_settings), incomplete)
 
 
+def _examples(name: str) -> str:
+    return "Examples:\n\n" + "".join(f"    {line}\n" for line in EXAMPLES[name])
+
+
 app = typer.Typer(
     name="parley",
     cls=_Commands,
     help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
+    epilog=_examples(""),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -105,12 +127,20 @@ app = typer.Typer(
 
 
 def as_command(
-    name: str, run: Callable[..., Any], cls: type[TyperCommand] = TyperCommand, **settings: Any
+    name: str,
+    run: Callable[..., Any],
+    cls: type[TyperCommand] = Command,
+    epilog: str | None = None,
+    **settings: Any,
 ) -> Any:
     """Return a function as a command, with these settings of its context."""
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=cls, context_settings=settings)(run)
-    return typer.main.get_command(single)
+    single.command(name, cls=cls, epilog=epilog, context_settings=settings)(run)
+    command: Any = typer.main.get_command(single)
+    for each in command.params:
+        if each.param_type_name == "argument":  # its metavar says more than its type in Python
+            each.display_type_rich = lambda ctx: None
+    return command
 
 
 def _print_version(is_asked: bool) -> None:

@@ -35,12 +35,12 @@ def require_outputs(outputs: Sequence[Path], inputs: Iterable[Path], overwrite: 
 
 
 def options_of(settings: list[str] | None) -> dict[str, str]:
-    """Return the values of `--set K=V`, or raise UsageError."""
+    """Return the values of `--set OPTION=VALUE`, or raise UsageError."""
     options: dict[str, str] = {}
     for setting in settings or ():
         key, equals, value = setting.partition("=")
         if not (key and equals) or key in options:
-            raise UsageError(f"--set {setting}: expected K=V, each K once")
+            raise UsageError(f"--set {setting}: expected OPTION=VALUE, each option once")
         options[key] = value
     return options
 

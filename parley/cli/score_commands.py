@@ -43,7 +43,7 @@ _TASK = "A task of the dataset; `parley tasks NAME` lists them."
 _FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
 _QUESTIONS = "The file to write, JSON Lines: a question with its right answer a line."
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
-_BASELINE = "Score a baseline instead."
+_BASELINE = "Score a baseline instead; `parley tasks NAME` lists them."
 _IDS = "Only these dialogues, one id a line."
 _KEEP = "Save the predictions, each beside the raw answer that it was read from."
 _LIMIT = "Only a pilot of N, the same for everyone."
@@ -62,10 +62,10 @@ _VALUES = completing(lambda task: (f"{k}={v}" for k, vs in task.options.items() 
 
 _TaskName = Annotated[str, Argument(metavar="TASK", help=_TASK, autocompletion=_TASKS)]
 _Set = Annotated[
-    list[str] | None, Option("--set", metavar="K=V", help=_SET, autocompletion=_VALUES)
+    list[str] | None, Option("--set", metavar="OPTION=VALUE", help=_SET, autocompletion=_VALUES)
 ]
-_Unreadable = Annotated[str, Option(metavar="P", help=_UNREAD)]
-_Subset = Annotated[str, Option(metavar="S", help=_SUBSET, autocompletion=_SUBSETS)]
+_Unreadable = Annotated[str, Option(metavar="POLICY", help=_UNREAD)]
+_Subset = Annotated[str, Option(metavar="SUBSET", help=_SUBSET, autocompletion=_SUBSETS)]
 _Limit = Annotated[int, Option(metavar="N", min=0, help=_LIMIT, show_default=False)]
 _Ids = Annotated[Path | None, Option(metavar="FILE", help=_IDS)]
 
@@ -104,14 +104,14 @@ def score_command(
     folder: BuildDir = Path("build"),
     set_: _Set = None,
     baseline: Annotated[
-        str | None, Option(metavar="B", help=_BASELINE, autocompletion=_BASELINES)
+        str | None, Option(metavar="BASELINE", help=_BASELINE, autocompletion=_BASELINES)
     ] = None,
-    keep: Annotated[Path | None, Option("--save-predictions", metavar="OUT", help=_KEEP)] = None,
+    keep: Annotated[Path | None, Option("--save-predictions", metavar="FILE", help=_KEEP)] = None,
     subset: _Subset = "",
     limit: _Limit = 0,
     ids: _Ids = None,
     unreadable: _Unreadable = "wrong",
-    chart: Annotated[Path | None, Option("--chart", metavar="OUT", help=_CHART)] = None,
+    chart: Annotated[Path | None, Option("--chart", metavar="FILE", help=_CHART)] = None,
     overwrite: Overwrite = False,
     template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
     as_json: AsJson = False,
@@ -303,8 +303,8 @@ def _fact(value: Any) -> str:
 def compare_command(
     logs: Annotated[list[Path], Argument(metavar="FILE", help=_LOGS)],
     folder: BuildDir = Path("build"),
-    task: Annotated[str, Option(metavar="T", help=_OF_FILES)] = "",
-    metric: Annotated[list[str] | None, Option(metavar="M", help=_METRIC)] = None,
+    task: Annotated[str, Option(metavar="TASK", help=_OF_FILES)] = "",
+    metric: Annotated[list[str] | None, Option(metavar="METRIC", help=_METRIC)] = None,
     subset: _Subset = "",
     limit: _Limit = 0,
     ids: _Ids = None,
