@@ -19,8 +19,8 @@ import parley
 ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "build" / "pages"
 SKILL = ROOT / "parley/.agents/skills/parley/SKILL.md"  # stands for AGENTS.md, which leads to it
-USER = ["list", "load", "open", "fetch", "build", "verify", "questions", "score", "labels"]
-USER += ["connect", "browse"]
+USER = ["list", "load", "open", "fetch", "build", "verify", "questions", "score", "compare"]
+USER += ["labels", "connect", "browse"]
 DOORS = {"tasks": "Words of tasks", "read": "Words of transcripts, charts and exports"}
 
 

@@ -1,7 +1,7 @@
 """Build, check, load and score dialogue datasets.
 
-For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `questions`, `score`, `labels`,
-`connect` and `browse`.
+For users: `list`, `load`, `open`, `fetch`, `build`, `verify`, `questions`, `score`, `compare`,
+`labels`, `connect` and `browse`.
 For the script of a dataset: `Builder` and its parts, as `help(parley.Builder)` shows; for its
 figures and checks `documented`, `counted` and `check`; and all exceptions. `parley.tasks` has the
 words of tasks, `parley.read` those of transcripts, charts and exports.

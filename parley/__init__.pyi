@@ -1,6 +1,7 @@
 __all__: list[str]
 from .api import browse as browse
 from .api import build as build
+from .api import compare as compare
 from .api import connect as connect
 from .api import dataset as dataset
 from .api import fetch as fetch

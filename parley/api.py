@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from parley.annotators.comparison import Comparison
     from parley.builds.built_folder import BuiltFolder
+    from parley.models.compare import Comparisons
     from parley.scoring.evaluate import Result
     from parley.verification.verify import Verification
 
@@ -298,6 +299,63 @@ def score(
         return score_file(built, task, options, str(predictions), part, unreadable)
     given: dict[str, Any] = {"predictions": predictions, "baseline": baseline}
     return evaluate(built, task, options, **given, part=part, policy=unreadable)
+
+
+@naming_extras
+def compare(
+    *logs: str | Path,
+    build: str | Path = "build",
+    task: str = "",
+    metrics: Collection[str] = (),
+    subset: str = "",
+    limit: int = 0,
+    ids: Collection[Any] = (),
+    unreadable: str = "wrong",
+) -> "Comparisons":
+    """Compare models by their logs or predictions, each with the first one of its task.
+
+    >>> found = parley.compare("mine.jsonl", "other.jsonl", task="casino/outcomes")
+    >>> mine, other = found.as_dict()["tasks"][0]["logs"]
+    >>> other["differences"]["satisfaction"]["value"]
+    0.0
+
+    Args:
+        logs: Logs of inspect, folders of them, or files of predictions.
+        build: The folder of builds.
+        task: The task of files, DATASET/TASK; by default that of the logs.
+        metrics: Metrics or groups, by default those outside groups, and points.
+        subset, limit, ids, unreadable: As of `score`.
+
+    Returns:
+        A comparison whose `as_dict()` is what `parley compare --json` prints:
+
+            {
+                "tasks": [{"task": "outcomes", "first": "mine.jsonl", "logs": [LOG, ...], ...}],
+                "left_out": [],  # which logs of folders are in no table, and why
+            }
+
+        where a LOG is:
+
+            {
+                "log": "other.jsonl",
+                "metrics": {"likeness": 0.5, ...},  # None where undefined
+                "intervals": {"likeness": {"low": 0.2, "high": 0.8}, ...},
+                "differences": {"likeness": {"value": 0.1, "p": 0.2, ...}, ...},  # from the first
+                "differs": [],  # why it has no differences
+                ...
+            }
+
+    Raises:
+        UsageError: no such file, task, metric, subset, dialogue, build or policy, or files that do
+            not state their task.
+        RecordError: predictions or a log have mistakes; names all of them.
+        OutputError: the build lacks a split that a task reads.
+    """
+    from parley.models.compare import compare_logs
+    from parley.tasks.task import Part
+
+    part, paths = Part(subset, limit, ids=frozenset(map(str, ids))), [*map(Path, logs)]
+    return compare_logs(Path(build), paths, lambda *_: None, metrics, task, unreadable, part)
 
 
 @naming_extras

@@ -349,7 +349,7 @@ def compared(sample_build, run):
     def compared(*args):
         status, out, err = run("compare", *args, "--build", sample_build, "--json")
         assert not status, err
-        return json.loads(out)
+        return json.loads(out)["tasks"]
 
     return compared
 

@@ -17,8 +17,8 @@ from parley import read, tasks
 from parley.page import serve
 
 ROOT = Path(__file__).parent.parent
-USER = ["list", "load", "open", "fetch", "build", "verify", "questions", "score", "labels"]
-USER += ["connect", "browse"]
+USER = ["list", "load", "open", "fetch", "build", "verify", "questions", "score", "compare"]
+USER += ["labels", "connect", "browse"]
 HOMES = ["examples", "parley/authoring/skeleton"]
 HOMES += [path.parent.name for path in ROOT.glob("*/*.py") if path.stem == path.parent.name]
 PAGES = [ROOT / "README.md", *ROOT.glob("*/README.md"), *ROOT.glob("docs/*.md")]
@@ -47,7 +47,7 @@ def private(code):
 
 
 def test_every_public_name_exists_and_help_is_short():
-    assert len(parley.__all__) <= 50
+    assert len(parley.__all__) <= 51
     assert set(USER) < set(parley.__all__)
     for door in DOORS.values():
         assert all(getattr(door, name) is not None for name in door.__all__)
@@ -88,6 +88,9 @@ def test_the_example_of_a_function_runs(name, sample_build, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     if name not in ("load", "build"):
         (tmp_path / "build").symlink_to(sample_build)
+    if name == "compare":
+        for file in ("mine.jsonl", "other.jsonl"):
+            parley.score("build/casino", "outcomes", baseline="commonest").save(tmp_path / file)
     for file in ("ann1.csv", "ann2.csv") if name == "labels" else ():
         (tmp_path / file).write_text("dialogue_id,turn,labels\n2001,0,small-talk\n")
     if name == "browse":  # what ends it

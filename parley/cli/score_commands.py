@@ -318,10 +318,10 @@ def compare_command(
     with progress() as advance:
         part = _part(subset, limit, ids)
         chosen = (metric or (), task, unreadable, part)
-        tables, left_out = compare_logs(folder, logs, advance, *chosen)
-    for log in left_out:
+        found = compare_logs(folder, logs, advance, *chosen)
+    for log in found.left_out:
         print_message(f"left out: {log}")
-    print_result(as_json, [each.as_dict() for each in tables], _compare_layout, tables)
+    print_result(as_json, found.as_dict(), _compare_layout, found.tables)
 
 
 def _compare_layout(tables: Sequence[Comparison]) -> RenderableType:

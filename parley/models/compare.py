@@ -90,25 +90,35 @@ class Comparison:
         }
 
 
+@dataclass(frozen=True)
+class Comparisons:
+    """A table for each task and choice of its options; why logs of a folder are in none."""
+
+    tables: tuple[Comparison, ...]
+    left_out: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"tasks": [each.as_dict() for each in self.tables], "left_out": [*self.left_out]}
+
+
 def compare_logs(
-    folder: Path,
+    build: Path,
     paths: Sequence[Path],
     advance: Callable[[str, str], None],
     metrics: Collection[str] = (),
     task: str = "",
     policy: str = WRONG,
     part: Part = ALL,
-) -> tuple[list[Comparison], list[str]]:
-    """Return a table for each task, and choice of its options, of logs and files of predictions.
-
-    Also why files of a folder are in no table.
+) -> Comparisons:
+    """Compare logs and files of predictions, in a table for each task and choice of its options.
 
     Each is compared with the first one of its table. Without names of metrics they are those
     outside groups, or all if there are no others; of a game also points. The differences of a table
     are the family of Holm's correction.
 
     Args:
-        folder: The folder of builds.
+        build: The folder of builds.
         paths: Logs, folders of them, and files.
         advance: Takes what is scored, for the progress shown.
         metrics: Metrics or groups of them: "f1", "f1_by_label", "person.en ed".
@@ -122,7 +132,7 @@ def compare_logs(
     statements, left_out = _statements(paths)
     tables = []
     for (dataset, name, *of_options), stated in _by_task(statements, task).items():
-        built, options = find_folder(folder, get(dataset)), dict(of_options)
+        built, options = find_folder(build, get(dataset)), dict(of_options)
         logs = _scored(built, name, options, stated, paths, advance, policy, part)
         _label(logs)
         _against_first(logs, metrics)
@@ -132,7 +142,7 @@ def compare_logs(
     known = {name for metric in found for name in _names_of(metric)}
     if unknown := [metric for metric in metrics if metric not in known]:
         raise UsageError(f"--metric {unknown[0]}: no such metric; `parley tasks` lists them")
-    return tables, left_out
+    return Comparisons((*tables,), (*left_out,))
 
 
 def _statements(paths: Sequence[Path]) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
