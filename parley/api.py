@@ -352,7 +352,7 @@ def compare(
         OutputError: the build lacks a split that a task reads.
     """
     from parley.models.compare import compare_logs
-    from parley.tasks.task import Part
+    from parley.scoring.gold import Part
 
     part, paths = Part(subset, limit, ids=frozenset(map(str, ids))), [*map(Path, logs)]
     return compare_logs(Path(build), paths, lambda *_: None, metrics, task, unreadable, part)
