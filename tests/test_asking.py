@@ -52,17 +52,16 @@ OF_RULE = [
         '{"score": 4}</s>',
         "<|channel|>analysis<|message|>Score 2<|end|><|channel|>final<|message|>4",
         "The bot is kind.\n4", "**Answer:** 4\n", "The final score is **4**.",
-        "### My answer = `4`",
-        r"They agree at last. $\boxed{4}$ is right.", "\uff14", "score: 2\nscore: 4\n\n```",
-        "\\boxed{3} was a draft.\nAnswer: 4", "4。", '{"score": kind} {"score": 4}',
+        "### My answer = `4`", "4。", "\uff14", "score: 2\nscore: 4\n\n```", "2\n> Score: 4",
+        r"They agree at last. $\boxed{4}$ is right.", "\\boxed{3} was a draft.\nAnswer: 4",
+        '{"score": kind} {"score": 4}', '{{"score": 4}}', '{"score": 2} {"answer": 4}',
         '{"why": "Sad\n:}", "score": 4}', "{'why': 'kind\nor so', 'score': 4, 'a': None}",
-        "Sad :} is {'why': 'Sad :}', 'score': 4}", '{{"score": 4}}',
+        "Sad :} is {'why': 'Sad :}', 'score': 4}", '{"score": 2\n}\n{"answer": {"score": 4}}',
         'Sad :{ or {1, 2 or ["x.\n{"score": 4}', r"$\left\{ 5a \right.$ {'score': 4}",
-        '{"score": 2} {"answer": 4}', '{"score": 2\n}\n{"answer": {"score": 4}}',
         "<answer>\n4\n</answer> is right.", '<answer>2</answer> or {"score": 4}',
         "So it is:\n\\boxed{4}", "It is kind:\n\nScore: 4", "My score:\n- 4", "- kind\n- Score: 4",
-        "2\n> Score: 4", "Kind\n> 4", "- 2\n- 4\n\n4", "Answer:\n\\boxed{4} of 5",
-        '{"score": 4, "step 1": 0, "step-1": 0}', r"The answer is $\boxed{4}$.",
+        "Kind\n> 4", "- 2\n- 4\n\n4", "Answer:\n\\boxed{4} of 5", r"The answer is $\boxed{4}$.",
+        '{"score": 4, "step 1": 0, "step-1": 0}',
     ]),
     (SCORE, WRONG, [
         '{"score": 6}', '{"score": 4}\n{"score": "kind"}', "Answer: -4", "Score: 120²",
@@ -74,14 +73,13 @@ OF_RULE = [
             '{"score": kind}', '{"score": 4, "why": "a "kind" one"}', '{"score": 4', "{score = 4}",
             "{“score”: 4}", '{"why": "kind, "score": 4点}', '{"answer": kind}', '{"score": n} 4',
         )),
-        "Of \\boxed{1} to \\boxed{5}:\n4", "**Style:**\n\n4", "1\n4", "- 1\n- 4", "* 4",
+        "Of \\boxed{1} to \\boxed{5}:\n4", "**Style:**\n\n4", "1\n4", "- 1\n- 4", "* 4", "4 5",
         '{"style": 4}', '{"score": 4, "score": 4}', '{"why": "\\ud800", "score": 4}', "\u0664",
-        "4 5",
         '{"draft": {"score": 2}, "style": 4}', '{"draft": {"score": 2}, "score": [}', "<think>4",
         '{"why": ":}" "other": {"score": 4}}', '["a",' * 100 + "{a:1}," * 500,
-        "{a:[1," + "1," * 9900, "[" * 5000, r"\boxed{2}" + "{a:1}" * 2000,
-        "{'score': 4}}, " * 800 + "]",
-        "4" + " " * 30_000, ", " * 9000, "{" * 20_000, '{"score": ' * 2000, '{"' + r'\"' * 9000,
+        "{a:[1," + "1," * 9900, "[" * 5000, "{" * 20_000, "{'score': 4}}, " * 800 + "]",
+        "4" + " " * 30_000, ", " * 9000, r"\boxed{2}" + "{a:1}" * 2000, '{"score": ' * 2000,
+        '{"' + r'\"' * 9000,
     ]),
     (SCORE, {UNREADABLE: EMPTY}, [" \n"]),
     (BOTH, YES_3, [
@@ -93,9 +91,8 @@ OF_RULE = [
         '{"a": "yes", "own": {"b": 3.5}}',
         '{"a": "yes", "own": {"b": 3, "B": 3}}', '{"a": true, "own": {"b": 3}}',
     ]),
-    (BOTH, NONE, [
-        '{"a": "yes", "own": {"b": 3}} {"a": "no", "own": {"b": 3}', "a: yes\nb: 3",
-        '{"a": "yes", "b": 3}', '{"a": "yes", "partner": {"b": 3}}']),
+    (BOTH, NONE, ["a: yes\nb: 3", '{"a": "yes", "b": 3}', '{"a": "yes", "partner": {"b": 3}}']),
+    (BOTH, NONE, ['{"a": "yes", "own": {"b": 3}} {"a": "no", "own": {"b": 3}']),
 ]  # fmt: skip
 ORDERS = [" > ".join(order) for order in itertools.permutations(("Food", "Water", "Firewood"))]
 BELIEFS = dict(zip(ORDERS, (0.05, 0.1, 0.05, 0.1, 0.4, 0.3), strict=True))
@@ -112,13 +109,9 @@ OF_KINDS = [
     (LABELS, {"labels": []}, ["Labels: []", "None.", '{"labels": "none"}']),
     (LABELS, {"labels": ["need"]}, ["Not ['small-talk'] but:\n['need']", "[]\nLabels: ['need']"]),
     (LABELS, {"labels": ["no-need", "need"]}, ["`need`, `No need`", "Labels: need, no need."]),
-    (LABELS, WRONG, [
-        '{"labels": {"need": true}}', '{"labels": ["bluff"]}', "Labels: no bluff",
-        "Labels: no, need",
-    ]),
+    (LABELS, WRONG, ['{"labels": {"need": true}}', '{"labels": ["bluff"]}', "Labels: no, need"]),
     (LABELS, NONE, [
-        "No need, as said.", "need\nsmall-talk", "- need, no-need", "- [ ] need",
-        '{"need": true, "no-need": false}',
+        "No needs.", "need\nsmall-talk", "- [ ] need", '{"need": true, "no-need": false}',
     ]),
     (ORDER, {"order": ["Water", "Fire wood"]}, [
         '{"order": "water > firewood"}', '["Water", "Fire-Wood"]', "Water, Firewood",
@@ -167,9 +160,8 @@ def test_a_kind_that_nobody_could_answer_is_an_error(declare):
         declare()
 
 
-def test_many_whole_numbers_are_bounds_in_a_schema():
-    due = {"type": "integer", "minimum": 0, "maximum": 5000}
-    assert (Whole(0, 5000, "many").schema, Whole(0, 2, "few").schema["enum"]) == (due, [0, 1, 2])
+def test_a_schema_has_bounds_of_many_whole_numbers():
+    assert Whole(0, 5000, "many").schema == {"type": "integer", "minimum": 0, "maximum": 5000}
 
 
 AGENTS = ("mturk_agent_1", "mturk_agent_2")
@@ -201,17 +193,9 @@ OF_TASKS = [  # a task, an answer of a model, and the fields that are read
     ("casino partner-priorities", "Mine:\nFood > Water > Firewood", NONE),
     ("casino partner-priorities", "Mine:\nOrder: Food > Water > Firewood", NONE),
     ("casino partner-priorities", "Order: Water > Food > Firewood", OTHER_ORDER),
-    (
-        "casino partner-priorities",
-        '{"partner_order": "Water > Food > Firewood", "order": "Food > Water > Firewood"}',
-        OTHER_ORDER,
-    ),
+    ("casino partner-priorities", '{"order":1,"partner_order":"Water,Food,Firewood"}', OTHER_ORDER),
     ("casino partner-priorities", 'Mine is ["Food", "Water", "Firewood"], as said.', NONE),
-    (
-        "casino partner-priorities",
-        'Mine is ["Food", "Water", "Firewood"].\nAnswer: Water > Food > Firewood',
-        OTHER_ORDER,
-    ),
+    ("casino partner-priorities", "Mine is ['Food'].\nAnswer: Water, Food, Firewood", OTHER_ORDER),
     ("casino partner-priorities", "Partner order: Water > Food > Firewood", OTHER_ORDER),
     ("casino partner-priorities", '{"partner_order": "Water > Food > Firewood"}', OTHER_ORDER),
     ("casino beliefs", json.dumps({"own order": BELIEFS}), NONE),
@@ -250,7 +234,6 @@ OF_TASKS = [  # a task, an answer of a model, and the fields that are read
     ("craigslist_bargains deal", '{"probability_of_no_deal": 0.2}', NONE),
     ("craigslist_bargains deal", "The probability of no deal is 20%.", NONE),
     ("cosrec intents", "no recommendation", NONE),
-    ("cosrec intents", "recommendation\nsearch", NONE),
     ("cosrec intents", '{"other types": ["search"]}', NONE),
     ("duo agreement", "スコア\n3.5", {"score": 3.5}),
     ("duo agreement", '{"score_of_the_user": 4}', NONE),
@@ -383,7 +366,7 @@ def test_offers(name, terms, offer):
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
-    "the reader": "1bd90b57eeb0ef8c",
+    "the reader": "340e31e1262f25eb",
     "casino strategies": "1 a3d97d63d635d408",
     "casino partner-priorities": "1 78837e191c912b9d",
     "casino beliefs": "1 93e8c4f2b1b97ddb",

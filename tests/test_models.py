@@ -220,19 +220,14 @@ def test_log_predictions_and_answers_give_what_inspect_printed(name, asked, scor
         assert {each: other[each] for each in same} == {each: found[each] for each in same}
 
 
-def test_answers_by_the_names_of_a_file_are_counted_and_the_form_is_shown(
-    scored, of, run, sample_build, tmp_path
-):
-    name, questions = ["casino", "outcomes"], of("casino outcomes")
-    own = '{"satisfaction": "Undecided", "likeness": "Slightly like"}'
-    answers = [own, f"You: {own}", f'{{"You": {own}}}', *["Undecided"] * len(questions.gold)]
-    pairs = zip(questions.gold, answers, strict=False)
-    of_keys = ({**dict(zip(questions.task.key, key, strict=True)), "answer": a} for key, a in pairs)
-    (file := tmp_path / "answers").write_text("\n".join(map(json.dumps, of_keys)))
-    assert scored("casino outcomes", file)["under_own_names"] == 2
-    for how in ([file, "--build", sample_build], ["--template"]):
-        assert '{"You": {"satisfaction": "...", ' in run("score", *name, *how).stdout
-    assert '{"You": {"satisfaction": "...", ' in questions.built.dataset.read_card()
+def test_answers_by_the_names_of_a_file_are_counted(scored, of, run, sample_build, tmp_path):
+    (key,) = of("casino bids", limit=1).by_key
+    line = dict(zip(("dialogue_id", "speaker", "turn"), key, strict=True))
+    line["answer"] = '{"Food": 1, "Water": 2, "Firewood": 3}'
+    (file := tmp_path / "answers").write_text(json.dumps(line))
+    assert scored("casino bids", file, "--limit", 1)["under_own_names"] == 1
+    for how in ([file, "--limit", 1, "--build", sample_build], ["--template"]):
+        assert '{"own": {"Food": n, ' in run("score", "casino", "bids", *how).stdout
 
 
 def test_a_raw_answer_is_no_answer_to_another_question_or_in_a_game(scored, tmp_path):

@@ -271,9 +271,9 @@ def _proof(result: Result) -> Iterator[str]:
         count = f"{sum(result.unreadable.values()):,} of {result.total:,}"
         yield f"unreadable: {count} predictions, {_POLICIES[result.policy]} ({reasons})"
         if result.task.form:
-            own = result.under_own_names
-            named = f"; {own:,} have the fields by the names of a file instead" if own else ""
-            yield f"the form that is read: {result.task.form}{named}"
+            yield f"the form that is read: {result.task.form}"
+        if own := result.under_own_names:
+            yield f"{own:,} of them have the fields by the names of a file instead"
     if result.is_uniform:
         share = result.answer_counts[0] / sum(result.answer_counts)
         many = f"{len(result.answer_counts):,} distinct answers"

@@ -129,13 +129,12 @@ class Result:
     @property
     def under_own_names(self) -> int:
         """The unreadable answers that have the names of a file, and not those asked for."""
-        texts = (
-            epoch.texts[key]
+        return sum(
+            UNREADABLE not in self.task.read(epoch.texts.get(key, ""), by_own=True)
             for epoch in self.epochs
-            for key, each in epoch.predictions.items()
-            if each.get(UNREADABLE) == NO_ANSWER and key in epoch.texts
+            for key, prediction in epoch.predictions.items()
+            if prediction.get(UNREADABLE) == NO_ANSWER
         )
-        return sum(UNREADABLE not in self.task.read(text, by_own_names=True) for text in texts)
 
     @property
     def is_uniform(self) -> bool:

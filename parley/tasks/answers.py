@@ -56,41 +56,31 @@ _ITEM = re.compile(r"(?:[>#]+\s+)*[*+•-]\s")  # of a list
 _VALUE_OF = r"(?i)(?:(?:the|final%s)\s+)*(?:%s)\s*(?:is\b\s*[:=]?|[:=])\s*(.*)"
 
 
-def read(
-    text: str, fields: Mapping[str, AnswerField], by_own_names: bool = False
-) -> dict[str, Any]:
+def read(text: str, fields: Mapping[str, AnswerField], by_own: bool = False) -> dict[str, Any]:
     """Return the fields of a prediction that an answer gives, or `UNREADABLE` with the reason.
 
-    With `by_own_names` the fields have these names alone, and not those asked for.
+    With `by_own` they are read by their own names alone, and not by those asked for.
     """
     if not text.strip():
         return {UNREADABLE: EMPTY}
     text = final_text(text)
     asked = {name: place_of(name, field) for name, field in fields.items()}
     own = {name: [name] for name in fields}
-    places = [own] if by_own_names else [asked, own] if len(fields) == 1 else [asked]
+    places = [own] if by_own else [asked, own] if len(fields) == 1 else [asked]
     found, end = _values(text, [*chain.from_iterable(chain(*(of.values() for of in places)))])
     text = "?" * end + text[end:]
     for place in places:
         names = {normalized_name(way[0]) for way in place.values()}
         for value, _ in reversed(found):
             if isinstance(value, Mapping) and names <= {*map(normalized_name, value)}:
-                return _of_object(value, fields, place)
+                with suppress(ValueError):
+                    return {n: f.read(value_at(value, place[n])) for n, f in fields.items()}
+                return {UNREADABLE: INVALID}
     if len(fields) > 1:
         return {UNREADABLE: NO_ANSWER}
     at_end = [value for value, rest in found if not text[rest:].strip(_AROUND)]
     ((name, field),) = fields.items()
     return _of_text(text, name, field, at_end[-1:])
-
-
-def _of_object(
-    value: Any, fields: Mapping[str, AnswerField], place: Mapping[str, list[str]]
-) -> dict[str, Any]:
-    """Return the fields of an object that has their names, each at its place."""
-    try:
-        return {name: field.read(value_at(value, place[name])) for name, field in fields.items()}
-    except ValueError:
-        return {UNREADABLE: INVALID}
 
 
 def _of_text(text: str, name: str, field: AnswerField, at_end: list[Any]) -> dict[str, Any]:
@@ -114,8 +104,8 @@ def _of_text(text: str, name: str, field: AnswerField, at_end: list[Any]) -> dic
         is_alone = not is_item and joined == line and (is_listed or not first(before))
         return found if is_alone else {UNREADABLE: NO_ANSWER}
     values = [named[1]] if named else [each[1] or each[2] for each in _PLACE.finditer(text)][-1:]
-    reason = INVALID if values else NO_ANSWER
-    return first(*map(_without_marks, values), *at_end) or {UNREADABLE: reason}
+    found = first(*map(_without_marks, values), *at_end)
+    return found or {UNREADABLE: INVALID if values else NO_ANSWER}
 
 
 def _in_any_form(name: str) -> str:

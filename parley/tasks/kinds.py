@@ -122,7 +122,7 @@ class OneOf(AnswerField):
         self._names = _by_normalized_name(pairs)
         super().__init__({*others}, meaning, asked)
         self.values = f"one of {', '.join(others)}"
-        self.schema = _one_of("string", others)
+        self.schema = _one_of(others)
         self.example = next(iter(others))
 
     def read(self, value: Any) -> str:
@@ -168,7 +168,7 @@ class OrderOf(AnswerField):
         self.example = [*self._items.values()]
         super().__init__(Checked([({*self.example}, None)], self._check), meaning, asked)
         self.values = f"a list of {', '.join(self.example)}, each once; null for a place left open"
-        self.schema = _one_of("string", map(self.written, permutations(self.example)))
+        self.schema = _one_of(map(self.written, permutations(self.example)))
         self.form = f'"{self.written([".."] * len(self.example))}"'
 
     def _check(self, order: list[str | None]) -> None:
@@ -225,10 +225,7 @@ class Number(AnswerField):
             return
         # an enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
         numbers = (round(low + place * step, 9) for place in range(count))
-        numbers = (int(number) if float(number).is_integer() else number for number in numbers)
-        self.schema = _one_of("integer", numbers)
-        if float in map(type, self.schema["enum"]):
-            self.schema["type"] = "number"
+        self.schema = _one_of(int(n) if float(n).is_integer() else n for n in numbers)
 
     def _check(self, value: float) -> None:
         if not self._low <= value <= self._high:
@@ -295,8 +292,7 @@ _NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(\\?%)|/\s*(\d+))?
 def _by_normalized_name(pairs: Iterable[tuple[str, T]], other: str = "") -> dict[str, T]:
     """Return normalized name -> what a name stands for.
 
-    ScriptError if there is none, if two names that are one when normalized differ in it, or if one
-    matches `other`, the pattern of what an answer has for something else.
+    ScriptError if there is none, if two that are alike differ in it, or if one matches `other`.
     """
     pairs = [*pairs]
     of = {normalized_name(name): value for name, value in pairs}
@@ -310,12 +306,13 @@ def _by_normalized_name(pairs: Iterable[tuple[str, T]], other: str = "") -> dict
     return of
 
 
-def _one_of(kind: str, values: Iterable[Any]) -> dict[str, Any]:
+def _one_of(values: Iterable[Any]) -> dict[str, Any]:
     """Return the JSON schema of one of some values; ScriptError if they are too many."""
     if len(found := [*islice(values, _MOST + 1)]) > _MOST:
         what = f"{found[0]}, {found[1]} and so on: expected at most {_MOST} values of a field"
         raise ScriptError(what, remedy="Ask for fewer, for larger steps or for whole numbers.")
-    return {"type": kind, "enum": found}
+    kinds = {str: "string", float: "number", int: "integer"}
+    return {"type": next(kinds[of] for of in kinds if of in map(type, found)), "enum": found}
 
 
 def value_at(value: Any, place: Iterable[str]) -> Any:

@@ -314,12 +314,9 @@ class Task:
         """The form of an answer that a model is asked for; "" if none is."""
         return form_of(self.asked) if isinstance(self.asking, Asking) else ""
 
-    def read(self, text: str, by_own_names: bool = False) -> dict[str, Any]:
-        """Return the fields that a model's answer gives, or `UNREADABLE` with the reason.
-
-        With `by_own_names` the answer has the names of a file, and not those asked for.
-        """
-        return read(text, self.asked, by_own_names)
+    def read(self, text: str, by_own: bool = False) -> dict[str, Any]:
+        """Return what `read` of `answers.py` does for the fields that a model is asked for."""
+        return read(text, self.asked, by_own)
 
     def ids(self, name: str) -> dict[str, dict[str, str]]:
         """Return each choice of a value for every option, by its id, as "agreement-empathy"."""
