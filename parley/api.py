@@ -64,7 +64,7 @@ def fetch(name: str) -> Path:
 @naming_extras
 def build(
     name: str,
-    folder: str | Path = "build",
+    build: str | Path = "build",
     *,
     source: str | Path | None = None,
     sample: bool = False,
@@ -81,7 +81,7 @@ def build(
 
     Args:
         name: A dataset listed by `list`.
-        folder: The folder of builds; the build is `folder/NAME`.
+        build: The folder of builds; the build is `NAME` in it.
         source: The folder of upstream files, with one folder for each dataset; by default that of
             `PARLEY_SOURCE`, else the cache.
         sample: Whether to build the invented sample instead.
@@ -106,13 +106,13 @@ def build(
     upstream = None if sample else source_folder(source, "source=")
     files = open_source(declared, upstream, sample=sample, allow_missing=allow_missing)
     measured = measure_build if measure else None
-    write_build(files, Path(folder), measure=measured)
-    return find_folder(Path(folder), declared)
+    write_build(files, Path(build), measure=measured)
+    return find_folder(Path(build), declared)
 
 
 @naming_extras
 def verify(
-    folder: "BuiltFolder | str | Path", *, source: str | Path | None = None
+    built: "BuiltFolder | str | Path", *, source: str | Path | None = None
 ) -> "Verification":
     """Verify a build: its checks, and every documented figure from the rows.
 
@@ -120,7 +120,7 @@ def verify(
     False
 
     Args:
-        folder: A build, or its path.
+        built: A build, or its path.
         source: Upstream files to compare the rows with; else `PARLEY_SOURCE`, else the cache.
 
     Returns:
@@ -132,7 +132,7 @@ def verify(
     from parley.builds.sources import at_hand, source_folder
     from parley.verification.verify import verify as verify_build
 
-    built = _opened(folder)
+    built = _opened(built)
     place = source_folder(source, "source=")
     files = None if built.is_sample else at_hand(built.dataset, place)
     return verify_build(built, files)
@@ -178,7 +178,7 @@ def load(
     return load_rows(get(name), config, split, build, source)
 
 
-def open(folder: str | Path) -> "BuiltFolder":
+def open(built: str | Path) -> "BuiltFolder":
     """Open a build; its `rows(config, split)` returns rows as dicts, which cannot be changed.
 
     `rows(config)` returns those of all splits.
@@ -187,7 +187,7 @@ def open(folder: str | Path) -> "BuiltFolder":
     2001
 
     Args:
-        folder: The output of `parley build`: "build/NAME".
+        built: The output of `parley build`: "build/NAME".
 
     Raises:
         OutputError: the folder is no build.
@@ -195,7 +195,7 @@ def open(folder: str | Path) -> "BuiltFolder":
     """
     from parley.builds.built_folder import open_folder
 
-    return open_folder(Path(folder))
+    return open_folder(Path(built))
 
 
 def questions(
@@ -254,7 +254,7 @@ def questions(
 
 @naming_extras
 def score(
-    folder: "BuiltFolder | str | Path",
+    built: "BuiltFolder | str | Path",
     task: str,
     predictions: str | Path | Iterable[Any] | None = None,
     *,
@@ -272,7 +272,7 @@ def score(
     ['likeness', 'mae', 'quadratic_kappa', 'satisfaction']
 
     Args:
-        folder: A build, or its path.
+        built: A build, or its path.
         task: A task of its dataset (`parley tasks` lists them).
         predictions: A file of predictions, a log, or predictions (`parley score --template`).
         baseline: A baseline of the task, instead of predictions.
@@ -294,7 +294,7 @@ def score(
     from parley.scoring.evaluate import score as evaluate
     from parley.scoring.gold import Part
 
-    built, part = _opened(folder), Part(subset, limit, ids=frozenset(map(str, ids)))
+    built, part = _opened(built), Part(subset, limit, ids=frozenset(map(str, ids)))
     if isinstance(predictions, str | Path) and not baseline:
         return score_file(built, task, options, str(predictions), part, unreadable)
     given: dict[str, Any] = {"predictions": predictions, "baseline": baseline}
@@ -324,7 +324,10 @@ def compare(
         build: The folder of builds.
         task: The task of files, DATASET/TASK; by default that of the logs.
         metrics: Metrics or groups, by default those outside groups, and points.
-        subset, limit, ids, unreadable: As of `score`.
+        subset: As of `score`.
+        limit: As of `score`.
+        ids: As of `score`.
+        unreadable: As of `score`.
 
     Returns:
         A comparison whose `as_dict()` is what `parley compare --json` prints:
@@ -333,10 +336,7 @@ def compare(
                 "tasks": [{"task": "outcomes", "first": "mine.jsonl", "logs": [LOG, ...], ...}],
                 "left_out": [],  # which logs of folders are in no table, and why
             }
-
-        where a LOG is:
-
-            {
+            LOG = {
                 "log": "other.jsonl",
                 "metrics": {"likeness": 0.5, ...},  # None where undefined
                 "intervals": {"likeness": {"low": 0.2, "high": 0.8}, ...},
@@ -360,7 +360,7 @@ def compare(
 
 @naming_extras
 def labels(
-    folder: "BuiltFolder | str | Path",
+    built: "BuiltFolder | str | Path",
     config: str,
     *files: str | Path,
     annotator: str = "annotator",
@@ -375,7 +375,7 @@ def labels(
     ['ann1', 'ann2']
 
     Args:
-        folder: A build, or its path.
+        built: A build, or its path.
         config: The config whose rows are labelled.
         files: Files of labels, of one person each, or with a column of annotators.
         annotator: The name of the column of annotators.
@@ -391,12 +391,12 @@ def labels(
     """
     from parley.annotators.comparison import compare
 
-    return compare(_opened(folder), config, files, annotator)
+    return compare(_opened(built), config, files, annotator)
 
 
 @naming_extras
 def connect(
-    *folders: "BuiltFolder | str | Path", labels: str | Path | Collection[str | Path] = ()
+    *builds: "BuiltFolder | str | Path", labels: str | Path | Collection[str | Path] = ()
 ) -> Any:
     """Return a connection of DuckDB in which each config of these builds is a table.
 
@@ -413,7 +413,7 @@ def connect(
     [('train', 25)]
 
     Args:
-        folders: Builds, their paths, or folders of builds; by default "build".
+        builds: Builds, their paths, or folders of builds; by default "build".
         labels: Files of labels of one build, as `labels` reads them: each is a table by its name
             without suffix, with the key, `annotator`, and columns as the config has them. A set of
             labels equals the dataset's own set as a list.
@@ -429,20 +429,20 @@ def connect(
     from parley.read.sql import builds_in
     from parley.read.sql import connect as connect_builds
 
-    builds: builtins.list[BuiltFolder] = []
-    for folder in folders or ("build",):
-        builds += [folder] if isinstance(folder, BuiltFolder) else builds_in(Path(folder))
-    connection = connect_builds(builds)
+    opened: builtins.list[BuiltFolder] = []
+    for each in builds or ("build",):
+        opened += [each] if isinstance(each, BuiltFolder) else builds_in(Path(each))
+    connection = connect_builds(opened)
     if labels:
         from parley.annotators.tables import add_tables
 
         files = [labels] if isinstance(labels, str | Path) else [*labels]
-        add_tables(connection, builds, files)
+        add_tables(connection, opened, files)
     return connection
 
 
 @naming_extras
-def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:
+def browse(*builds: "BuiltFolder | str | Path", port: int = 0, open_browser: bool = True) -> None:
     """Show builds in a browser until it is interrupted, as by Ctrl-C; print the address.
 
     A dataset is read when its first page is opened. Only this machine can open the pages.
@@ -451,7 +451,7 @@ def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bo
     http://127.0.0.1:.../ shows them; Ctrl-C ends it
 
     Args:
-        folders: Builds, or their paths.
+        builds: Builds, or their paths.
         port: The port, by default any free one.
         open_browser: Whether to open the browser.
 
@@ -461,8 +461,8 @@ def browse(*folders: "BuiltFolder | str | Path", port: int = 0, open_browser: bo
     """
     from parley.page.serve import browse as browse_builds
 
-    browse_builds([_opened(folder) for folder in folders], port=port, open_browser=open_browser)
+    browse_builds([*map(_opened, builds)], port=port, open_browser=open_browser)
 
 
-def _opened(folder: "BuiltFolder | str | Path") -> "BuiltFolder":
-    return open(folder) if isinstance(folder, str | Path) else folder
+def _opened(built: "BuiltFolder | str | Path") -> "BuiltFolder":
+    return open(built) if isinstance(built, str | Path) else built

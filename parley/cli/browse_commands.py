@@ -56,7 +56,7 @@ _Catalogue = Annotated[
 
 def sql_command(
     query: Annotated[str, Argument(metavar="QUERY", help=_QUERY)],
-    folder: BuildOrOther = None,
+    build: BuildOrOther = None,
     sample: Sample = False,
     files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_LABELS)] = None,
     to: Annotated[Path | None, output(_TO)] = None,
@@ -77,7 +77,7 @@ def sql_command(
     most = max(out.height - 6, 10) if out.is_terminal else _MOST
     with (
         progress() as advance,
-        _built_or_samples(folder, sample, names) as place,
+        _built_or_samples(build, sample, names) as place,
         _connected(query, place, files) as connection,
     ):
         advance("query", "running", None)
@@ -159,7 +159,7 @@ def cell_of(value: Any) -> str:
 
 def browse_command(
     names: Names = None,
-    folder: BuildOrOther = None,
+    build: BuildOrOther = None,
     sample: Sample = False,
     where: Annotated[str | None, Option("--where", metavar="QUERY", help=_WHERE)] = None,
     files: Annotated[list[Path] | None, Option("--with", metavar="FILE", help=_WITH)] = None,
@@ -177,24 +177,24 @@ def browse_command(
     try:
         if kind and not files:
             raise UsageError(f"--as {kind} says what --with FILE holds: name a file")
-        with _built_or_samples(folder, sample, names) as place:
-            folders = open_built(names, place, catalogue)
+        with _built_or_samples(build, sample, names) as place:
+            builds = open_built(names, place, catalogue)
             selection = Selection()
             if where is not None or files:
-                selection = _selection(where, files or [], kind, place, folders)
+                selection = _selection(where, files or [], kind, place, builds)
             selection = replace(selection, catalogue=catalogue)
-            browse(folders, selection, port=port, open_browser=open_, is_kept=not sample)
+            browse(builds, selection, port=port, open_browser=open_, is_kept=not sample)
     except Interrupted:
         return
 
 
 def _selection(
-    query: str | None, files: list[Path], kind: str, place: Path, folders: list[BuiltFolder]
+    query: str | None, files: list[Path], kind: str, place: Path, builds: list[BuiltFolder]
 ) -> Selection:
     """Return a query with the ids that it finds, and files; say how many, and how they differ."""
-    if len(folders) != 1:
+    if len(builds) != 1:
         raise UsageError("--where and --with take the name of one dataset: parley browse NAME …")
-    (built,) = folders
+    (built,) = builds
     own_files = None
     if files:
         if kind:
@@ -207,9 +207,7 @@ def _selection(
         print_message("\n".join(own_files.notes))
     selection = Selection(files=own_files)
     if query is not None:
-        with _connected(
-            query, place, own_files.paths if own_files else None, folders
-        ) as connection:
+        with _connected(query, place, own_files.paths if own_files else None, builds) as connection:
             dialogues = queries.ids(connection, query, built)
         require_dialogues(built, dialogues)
         print_message(f"{len(dialogues):,} dialogues")
@@ -219,7 +217,7 @@ def _selection(
 
 def site_command(
     names: Names = None,
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     to: Annotated[Path, output("The folder of the site.", "DIR")] = Path("site"),
     catalogue: _Catalogue = None,
 ) -> None:
@@ -229,25 +227,25 @@ def site_command(
     """
     from parley.page.site import write_site
 
-    folders = open_built(names, folder, catalogue)
+    builds = open_built(names, build, catalogue)
     with progress("dialogues") as advance:
-        write_site(folders, to, advance, Selection(catalogue=catalogue))
+        write_site(builds, to, advance, Selection(catalogue=catalogue))
     print_line(f"{to / 'index.html'}: open it in a browser")
 
 
 @contextmanager
 def _built_or_samples(
-    folder: Path | None, sample: bool, names: list[str] | None = None
+    build: Path | None, sample: bool, names: list[str] | None = None
 ) -> Iterator[Path]:
     """Yield the folder of `--build`, or, with `--sample`, a temporary one of built samples."""
     if not sample:
-        yield folder or Path("build")
+        yield build or Path("build")
         return
-    if folder is not None:
+    if build is not None:
         raise UsageError("--sample excludes --build")
-    from parley.builds.build import build
+    from parley.builds.build import build as write_build
 
     with temporary_folder("samples") as place:
         for dataset in select(names):
-            build(open_source(dataset, None, sample=True), place)
+            write_build(open_source(dataset, None, sample=True), place)
         yield place

@@ -94,13 +94,13 @@ def build_command(
     names: Names = None,
     source: SourceDir = None,
     sample: Sample = False,
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     allow_missing: Annotated[bool, Option("--allow-missing", help=_ALLOW)] = False,
     measure: Annotated[bool, Option("--measure", help=_MEASURE)] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build datasets: checked rows as Parquet, with card and provenance."""
-    from parley.builds.build import build
+    from parley.builds.build import build as write_build
     from parley.verification.measure import measure as measure_build
 
     if sample and (source is not None or measure):
@@ -115,7 +115,7 @@ def build_command(
         for dataset in select(names):
             with attempt():
                 files = open_source(dataset, upstream, sample=sample, allow_missing=allow_missing)
-                built = build(files, folder, advance, measure=measured)
+                built = write_build(files, build, advance, measure=measured)
                 splits += [_as_dict(dataset.name, split) for split in built]
                 missing += [f"{dataset.name}/{file}" for file in files.missing]
                 noted = (note.replace("**", "") for note in notes(files.mirrored))
@@ -123,7 +123,7 @@ def build_command(
     seconds = time.perf_counter() - start
     if splits or as_json:
         value = {"built": splits, "missing": missing}
-        print_result(as_json, value, _build_layout, splits, folder, seconds, sample)
+        print_result(as_json, value, _build_layout, splits, build, seconds, sample)
     if missing:
         messages.append("missing files; every split made from them is left out:")
         messages += [f"  {file}" for file in missing]
@@ -145,7 +145,7 @@ def _as_dict(dataset: str, split: "BuiltSplit") -> dict[str, Any]:
 
 
 def _build_layout(
-    splits: Sequence[Mapping[str, Any]], folder: Path, seconds: float, sample: bool
+    splits: Sequence[Mapping[str, Any]], build: Path, seconds: float, sample: bool
 ) -> RenderableType:
     """Return a line per split, and where the builds are."""
     rows = []
@@ -154,13 +154,13 @@ def _build_layout(
         rows.append((split["dataset"], split["config"], split["split"], *amounts))
     kind = "samples, not the datasets" if sample else "rows checked one by one"
     columns = ("dataset", "config", "split", ">rows", ">Parquet", ">time")
-    return Group(table(columns, rows), safe(f"in {folder}/, {seconds:.1f} s in all; {kind}"))
+    return Group(table(columns, rows), safe(f"in {build}/, {seconds:.1f} s in all; {kind}"))
 
 
 def publish_command(
     name: Name,
     repo: Annotated[str, Option(metavar="ORG/NAME", help="The repository to publish to.")],
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     source: SourceDir = None,
     private: Annotated[bool, Option("--private", help="Make a new repository private.")] = False,
     tag: Annotated[bool, Option(help="Tag the version.")] = True,
@@ -183,7 +183,7 @@ def publish_command(
     print_logs("huggingface_hub")
     hub.validate_target(repo, dry_run, endpoint)
     upstream = at_hand(dataset, source_folder(source))
-    built = find_folder(folder, dataset)
+    built = find_folder(build, dataset)
     files = built.hashes()
 
     def on_verify() -> None:

@@ -92,8 +92,10 @@ class _Commands(_WithExamples, TyperGroup):
                 module = import_module(f"parley.cli.{name}_commands")
                 function = getattr(module, f"{cmd_name}_command")
                 # what follows the name of a job belongs to the job
-                settings = {"allow_interspersed_args": cmd_name != "run"}
-                return as_command(cmd_name, function, epilog=_examples(cmd_name), **settings)
+                is_free, epilog = cmd_name != "run", _examples(cmd_name)
+                return as_command(
+                    cmd_name, function, epilog=epilog, allow_interspersed_args=is_free
+                )
         return None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -68,23 +68,23 @@ def select(names: list[str] | None) -> list[Dataset]:
     return [get(name) for name in dict.fromkeys(names)] if names else list(discover().values())
 
 
-def select_built(names: list[str] | None, folder: Path) -> list[Dataset]:
+def select_built(names: list[str] | None, build: Path) -> list[Dataset]:
     """Return the selected datasets with a build; UsageError if a named one, or each, has none."""
     datasets = select(names)
-    built = [dataset for dataset in datasets if (folder / dataset.name).is_dir()]
+    built = [dataset for dataset in datasets if (build / dataset.name).is_dir()]
     if names or not built:
         for dataset in datasets:
-            find_folder(folder, dataset)  # raises an error that says how to build
+            find_folder(build, dataset)  # raises an error that says how to build
     if absent := [dataset.name for dataset in datasets if dataset not in built]:
         print_message(f"not built, and so left out: {', '.join(absent)}", "yellow")
     return built
 
 
-def open_built(names: list[str] | None, folder: Path, catalogue: Path | None) -> list[BuiltFolder]:
+def open_built(names: list[str] | None, build: Path, catalogue: Path | None) -> list[BuiltFolder]:
     """Return the builds of the selected datasets; UsageError also for a wrong `--catalogue`."""
     if catalogue is not None and not catalogue.is_dir():
         raise UsageError(f"--catalogue {catalogue}: no such folder")
-    return [find_folder(folder, dataset) for dataset in select_built(names, folder)]
+    return [find_folder(build, dataset) for dataset in select_built(names, build)]
 
 
 class Attempts:

@@ -27,7 +27,7 @@ def labels_command(
     name: Name,
     config: Annotated[str, Argument(metavar="CONFIG", help=_CONFIG, autocompletion=_CONFIGS)],
     files: Annotated[list[Path], Argument(metavar="FILE", help=_FILES)],
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     annotator: Annotated[str, Option(metavar="COLUMN", help=_ANNOTATOR)] = ANNOTATOR,
     to: Annotated[Path | None, output(_TO)] = None,
     overwrite: Overwrite = False,
@@ -37,7 +37,7 @@ def labels_command(
     if to is not None and to.suffix != ".csv":
         raise UsageError(f"--output {to}: expected a name that ends in .csv")
     require_outputs([to] if to else [], files, overwrite)
-    built = find_folder(folder, get(name))
+    built = find_folder(build, get(name))
     with progress() as advance:
         advance(f"{name} {config}", "reading labels")
         found = compare(built, config, files, annotator)

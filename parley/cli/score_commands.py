@@ -77,7 +77,7 @@ def questions_command(
     name: Name,
     task: _TaskName,
     to: Annotated[Path, output(_QUESTIONS)],
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     set_: _Set = None,
     subset: _Subset = "",
     limit: _Limit = 0,
@@ -89,7 +89,7 @@ def questions_command(
     `parley score` takes the answers: a line {KEY, "answer": TEXT} for each question.
     """
     require_outputs([to], [ids] if ids else [], overwrite)
-    built = find_folder(folder, get(name))
+    built = find_folder(build, get(name))
     rows = asked(built, task, options_of(set_), _part(subset, limit, ids))
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     write_whole(to, text, overwrite=overwrite)
@@ -101,7 +101,7 @@ def score_command(
     name: Name,
     task: _TaskName,
     file: Annotated[str | None, Argument(metavar="FILE", help=_FILE)] = None,
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     set_: _Set = None,
     baseline: Annotated[
         str | None, Option(metavar="BASELINE", help=_BASELINE, autocompletion=_BASELINES)
@@ -140,7 +140,7 @@ def score_command(
         raise UsageError(f"--chart: {name} {task} has no calibration_error to draw; leave it out")
     if chart and chart.suffix != ".svg":
         raise UsageError(f"--chart {chart}: expected a name that ends in .svg")
-    built, part = find_folder(folder, dataset), _part(subset, limit, ids)
+    built, part = find_folder(build, dataset), _part(subset, limit, ids)
     with progress() as advance:
         advance(f"{name} {task}", "scoring")
         if baseline:
@@ -302,7 +302,7 @@ def _fact(value: Any) -> str:
 
 def compare_command(
     logs: Annotated[list[Path], Argument(metavar="FILE", help=_LOGS)],
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     task: Annotated[str, Option(metavar="TASK", help=_OF_FILES)] = "",
     metric: Annotated[list[str] | None, Option(metavar="METRIC", help=_METRIC)] = None,
     subset: _Subset = "",
@@ -318,7 +318,7 @@ def compare_command(
     with progress() as advance:
         part = _part(subset, limit, ids)
         chosen = (metric or (), task, unreadable, part)
-        found = compare_logs(folder, logs, advance, *chosen)
+        found = compare_logs(build, logs, advance, *chosen)
     for log in found.left_out:
         print_message(f"left out: {log}")
     print_result(as_json, found.as_dict(), _compare_layout, found.tables)

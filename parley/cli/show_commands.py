@@ -47,7 +47,7 @@ _TO = "The folder to write, missing or empty [default: NAME-{}]."
 def show_command(
     name: Name,
     id: Annotated[str | None, Argument(metavar="ID", help=_ID, autocompletion=_CONFIGS)] = None,
-    folder: BuildOrOther = None,
+    build: BuildOrOther = None,
     source: SourceDir = None,
     sample: Sample = False,
     fields: Annotated[bool, Option("--fields", help=_FIELDS)] = False,
@@ -58,7 +58,7 @@ def show_command(
     Without an option, read the build in build/, else PARLEY_SOURCE, else the sample.
     """
     dataset = get(name)
-    excluding = {"--fields": fields, "--sample": sample, "--build": folder, "--source": source}
+    excluding = {"--fields": fields, "--sample": sample, "--build": build, "--source": source}
     options = [option for option, value in excluding.items() if value]
     if len(options) > 1:
         raise UsageError(f"{options[0]} excludes {', '.join(options[1:])}")
@@ -68,17 +68,17 @@ def show_command(
         tables = field_tables({id: dataset.configs[id]} if id else dataset.configs)
         print_result(as_json, [vars(table) for table in tables], lay_out_fields, tables)
         return
-    place, origin = _place(dataset, folder, source, sample)
+    place, origin = _place(dataset, build, source, sample)
     dialogue = find_dialogue(dataset, id, place, origin)
     print_result(as_json, dialogue.row, _show_layout, dialogue, origin)
 
 
 def _place(
-    dataset: Dataset, folder: Path | None, source: Path | None, sample: bool
+    dataset: Dataset, build: Path | None, source: Path | None, sample: bool
 ) -> tuple[BuiltFolder | Sources, str]:
     """Return where to read dialogues, and its name for people."""
-    if folder or (not (sample or source) and (_USUAL / dataset.name).is_dir()):
-        built = find_folder(folder or _USUAL, dataset)
+    if build or (not (sample or source) and (_USUAL / dataset.name).is_dir()):
+        built = find_folder(build or _USUAL, dataset)
         kind = ", a build of the invented sample" if built.is_sample else ""
         return built, f"{built.path}{kind}"
     if not sample and (upstream := source_folder(source)):
@@ -170,11 +170,11 @@ def _note(note: Note) -> str:
 def charts_command(
     name: Name,
     to: Annotated[Path | None, output(_TO.format("charts"), "DIR")] = None,
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
 ) -> None:
     """Write the charts of a build as SVG files, into a new folder."""
     to = to or Path(f"{name}-charts")
-    files = write_charts(find_folder(folder, get(name)), to)
+    files = write_charts(find_folder(build, get(name)), to)
     print_line(f"charts of {name}, in {to}/: {', '.join(files)}")
 
 
@@ -182,11 +182,11 @@ def export_command(
     name: Name,
     format: Annotated[str, Argument(metavar="FORMAT", help=_FORMAT, autocompletion=_FORMATS)],
     to: Annotated[Path | None, output(_TO.format("FORMAT"), "DIR")] = None,
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     ids: Annotated[Path | None, Option(metavar="FILE", help=_IDS)] = None,
 ) -> None:
     """Write a build in another format into a new folder."""
-    built, to = find_folder(folder, get(name)), to or Path(f"{name}-{format}")
+    built, to = find_folder(build, get(name)), to or Path(f"{name}-{format}")
     files = export(built, format, to, read_ids(ids))
     kind = "the invented sample, no data of the dataset; " if built.is_sample else ""
     print_line(f"{name} as {format}, in {to}/: {kind}{', '.join(files)}")

@@ -38,7 +38,7 @@ _HEADINGS = (">matches", ">differs", ">not repro- ducible", ">not checked", ">UN
 
 def verify_command(
     names: Names = None,
-    folder: BuildDir = Path("build"),
+    build: BuildDir = Path("build"),
     source: SourceDir = None,
     all_figures: Annotated[bool, Option("--all", help="Also list the figures that match.")] = False,
     as_json: AsJson = False,
@@ -47,11 +47,11 @@ def verify_command(
 
     Exit status 1 if a check fails or a figure is unexplained.
     """
-    datasets = select_built(names, folder)  # before what is slow to import
+    datasets = select_built(names, build)  # before what is slow to import
     from parley.verification.verify import Verification, verify_each
 
     with progress() as advance:
-        outcomes = list(verify_each(datasets, folder, source_folder(source), advance))
+        outcomes = list(verify_each(datasets, build, source_folder(source), advance))
     verifications = [outcome for outcome in outcomes if isinstance(outcome, Verification)]
     by_name = zip((dataset.name for dataset in datasets), outcomes, strict=True)
     broken = {name: error for name, error in by_name if isinstance(error, ParleyError)}

@@ -23,7 +23,7 @@ from parley.page.site import Site
 
 
 def browse(
-    folders: Sequence[BuiltFolder],
+    builds: Sequence[BuiltFolder],
     selection: Selection = ALL,
     *,
     port: int = 0,
@@ -37,7 +37,7 @@ def browse(
     """
     try:
         with temporary_folder("browse") as pages:
-            writer = Site(folders, selection, is_kept)
+            writer = Site(builds, selection, is_kept)
 
             def make(name: str) -> None:
                 with progress("dialogues") as advance:

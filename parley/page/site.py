@@ -46,7 +46,7 @@ _SHOWN_PARTS = ("splits", "row", "fields", "figures", "tasks", "citation")
 
 
 def write_site(
-    folders: Sequence[BuiltFolder],
+    builds: Sequence[BuiltFolder],
     output: Path,
     on_dialogues: OnDialogues = lambda where, done: None,
     selection: Selection = ALL,
@@ -57,7 +57,7 @@ def write_site(
     damaged or lacks a file, or the folder holds files that are of no site; ScriptError if a
     dataset's `transcript.py` fails on a row.
     """
-    site = Site(folders, selection)
+    site = Site(builds, selection)
     with replacing(output, _files_of) as folder:
         site.write_assets(folder)
         for name in site.datasets:
@@ -65,7 +65,7 @@ def write_site(
         site.write_front(folder)
         made_of = {
             "parley": __version__,
-            "datasets": {built.dataset.name: built.provenance["configs"] for built in folders},
+            "datasets": {built.dataset.name: built.provenance["configs"] for built in builds},
             "files": sorted([MARK, *files_in(folder)]),
         }
         (folder / MARK).write_text(json.dumps(made_of, indent=2) + "\n", encoding="utf-8")
@@ -88,11 +88,11 @@ class Site:
     """
 
     def __init__(
-        self, folders: Sequence[BuiltFolder], selection: Selection = ALL, is_kept: bool = True
+        self, builds: Sequence[BuiltFolder], selection: Selection = ALL, is_kept: bool = True
     ) -> None:
-        for built in folders:
+        for built in builds:
             built.require_whole()
-        self.datasets = {built.dataset.name: _described(built, is_kept) for built in folders}
+        self.datasets = {built.dataset.name: _described(built, is_kept) for built in builds}
         self._counts: dict[str, dict[str, int]] = {}  # of the datasets written
         self._selection, self._pages = selection, _templates()
 
