@@ -32,22 +32,22 @@ def load_rows(
     dataset: Dataset,
     config: str | None,
     split: str | None,
-    folder: str | Path | None,
+    build: str | Path | None,
     source: str | Path | None,
 ) -> datasets.Dataset | datasets.DatasetDict:
     """Return rows from the first place that has them, as `parley.load` says."""
     config = config or dataset.default
     dataset.require(config, split)
     splits = [*dataset.splits[config]] if split is None else [split]
-    place = Path("build" if folder is None else folder)
-    if folder is not None:
+    place = Path("build" if build is None else build)
+    if build is not None:
         if source is not None:
             raise UsageError("build= excludes source=: name one of them")
         find_folder(place, dataset)  # raises an error that says how to build
     found = _with_rows(place / dataset.name, dataset, config, splits) if source is None else None
     if isinstance(found, BuiltFolder):
         rows = load_splits(found, config, splits)
-    elif found and folder is not None:
+    elif found and build is not None:
         what = f"no {config}/{', '.join(splits)} of {dataset.name}"
         remedy = "Build it again, or leave out build= to load from the cache or upstream's files."
         raise SourceError(what, found, remedy=remedy)

@@ -50,12 +50,12 @@ def builds_in(path: Path) -> list[BuiltFolder]:
     return [find_folder(path, dataset) for dataset in datasets]
 
 
-def named_in(query: str, folders: list[BuiltFolder]) -> list[BuiltFolder]:
+def named_in(query: str, builds: list[BuiltFolder]) -> list[BuiltFolder]:
     """Return the builds of the datasets that a query may name; all if it names none."""
-    return [folder for folder in folders if folder.dataset.name in query] or folders
+    return [built for built in builds if built.dataset.name in query] or builds
 
 
-def connect(folders: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
+def connect(builds: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
     """Return a connection of DuckDB to builds; `parley.connect` describes it and its errors.
 
     One that is `read_only` is for `statement_of`: its settings are locked, as some functions of a
@@ -65,7 +65,7 @@ def connect(folders: Iterable[BuiltFolder], *, read_only: bool = False) -> Any:
 
     connection = duckdb.connect(config=_SETTINGS)
     attached: dict[str, BuiltFolder] = {}
-    for built in folders:
+    for built in builds:
         name = built.dataset.name
         if name in attached:
             both = f"{attached[name].path} and {built.path}"
