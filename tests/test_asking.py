@@ -25,13 +25,13 @@ from parley.tasks.answers import (
     REFUSED,
     TOOL_CALL,
     TRUNCATED,
-    final_text,
     read,
 )
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.kinds import Number, OneOf, OrderOf, Probabilities, SomeOf, Whole, schema_of
 from parley.tasks.prediction_formats import UNREADABLE
 from parley.tasks.prompts import Asking
+from parley.tasks.thoughts import final_text
 
 ONE_TASK = {name: each for name, (*_, each) in TASKS.items() if isinstance(each.asking, Asking)}
 

@@ -12,7 +12,6 @@ else from an object or list at the end of the text.
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -21,6 +20,7 @@ from typing import Any
 from parley.base.strict_json import loads
 from parley.tasks.kinds import AnswerField, normalized_name, place_of, value_at
 from parley.tasks.prediction_formats import UNREADABLE
+from parley.tasks.thoughts import final_text
 
 # Reasons of unreadable answers
 EMPTY = "empty answer"
@@ -31,12 +31,6 @@ NO_ANSWER = "no answer in the form asked for"
 INVALID = "invalid answer"
 FAILED = "failed"  # a call without an answer; the sample of the log has the error
 
-LONGEST = 20_000  # characters of an answer after its thoughts; a longer one is not read
-_TAG = "(?:think|thinking|thought|reasoning)>"
-_THOUGHT = re.compile(rf"(?i)<{_TAG}|\[THINK\]|<\|channel\|>analysis")
-_FINAL = r"<\|channel\|>final(?: ?<\|constrain\|>\w*)?<\|message\|>"
-_THOUGHT_ENDS = re.compile(rf"(?i)</{_TAG}|\[/THINK\]|{_FINAL}")
-_HYPHENS = re.compile("[\u2010-\u2015\u2212]")
 _MOST = 8_000  # characters that are parsed as JSON5, which takes long
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
@@ -186,17 +180,3 @@ def _closed(text: str, start: int) -> int:
         if not depth:
             return each.end()
     return len(text)
-
-
-def final_text(text: str) -> str:
-    """Return an answer without the thoughts before it; "" for thoughts alone or too long a text.
-
-    "120²" becomes "120^2" and so no other number.
-    """
-    text = "".join(f"^{c}" if c.isdigit() and not c.isdecimal() else c for c in text)
-    text = _THOUGHT_ENDS.split(text)[-1]
-    if len(text) <= LONGEST:  # else NFKC takes long; it can make a text 18 times longer
-        text = _THOUGHT_ENDS.split(unicodedata.normalize("NFKC", text))[-1]
-    if len(text) > LONGEST:
-        return ""
-    return "" if _THOUGHT.search(text) else _HYPHENS.sub("-", text).strip()

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parley.schema.shapes import Checked, Field
-from parley.tasks.answers import EMPTY, TRUNCATED, final_text
+from parley.tasks.answers import EMPTY, TRUNCATED
 from parley.tasks.prediction_formats import Key
 from parley.tasks.prompts import BEGIN, GAME_RULE, SILENCE, WARNING, Message
+from parley.tasks.thoughts import final_text
 
 DEAL, WALK_AWAY, TURN_LIMIT = "deal", "walk_away", "turn_limit"
 LIMIT = 20  # turns, unless others are asked for
