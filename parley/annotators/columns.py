@@ -44,12 +44,12 @@ class Column:
     is_open: bool = False  # a code that the config does not have, or its list of texts
 
     @classmethod
-    def of(cls, built: BuiltFolder, config: str, name: str) -> "Column":
-        """Return a column of a config, or of one's own if the config has none of this name."""
-        declared = built.dataset.configs[config]
+    def of(cls, built: BuiltFolder, config: str, *path: str) -> "Column":
+        """Return a column of a config or a field within it; one's own if the config has none."""
+        declared, name = built.dataset.configs[config], ".".join(path)
         feature: Any = declared.features
-        for part in [name] if name in feature else name.split("."):  # a field within an object
-            feature = feature.get(part) if isinstance(feature, dict) else None
+        for part in path:
+            feature = feature.get(part)
         if getattr(item_of(feature), "dtype", "") == "string":
             return cls(name, is_set=True, is_open=True)
         names = tuple(labels_of(item_of(feature) or feature) or ())

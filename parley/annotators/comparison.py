@@ -140,13 +140,12 @@ class Comparison:
     @cached_property
     def _answers(self) -> dict[str, set[tuple[Key, str]]]:
         """Person -> each unit and column with an answer."""
-        names = self.labels.columns
-        return {
-            person: {
-                (u, n) for u, given in units.items() for n in names if given.get(n) is not None
-            }
-            for person, units in self.labels.everyone.items()
-        }
+        found = defaultdict[str, set[tuple[Key, str]]](set)
+        for person, units in self.labels.everyone.items():
+            for unit, name in product(units, self.labels.columns):
+                if units[unit].get(name) is not None:
+                    found[person].add((unit, name))
+        return found
 
     @cached_property
     def _compared(self) -> set[tuple[Key, str]]:
@@ -240,11 +239,10 @@ class Comparison:
         yield title, heads, [[p, *(f"{n[name]:,}" for name in _COUNTED)] for p, n in of]
         for name, column in found["columns"].items():
             labels = [*column["labels"].items(), (f"all ({column['alpha_of']})", column)]
-            counts = {label: each["counts"] for label, each in column["labels"].items()}
-            if counts:
-                annotators = [*self.ratings[name][1].codes]
-                rows = [[label, *(f"{n[p]:,}" for p in annotators)] for label, n in counts.items()]
-                yield f"{name}: counts", ["label", *annotators], rows
+            if counts := {n: each["counts"] for n, each in column["labels"].items()}:
+                by = [*self.ratings[name][1].codes]
+                rows = [[label, *(f"{of[p]:,}" for p in by)] for label, of in counts.items()]
+                yield f"{name}: counts", ["label", *by], rows
             for kind, title in _AMONG.items():
                 if kind in column:
                     rows = [[label, *_cells(each[kind], "alpha")] for label, each in labels]
@@ -272,11 +270,13 @@ class Comparison:
         for pair in found["pairs"] if not column.is_set and len(domain) <= MOST_LABELS else ():
             values = [*map(label_text, domain)]
             pair["confusion"] = {"values": values, "rows": whole.confusion(*pair["of"])}
-        counts = {
-            label: {person: int((codes == 1).sum()) for person, codes in ratings.codes.items()}
-            for label, ratings in by_label.items()
+        found["labels"] = {
+            label: {
+                "counts": {person: int((of == 1).sum()) for person, of in each.codes.items()},
+                **each.of_all(),
+            }
+            for label, each in by_label.items()
         }
-        found["labels"] = {n: {"counts": counts[n], **by_label[n].of_all()} for n in by_label}
         return found
 
 

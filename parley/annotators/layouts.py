@@ -6,10 +6,8 @@ in these releases: Label Studio 1.23, doccano 1.4 to 1.8, Prodigy 1.11 and newer
 """
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
@@ -18,7 +16,7 @@ from typing import Any, NamedTuple
 
 from parley.annotators.columns import listed_in
 from parley.base.console import plain
-from parley.base.disk import open_regular
+from parley.base.disk import DAMAGED_GZIP, MOST_BYTES, open_regular, unpacked
 from parley.base.errors import Causes, Problem, RecordError, UsageError, few, require_utf8, shorten
 from parley.base.strict_json import loads
 from parley.read.export.export import cell
@@ -35,8 +33,7 @@ LONG = (
 """What to do with a wide table."""
 
 Values = dict[str, Any]
-# Of a file, decompressed; memory grows with what it holds
-_MOST = {"bytes": 128_000_000, "rows": 2_000_000, "columns": 1_000, "cells": 20_000_000}
+_MOST = {"bytes": MOST_BYTES, "rows": 2_000_000, "columns": 1_000, "cells": 20_000_000}
 # Of what one call of a library reads or makes, whose end a signal waits for
 _MOST |= {"values in lists": 2_000_000, "bytes about columns": 10_000_000}
 _ROWS_AT_ONCE = 100
@@ -76,10 +73,10 @@ def records(file: Path, keys: set[str]) -> list[Record]:
             words = str(error) if isinstance(error, ValueError) else "is no answer as the tool's"
             causes.add(place, Problem("", what=words.lstrip(".: ")))
         _require_few("rows", max(count, len(found)))
-    asked = {n for r in found for n, each in r.answers.items() if isinstance(each, Regions)}
-    each = chain.from_iterable(_by_turn(record, asked) for record in found)
-    found = [*islice(each, _MOST["rows"] + 1)] if asked else found
-    _require_few("rows", len(found))
+    if asked := {n for r in found for n, of in r.answers.items() if isinstance(of, Regions)}:
+        each = chain.from_iterable(_by_turn(record, asked) for record in found)
+        found = [*islice(each, _MOST["rows"] + 1)]
+        _require_few("rows", len(found))
     if causes:
         raise RecordError("cannot be read", *causes.problems())
     if not found:
@@ -101,30 +98,26 @@ def _content(file: Path) -> bytes:
     """Return the bytes of a file, decompressed."""
     try:
         with open_regular(file) as opened:
-            is_gzip = file.name.lower().endswith(".gz")
-            stream: Any = gzip.GzipFile(fileobj=opened) if is_gzip else opened
-            content: bytes = stream.read(_MOST["bytes"] + 1)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            content = unpacked(opened).read(_MOST["bytes"] + 1)
+    except DAMAGED_GZIP as error:
         raise UsageError(f"damaged gzip data: {error}") from error
     _require_few("bytes", len(content))
     return content
 
 
 def _text(content: bytes) -> str:
+    text, found = "", "zero bytes, as in UTF-16" if b"\0" in content else ""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"the byte {content[error.start]:#04x} in line {line:,}, as in Windows-1252"
-        is_wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-        found = "UTF-16, by its first bytes" if is_wide else byte
-    else:
-        if "\0" not in text:
-            _require_few("cells", sum(map(text.count, (*_SEPARATORS, "\n"))))
-            return text
-        found = "zero bytes, as in UTF-16"
-    remedy = "Save it in UTF-8 (spreadsheets: CSV UTF-8)."
-    raise UsageError(f"expected UTF-8, found {found}", remedy=remedy)
+        found = found or byte
+    if found:
+        remedy = "Save it in UTF-8 (spreadsheets: CSV UTF-8)."
+        raise UsageError(f"expected UTF-8, found {found}", remedy=remedy)
+    _require_few("cells", sum(map(text.count, (*_SEPARATORS, "\n"))))
+    return text
 
 
 Rows = Iterator[tuple[str, Any]]
@@ -145,7 +138,7 @@ def _table(content: bytes, keys: set[str]) -> Rows:
     names = heads[sign]
     while names[1:] and not names[-1]:  # Excel writes empty columns
         names.pop()
-    _checked_names(names)
+    _require_names(names)
     lines = _lines(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
     if problem := next(filter(any, lines), ("", names))[0]:
         raise UsageError(f"cannot be read: {problem}")
@@ -165,15 +158,14 @@ def _cell(text: str) -> str | None:
     return (text[1:] if is_marked else text) or None
 
 
-def _checked_names(names: list[str]) -> list[str]:
-    """Return the names of columns; UsageError if one is lacking or doubled."""
+def _require_names(names: list[str]) -> None:
+    """Raise UsageError if the name of a column is lacking or doubled."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UsageError(f"two columns have the name {few([*map(repr, twice)])}")
     for number, name in enumerate(names, 1):
         if names[1:] and (not name or name.startswith(("__index_level_", "Unnamed: "))):
             remedy = "Name it, or write the table without its index (pandas: index=False)."
             raise UsageError(f"column {number} has no name, or one of pandas", remedy=remedy)
-    return names
 
 
 def _lines(reader: Any) -> Iterator[tuple[str, list[str]]]:
@@ -219,7 +211,7 @@ def _parquet(content: bytes, keys: set[str]) -> Rows:
             cells += sum(sizes)
             _require_few("cells", cells)
             _require_few("values in lists", max(sizes, default=0) - group.num_rows)
-        _checked_names(file.schema_arrow.names)
+        _require_names(file.schema_arrow.names)
         for batch in file.iter_batches(_ROWS_AT_ONCE):
             _require_few("values in lists", sum(map(_cells, batch.columns)))  # stated or not
             rows += batch.to_pylist()
@@ -251,12 +243,20 @@ Answer = tuple[Values, Values]
 """The fields of a record that was labelled, and the answers of one person with the name."""
 Layout = Callable[[Values], Iterator[Answer]]
 
-_LABEL_STUDIO = {ANNOTATOR, "annotation_id", "created_at", "updated_at", "lead_time"}
 _KINDS = ("choices", "rating", "number", "text")  # of answers, in Label Studio
-_REGION = {"start", "end", "startOffset", "endOffset"}
+_MIN = {ANNOTATOR, "annotation_id", "created_at", "updated_at", "lead_time"}
+_REGION = ("start", "startOffset", "end", "endOffset")
 
 
-class Regions(list[Values]):
+class Region(NamedTuple):
+    """Labels of a part of the paragraphs of a task of Label Studio."""
+
+    start: tuple[int, int]  # the numbers of a paragraph and a letter
+    end: tuple[int, int]
+    labels: list[str]
+
+
+class Regions(list[Region]):
     """The regions that a person labelled in the paragraphs of a task of Label Studio."""
 
 
@@ -268,15 +268,15 @@ class Nth(int):
     """The number of a turn among those of its dialogue that a config has."""
 
 
-def _labels_of(value: Any) -> list[str]:
-    """Return the labels of a region of paragraphs; [] if a value is no such region."""
-    if not isinstance(value, dict) or not value.keys() >= _REGION:
-        return []
-    are_places = all(re.fullmatch(r"\d{1,9}", str(value[name])) for name in _REGION)
-    if not are_places or int(value["start"]) > int(value["end"]):
-        return []
+def _region(value: Any) -> Region | None:
+    """Return a region of paragraphs with labels; None if a value is none."""
+    places = [str(value.get(name)) for name in _REGION] if isinstance(value, dict) else [""]
+    if not all(re.fullmatch(r"\d{1,9}", place) for place in places):
+        return None
+    first, offset, last, end = map(int, places)
     labels = listed_in(value.get("paragraphlabels", value.get("choices"))) or []
-    return labels if all(isinstance(label, str) for label in labels) else []
+    is_labelled = labels and all(isinstance(label, str) for label in labels)
+    return Region((first, offset), (last, end), labels) if is_labelled and first <= last else None
 
 
 def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
@@ -284,95 +284,91 @@ def _by_turn(record: Record, asked: set[str]) -> Iterator[Record]:
     place, values, answers = record
     listed = {n: listed_in(v) or [] for n, v in values.items() if n not in asked}
     lists = [n for n, of in listed.items() if of and all(isinstance(each, dict) for each in of)]
-    given = {name: values.get(name) for name in asked} if answers is values else answers
-    of_names: Values = {n: given[n] for n in given if n != ANNOTATOR and given[n] is not None}
-    whole = [name for name, each in of_names.items() if not isinstance(each, Regions)]
+    given = {n: v for n, v in answers.items() if n in asked or answers is not values}
+    regions: Values = {n: v for n, v in given.items() if n != ANNOTATOR and v is not None}
+    whole = [name for name, of in regions.items() if not isinstance(of, Regions)]
     if len(lists) != 1 or whole:
         due = "labels of regions alone, in one list of paragraphs"
         raise UsageError(f"{place}: expected {due}, found {few([*lists, *whole]) or 'none'}")
     rest, turns = _without(values, lists[0], *asked), listed[lists[0]]
-    most = max((int(each["end"]) for of in of_names.values() for each in of), default=0)
+    most = max((region.end[0] for of in regions.values() for region in of), default=0)
     if most >= len(turns) or not all(turn.keys() & {"turn", "text"} for turn in turns):
         due = f"regions of {len(turns)} paragraphs, each with a turn or a text"
         raise UsageError(f"{place}: expected {due}")
     for number, turn in enumerate(turns):
         own = {name: turn[name] for name in ("turn", "text") if name in turn}
         text = str(own.get("text", ""))
-        labels = {name: _in_paragraph(of_names.get(name, ()), number, text) for name in asked}
-        told = {ANNOTATOR: answers[ANNOTATOR]} | labels
+        labels = {name: _in_paragraph(regions.get(name, ()), number, text) for name in asked}
+        told = {ANNOTATOR: answers.get(ANNOTATOR)} | labels
         found = {"turn": Nth(number)} | rest | own | told
         yield Record(place, found, found if answers is values else told)
 
 
-def _in_paragraph(regions: Iterable[Values], number: int, text: str) -> list[str]:
+def _in_paragraph(regions: Iterable[Region], number: int, text: str) -> list[str]:
     """Return the labels of the regions in a paragraph, each once."""
-    inside = [each for each in regions if int(each["start"]) <= number <= int(each["end"])]
-    end = len(text.rstrip().encode("utf-16-le")) // 2  # offsets count as JavaScript does
-    is_part = any(
-        (number == int(each["start"]) and int(each["startOffset"]) > 0)
-        or (number == int(each["end"]) and int(each["endOffset"]) < end)
-        for each in inside
-    )
-    labels = dict.fromkeys(label for each in inside for label in _labels_of(each))
-    return Part(labels) if is_part else [*labels]
+    inside = [each for each in regions if each.start[0] <= number <= each.end[0]]
+    end = number, len(text.rstrip().encode("utf-16-le")) // 2  # offsets count as JavaScript does
+    labels = [*dict.fromkeys(chain.from_iterable(each.labels for each in inside))]
+    is_part = any(each.start > (number, 0) or each.end < end for each in inside)
+    return Part(labels) if is_part else labels
 
 
 def _without(values: Values, *names: str) -> Values:
     return {name: value for name, value in values.items() if name not in names}
 
 
-def _given_by(person: Any, answers: Values) -> Values:
-    """Return the answers of a person with its name; ValueError if a question is called so."""
-    if ANNOTATOR in answers:
-        raise ValueError(f"{ANNOTATOR}: expected another name of the question")
-    return answers | {ANNOTATOR: person}
+def _submit(answers: Values, question: str, value: Any) -> None:
+    """Add an answer to those of a person; ValueError if the question has one."""
+    if question in answers:
+        several = f"one answer of {answers[ANNOTATOR]}, found several"
+        due = "another name of the question" if question == ANNOTATOR else several
+        raise ValueError(f"{question}: expected {due}")
+    answers[question] = value
 
 
 def _label_studio(task: Values) -> Iterator[Answer]:
     for done in task["annotations"]:
         if done.get("was_cancelled"):  # a skip is no answer, and takes none away
             continue
-        by, answers = done["completed_by"], Values()
-        by = (by.get("email") or by["id"]) if isinstance(by, dict) else by
+        by = done["completed_by"]
+        answers = {ANNOTATOR: (by.get("email") or by["id"]) if isinstance(by, dict) else by}
         for result in done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
-            if _labels_of(value):
-                answers.setdefault(name, Regions()).append(value)
-                continue
-            if not (kind := next((kind for kind in _KINDS if value.keys() == {kind}), "")):
+            kind = next((kind for kind in _KINDS if value.keys() == {kind}), "")
+            if region := _region(value):
+                if not isinstance(answers.get(name), Regions):
+                    _submit(answers, name, Regions())
+                answers[name].append(region)
+            elif kind:
+                _submit(answers, name, value[kind])
+            else:
                 of = " of a region (perRegion)" * (result["type"] in _KINDS)
-                expected = f"labels of a paragraph, or one of {', '.join(_KINDS)} of the whole text"
-                raise ValueError(f"{name}: expected {expected}, found {result['type']}{of}")
-            if name in answers:
-                raise ValueError(f"{name}: expected one answer, found several of one person")
-            answers[name] = value[kind]
-        yield task["data"], _given_by(by, answers)
+                due = f"labels of a paragraph, or one of {', '.join(_KINDS)} of the whole text"
+                raise ValueError(f"{name}: expected {due}, found {result['type']}{of}")
+        yield task["data"], answers
 
 
 def _label_studio_min(row: Values) -> Iterator[Answer]:
     """Yield an answer; `{"choices": [...]}` is several choices, `[{"rating": 4}]` a number."""
-    if row["annotation_id"] is None:  # nobody answered
-        return
-    values = _without(row, "id", "agreement", *(_LABEL_STUDIO - {ANNOTATOR}))
+    values = _without(row, "id", "agreement", *(_MIN - {ANNOTATOR}))
     for name, value in values.items():
-        if isinstance(value, str) and re.match(rf'\[?{{"({"|".join(_KINDS)})": ?', value):
-            value = loads(value)
-        listed = listed_in(value) or []
-        if any(isinstance(each, dict) and each.keys() >= _REGION for each in listed):
-            if not all(map(_labels_of, listed)):
+        is_object = isinstance(value, str) and re.match(rf'{{"({"|".join(_KINDS)})": ?', value)
+        listed = listed_in(value) or [loads(value) if is_object else value]
+        inner = listed[0] if len(listed) == 1 else None
+        if any(isinstance(each, dict) and each.keys() >= {*_REGION} for each in listed):
+            values[name] = Regions(filter(None, map(_region, listed)))
+            if len(values[name]) < len(listed):
                 raise ValueError(f"{name}: expected labels of regions: export them as JSON")
-            values[name] = Regions(listed)
-        inner = value[0] if isinstance(value, list) and len(value) == 1 else value
-        if isinstance(inner, dict) and len(inner) == 1 and {*_KINDS}.issuperset(inner):
+        elif isinstance(inner, dict) and len(inner) == 1 and {*_KINDS}.issuperset(inner):
             (values[name],) = inner.values()
-    yield {}, values
+    if row["annotation_id"] is not None:  # else nobody answered
+        yield {}, values
 
 
 def _doccano(row: Values) -> Iterator[Answer]:
     """Yield an answer: a list of labels, or in CSV `a#b`; before 1.6 `text` is called `data`."""
     label, comments, id = row.get("label"), row.get("Comments"), row["id"]
-    spans = [each for each in label or () if isinstance(each, list | dict)]
-    if spans or "entities" in row:
+    if "entities" in row or any(isinstance(each, list | dict) for each in label or ()):
         raise ValueError("expected labels, found spans: Text Classification of doccano has none")
     if isinstance(id, str) and id.isdigit() and isinstance(label, str | None):
         parts = (label or "").split("#")
@@ -385,7 +381,7 @@ def _doccano(row: Values) -> Iterator[Answer]:
         given["comments"] = comments if isinstance(comments, str) else "; ".join(comments)
     own = {"text" if name == "data" else name: value for name, value in row.items()}
     own = _without(own, "label", "Comments")
-    if "Comments" in row or "data" in row:
+    if row.keys() & {"Comments", "data"}:
         yield _without(own, "id"), given
     else:  # a plain file may be like this, with other columns to compare
         yield {}, own | given
@@ -413,16 +409,10 @@ def _argilla(row: Values) -> Iterator[Answer]:
     by_user: dict[str, Values] = {}
     for question, responses in row["responses"].items():
         for response in responses:
-            _submit(by_user, response["user_id"], question, response["value"])
-    for user, values in by_user.items():
-        yield {**row["fields"], **row["metadata"]}, _given_by(user, values)
-
-
-def _submit(by_user: dict[str, Values], user: str, question: str, value: Any) -> None:
-    """Add an answer of a user; ValueError if there is one."""
-    if question in by_user.setdefault(user, {}):
-        raise ValueError(f"{question}: expected one answer of {user}, found several")
-    by_user[user][question] = value
+            user = response["user_id"]
+            _submit(by_user.setdefault(user, {ANNOTATOR: user}), question, response["value"])
+    for answers in by_user.values():
+        yield {**row["fields"], **row["metadata"]}, answers
 
 
 def _argilla_flat(row: Values) -> Iterator[Answer]:
@@ -433,13 +423,13 @@ def _argilla_flat(row: Values) -> Iterator[Answer]:
         if len({*map(len, columns)}) > 1:
             raise ValueError(f"{question}: expected as many answers as users and statuses")
         for value, user, status in zip(*columns, strict=True):
-            by_user.setdefault(user, {})
+            answers = by_user.setdefault(user, {ANNOTATOR: user})
             if status == "submitted":  # else a draft, or discarded
-                _submit(by_user, user, question, value)
+                _submit(answers, question, value)
     parts = tuple(f"{question}.{part}" for question in questions for part in _PARTS)
     own = {name: value for name, value in row.items() if not name.startswith(parts)}
-    for user, values in by_user.items():
-        yield _without(own, "id", "status", "_server_id"), _given_by(user, values)
+    for answers in by_user.values():
+        yield _without(own, "id", "status", "_server_id"), answers
 
 
 def _argilla_1(row: Values) -> Iterator[Answer]:
@@ -452,7 +442,7 @@ _USERS, _PARTS = ".responses.users", ("responses", "suggestion")  # of a questio
 # The keys that an export of a tool has, and their types -> its answers
 LAYOUTS: list[tuple[dict[str, Any], Layout]] = [
     ({"data": dict, "annotations": list}, _label_studio),
-    (dict.fromkeys(_LABEL_STUDIO, object), _label_studio_min),
+    (dict.fromkeys(_MIN, object), _label_studio_min),
     ({"answer": str, "_input_hash": int, "_task_hash": int}, _prodigy),
     ({"fields": dict, "responses": dict, "_server_id": str}, _argilla),
     ({"external_id": object, "metadata": object}, _argilla_1),

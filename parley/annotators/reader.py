@@ -100,13 +100,12 @@ class Labels:
     def paths(self) -> dict[str, Key]:
         """The columns of the config, and the fields within its objects, as CSV has them."""
         columns = self.built.column_types(self.config)
-        paths = [*((name,) for name in columns), *(path for path in flat(columns) if path[1:])]
-        return {".".join(path): path for path in paths}
+        return {".".join(path): path for path in (*((name,) for name in columns), *flat(columns))}
 
     @cached_property
     def declared(self) -> dict[str, Column]:
         """The columns of the config, and the fields within its objects, as they are read."""
-        return {name: Column.of(self.built, self.config, name) for name in self.paths}
+        return {name: Column.of(self.built, self.config, *p) for name, p in self.paths.items()}
 
     def each_row(self) -> Iterator[tuple[Key, Values]]:
         """Yield each row of the config with its unit."""
@@ -132,9 +131,8 @@ class Labels:
     def units(self) -> dict[Key, Said | None]:
         """What can be labelled, and what is said in a turn; a dialogue stands for all its rows."""
         id, *beside = self.keys[self.is_by_split :]
-        of_rows = beside not in ([], ["turn"], ["speaker"])
-        of_rows &= not all(self.declared[name].labels for name in beside)
-        if of_rows or id not in id_columns(self.built):
+        is_named = beside in (["turn"], ["speaker"]) or all(self.declared[n].labels for n in beside)
+        if not is_named or id not in id_columns(self.built):
             return dict.fromkeys(self.with_row)
         every, layout = dict(places(self.built)), self.built.dataset.layout
         named = {config for config in every if next(iter(self.built.column_types(config))) == id}
@@ -147,9 +145,8 @@ class Labels:
             if self.is_of_turns:
                 said: list[str] = []
                 for number, turn in enumerate(dialogue.transcript.turns):
-                    text = None if turn.action else turn.text
-                    unit = (dialogue.id, str(number))
-                    units[unit] = Said(text, turn.speaker, "\n".join(said[-2:]))
+                    text, context = None if turn.action else turn.text, "\n".join(said[-2:])
+                    units[dialogue.id, str(number)] = Said(text, turn.speaker, context)
                     said += [] if turn.action else [f"{turn.speaker}: {turn.text}"]
             elif beside == ["speaker"]:
                 sides = sides_of(dialogue.facets) or dialogue.transcript.sides
@@ -164,17 +161,16 @@ class Labels:
         keys, found = self.built.dataset.configs[self.config].keys, Units()
         for key, row in self.each_row():
             unit = found.setdefault(key, {})
+            if ANNOTATOR in keys and row[ANNOTATOR] is not None:
+                continue
             for name in self.columns.keys() & self.paths:
-                if ANNOTATOR in keys and row[ANNOTATOR] is not None:
-                    continue
                 value: Any = row
                 for part in self.paths[name]:
                     value = None if value is None else value[part]
-                column = self.columns[name]
-                if INDEX in keys and column.is_set:
+                if INDEX in keys and self.columns[name].is_set:
                     several = value if isinstance(value, list) else [value]
                     value = [*unit.get(name, ()), *several]
-                unit[name] = column.own(value)
+                unit[name] = self.columns[name].own(value)
         return found
 
     @property
@@ -187,12 +183,12 @@ class Labels:
 
         The values of all annotators decide which, with the dataset's of what they labelled.
         """
-        units = dict.fromkeys(chain.from_iterable(self.annotators.values()))
+        given = [pair for units in self.annotators.values() for pair in units.items()]
         for name, column in self.columns.items():
             if column.is_open:
-                rows = [row for units in self.annotators.values() for row in units.values()]
-                rows = [row for row in rows if row.get(name) is not None]
-                own = (self.rows.get(unit, {}).get(name) or () for unit in units if column.is_set)
+                rows = [row for _, row in given if row.get(name) is not None]
+                units = dict.fromkeys(unit for unit, _ in given if column.is_set)
+                own = (self.rows.get(unit, {}).get(name) or () for unit in units)
                 known = [*chain.from_iterable(own)]
                 self.columns[name], values = column.of_values([row[name] for row in rows], known)
                 for row, value in zip(rows, values, strict=True):
@@ -210,7 +206,7 @@ class Labels:
             for name in self.columns.keys() & self.paths
             if (labels_too or not self.columns[name].labels)
             and all(
-                name in self.rows.get(unit, {}) and values[name] == self.rows[unit][name]
+                self.rows.get(unit, {}).get(name, self) == values[name]
                 for unit, values in given
                 if name in values
             )
@@ -237,7 +233,7 @@ def read_labels(
     of_configs: dict[str, Labels] = {}
     for path, stem in zip(paths, stems, strict=True):
         try:
-            found = records(path, {key for names in keys.values() for key in (*names, "id")})
+            found = records(path, {"id", *chain.from_iterable(keys.values())})
             name = _config_of(keys, _names(found), built)
             labels = of_configs.setdefault(name, Labels(built, name, keys[name], annotator))
             person = stem if stems.count(stem) == 1 else str(path)
@@ -279,19 +275,15 @@ def _unit_keys(built: BuiltFolder, config: str) -> Key:
 
 def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) -> str:
     """Return the config whose key a file has, of several the first with most of its columns."""
-    usual = {"labels"} if UNNAMED in columns else set()  # the name where a tool gives none
-
-    def is_by_id(name: str) -> bool:
-        is_left_out = keys[name][0] not in (_SPLIT, *columns)
-        return is_left_out and "id" in columns and "id" in built.column_types(name)
-
-    # other cases are refused later; `id` may be a tool's
-    folded = {name.lower() for name in (*columns, *usual)}
-    shared = {
-        name: (sum(c.lower() in folded - {"id"} for c in built.column_types(name)), len(of))
-        for name, of in keys.items()
-        if of and ({part.lower() for part in of} <= folded or is_by_id(name))
-    }
+    # other cases are refused later; "labels" is the usual name where a tool gives none
+    folded = {name.lower() or "labels" for name in columns}
+    shared = dict[str, tuple[int, int]]()
+    for name, of in keys.items():
+        types = built.column_types(name)
+        is_by_id = {"id"} <= types.keys() & {*columns} and {_SPLIT, *columns}.isdisjoint(of[:1])
+        if of and (is_by_id or {part.lower() for part in of} <= folded):
+            known = sum(column.lower() in folded - {"id"} for column in types)  # or a tool's id
+            shared[name] = known, len(of)
     if not shared:
         due = " or ".join(dict.fromkeys(" and ".join(of) for of in keys.values() if of))
         what = f"has no column {due}; it has {few([*map(repr, columns)], 20)}"
@@ -309,23 +301,20 @@ def _add(labels: Labels, file: str, found: Sequence[Record], person: str) -> Non
     # beside names in `differences`
     reserved = {GOLD, ANNOTATOR, *_READ, "column", *labels.keys}
     compared = _compared(labels, found)
-    by_id = {}
-    if labels.keys[0] not in columns:
-        by_id = {row["id"]: unit for unit, row in labels.each_row()}
+    is_by_id = labels.keys[0] not in columns
+    by_id = {row["id"]: unit for unit, row in labels.each_row()} if is_by_id else {}
     causes, wrong, ids, added = Causes(""), 0, set[str](), defaultdict[str, Units](dict)
-    first = {
-        (by, unit): ", ".join(labels.files[by])
-        for by, units in labels.annotators.items()
-        for unit in units
-    }
+    first = dict[tuple[str, Key], str]()
     for place, values, answers in found:
         unit, problems = _unit_of(labels, values, by_id)
         named = values.get(annotator, person)
         by = _name_of(named)
         if not problems:
-            before = first.get((by, unit), "")  # perhaps this place: a task has several answers
+            files = labels.files[by] if unit in labels.annotators.get(by, ()) else ()
+            # perhaps in this place: a task has several answers
+            before = ", ".join(files) or first.get((by, unit), "")
+            first.setdefault((by, unit), place)
             twice = f"repeated, first in {before}; {_ONCE}" if before else ""
-            first[by, unit] = before or place
             what = _wrong_unit(labels, unit, values if "text" in columns else None) or twice
             problems = [Problem("", what=what)] if what else []
         if by in ("", *reserved):
@@ -451,40 +440,31 @@ def _spaced(text: Any) -> Any:
 
 def _name_of(value: Any) -> str:
     """Return the name of a person; "" for what is no text or whole number."""
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    if type(value) not in (int, str):
-        return ""
-    match = WHOLE.fullmatch(str(value))
-    return match[1] if match else str(value).strip()
+    is_whole = type(value) is int or (type(value) is float and value.is_integer())
+    text = str(value).strip() if is_whole or isinstance(value, str) else ""
+    match = WHOLE.fullmatch(text)
+    return match[1] if match else text
 
 
 def _compared(labels: Labels, found: Sequence[Record]) -> list[tuple[str, Column]]:
     """Return the columns of a file to compare, each with its name in the file."""
-    columns = [*dict.fromkeys(chain.from_iterable(record.answers for record in found))]
-    annotator = labels.annotator
-    others = {*labels.keys, annotator, "id", _SPLIT} | ({"text"} - labels.paths.keys())
-    if labels.is_of_turns:
-        others |= {*_READ}
+    answered = dict.fromkeys(chain.from_iterable(record.answers for record in found))
+    read = {*_READ} if labels.is_of_turns else {"text"} - labels.paths.keys()
+    others = {*labels.keys, labels.annotator, "id", _SPLIT, *read}
     told = chain.from_iterable(r.answers for r in found if r.answers is not r.values)
-    if clash := others.intersection(told) - {annotator, ANNOTATOR}:
+    if clash := others.intersection(told) - {labels.annotator, ANNOTATOR}:
         what = f"the tool's answer {few(sorted(clash))} is called like a column that is no answer"
         raise UsageError(what, remedy="Rename the question.")
-    given = {
-        name: [record.answers.get(name) for record in found]
-        for name in columns
-        if name not in others
-    }
+    compared = [name for name in answered if name not in others]
+    given = {name: [record.answers.get(name) for record in found] for name in compared}
     if not given:
-        raise UsageError(f"has no column beside {', '.join(columns)}")
+        raise UsageError(f"has no column beside {', '.join(answered)}")
     usual = _usual_name(labels, given.get(UNNAMED, ()))
-    compared = {
-        name: labels.declared.get(name or usual) or Column(name or usual, is_open=True)
-        for name in given
-    }
-    _require_names(labels, given, compared)
-    labels.columns |= {column.name: column for column in compared.values()}
-    return [*compared.items()]
+    names = {name: name or usual for name in given}
+    columns = {n: labels.declared.get(of) or Column(of, is_open=True) for n, of in names.items()}
+    _require_names(labels, given, columns)
+    labels.columns |= {column.name: column for column in columns.values()}
+    return [*columns.items()]
 
 
 def _usual_name(labels: Labels, values: Iterable[Any]) -> str:
@@ -503,11 +483,12 @@ def _require_names(
     """Raise UsageError for labels of the config in columns of other names."""
     names = {column.name for column in compared.values()}
     lacking = [c for c in labels.declared.values() if c.labels and c.name not in names]
-    wrong = []
-    for name, column in compared.items():
-        due = [c.name for c in lacking if column.name in c.labels or c.takes(given[name])]
-        if due and column.name not in labels.declared:
-            wrong.append(Problem(repr(column.name), " or ".join(map(repr, due))))
+    wrong = [
+        Problem(repr(column.name), " or ".join(map(repr, due)))
+        for name, column in compared.items()
+        if column.name not in labels.declared
+        and (due := [c.name for c in lacking if column.name in c.labels or c.takes(given[name])])
+    ]
     if wrong:
         what = f"has labels of {labels.config} in other columns"
         raise UsageError(what, *wrong, remedy=_NAMED if UNNAMED in given else LONG)

@@ -1,12 +1,14 @@
-"""Regular files opened, part files of downloads, and the folder of the cache."""
+"""Regular files opened, gzip, part files of downloads, and the folder of the cache."""
 
 import errno
+import gzip
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import orjson
 
@@ -27,6 +29,18 @@ def read_regular(path: Path) -> bytes:
     """Return the bytes of a file, as `open_regular` opens it."""
     with open_regular(path) as file:
         return file.read()
+
+
+MOST_BYTES = 128_000_000
+"""The most bytes of a user's file, decompressed; memory grows with what it holds."""
+DAMAGED_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
+"""What reading damaged gzip data raises."""
+
+
+def unpacked(opened: BinaryIO) -> IO[bytes]:
+    """Return an open file, decompressed if its first bytes are those of gzip."""
+    is_gzip = opened.peek(2).startswith(b"\x1f\x8b")  # type: ignore[attr-defined]
+    return gzip.GzipFile(fileobj=opened) if is_gzip else opened  # type: ignore[return-value]
 
 
 def part_of(path: Path) -> Path:

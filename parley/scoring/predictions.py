@@ -4,11 +4,9 @@ A file, a pipe or standard input, compressed with gzip or not, which its first b
 is wrong with it is reported at once, each with its line and its key.
 """
 
-import gzip
 import json
 import re
 import sys
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,7 +15,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from parley.base.disk import open_regular
+from parley.base.disk import DAMAGED_GZIP, MOST_BYTES, open_regular, unpacked
 from parley.base.errors import MOST_PROBLEMS, Causes, Problem, RecordError, UsageError
 from parley.base.replace import writing
 from parley.base.values import without_numpy
@@ -34,10 +32,8 @@ EPOCH = "epoch"
 """The field of a line that tells several answers to a question apart, numbered from 1."""
 
 _LONGEST = 1_000_000  # bytes of a line
-_LARGEST = 128_000_000  # bytes of a file, decompressed; memory grows with what it holds
 _MOST_WRONG = 100_000  # lines; of a flood no more is counted
 _EPOCHS = 1000  # the most of a file: each has a prediction for all of gold
-_GZIP = b"\x1f\x8b"
 _LOG = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')  # as JSON
 
 
@@ -56,13 +52,14 @@ def read(
         try:
             for number, line in enumerate(iter(partial(stream.readline, _LONGEST), b""), 1):
                 size += len(line)
-                if size > _LARGEST:
-                    checker.broken = f"it has more than {_LARGEST:,} bytes; nothing was read beyond"
+                if size > MOST_BYTES:
+                    what = f"it has more than {MOST_BYTES:,} bytes"
+                    checker.broken = f"{what}; nothing was read beyond"
                 else:
                     checker.take(number, line.removesuffix(b"\n"))
                 if checker.is_over:
                     break
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        except DAMAGED_GZIP as error:
             checker.broken = f"damaged gzip data: {error}; compress or copy it again"
     if not size and not checker.broken:
         checker.broken = "it is empty"
@@ -342,5 +339,4 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
     if file != "-" and not Path(file).exists():
         raise UsageError(f"{file}: no such file; name a file of predictions")
     with open(sys.stdin.fileno() if file == "-" else file, "rb", closefd=file != "-") as raw:
-        is_gzip = raw.peek(len(_GZIP)).startswith(_GZIP)
-        yield gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[misc]
+        yield unpacked(raw)
