@@ -14,6 +14,7 @@ from file_server import BODY, Page, Server, pinned
 from hypothesis import settings
 from local_hub import Hub
 
+import parley
 from parley.declaration.registry import Dataset, discover, get
 
 # A test may change a script twice in a second, which Python does not notice if it kept the first
@@ -135,6 +136,11 @@ def sample_build(tmp_path_factory):
 
     sources = (open_source(each, None, sample=True) for each in discover().values())
     return shared(tmp_path_factory, "samples", sources)
+
+
+@pytest.fixture(scope="module")
+def casino(sample_build):
+    return parley.open(sample_build / "casino")
 
 
 @pytest.fixture(scope="session")
