@@ -285,7 +285,7 @@ def test_differences_are_written_before_the_tables(casino, two, run, tmp_path, m
     assert json.loads(run(*call, "--json").stdout) == compared.as_dict()
     tables, before = "parley.cli.labels_commands.print_result", []
     monkeypatch.setattr(tables, lambda *_: before.append(to.exists()))  # who reads them may end
-    assert (run(*call, "--to", to).returncode, before) == (0, [True])
+    assert (run(*call, "-o", to).returncode, before) == (0, [True])
     changed = [row for row in rows[::3] if row["labels"] != ["uv-part"]]
     assert len([*compared.differences()]) == len(changed) > 0
 
