@@ -24,7 +24,7 @@ from parley.read.export.export import export
 from parley.verification import folder_checks, row_checks
 from parley.verification.diff import compare_builds
 from parley.verification.measure import measure
-from parley.verification.results import Aside, Check, run_check
+from parley.verification.results import Aside, Check, at, run_check
 from parley.verification.verify import Verification, verify, verify_each
 
 
@@ -221,7 +221,7 @@ def test_no_text_around_what_was_not_checked_makes_it_a_problem():
     aside = Aside("not checked", "no file")
 
     def check(text):
-        yield aside.at("here")
+        yield at("here", aside)
         yield f"here: {text()}"
 
     assert run_check(check, lambda: "odd") == Check("check", "", ["here: odd"], "here: no file")

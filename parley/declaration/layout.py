@@ -72,21 +72,12 @@ class Facet:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the dialogues of a dataset are laid out; without `transcript.py`, as their fields.
-
-    Args:
-        configs: The configs whose rows are laid out, the richest first.
-        beside: Config beside the dialogues -> its column of their ids.
-        tables: Config that the page offers as CSV -> its column of the ids of dialogues.
-        words: Facet -> its words, order and meaning.
-        transcript, facets: The functions of a row, and with `beside` of the rows beside it.
-        titles: The function of a folder and ids of documents.
-    """
+    """The names of a `transcript.py`; without it, each config is laid out as its fields."""
 
     configs: Sequence[str]
     beside: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, Facet] = field(default_factory=dict)
+    words: Mapping[str, Facet] = field(default_factory=dict)  # FACETS
     transcript: Callable[..., object] | None = None
     facets: Callable[..., object] | None = None
     titles: Callable[[Path, set[str]], Mapping[str, str]] | None = None
@@ -121,9 +112,9 @@ def layout_of(
             raise ValueError("{} once in a phrase, where the value stands")
 
     columns = {f"{name}?": {*config.features} for name, config in configs.items()}
-    shape = {"CONFIGS": [{*configs}], "BESIDE?": columns, "TABLES?": columns}
-    shape |= {"FACETS?": {str: facet}}
-    shape |= {"transcript": _function, "facets?": _function, "titles?": _function}
+    shape: dict[str, Any] = {"CONFIGS": [{*configs}], "BESIDE?": columns, "TABLES?": columns}
+    shape |= {"FACETS?": {str: facet}, "transcript": _function, "facets?": _function}
+    shape |= {"titles?": _function}
     names = [name.removesuffix("?") for name in shape]
     told = {name: value for name, value in vars(module).items() if name in names}
     if isinstance(order := told.get("CONFIGS"), tuple):

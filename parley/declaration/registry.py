@@ -7,16 +7,21 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.disk import read_regular
 from parley.base.errors import (
+    MOST_PROBLEMS,
+    MissingSplitError,
+    OutputError,
     ParleyError,
     Problem,
     ScriptError,
@@ -24,6 +29,7 @@ from parley.base.errors import (
     require_known,
     words_of,
 )
+from parley.base.extras import lacking
 from parley.declaration.layout import Layout, layout_of
 from parley.schema.shapes import problems
 
@@ -227,6 +233,34 @@ class Dataset:
 
         self.require(config)
         return datasets_features(self.configs[config].features)
+
+    @contextmanager
+    def running(
+        self,
+        file: str,
+        on: object,
+        odd: Callable[[], Iterable[Problem]] = tuple,
+        kind: type[ParleyError] = ScriptError,
+    ) -> Iterator[None]:
+        """Name a file of the folder in errors of its functions, and the build or row.
+
+        `odd` gives what is wrong with the rows; `kind` is the class of the error. Errors of parley
+        and of disks stay as they are, and so does a missing package, of which the caller names the
+        extra.
+        """
+        try:
+            yield
+        except MissingSplitError as error:
+            raise OutputError(f"{on}: {error}") from error
+        except (ParleyError, OSError):
+            raise
+        except Exception as error:  # an unverified folder may hold anything
+            if isinstance(error, ModuleNotFoundError) and lacking(error):
+                raise
+            what = f"{self.name}/{file} fails on {on} ({words_of(error)})"
+            remedy = f"If `parley verify {self.name}` holds for the folder, fix {file}; "
+            remedy += "else the folder is damaged: build it again."
+            raise kind(what, *islice(odd(), MOST_PROBLEMS), remedy=remedy) from error
 
     def load_module(self, name: str) -> ModuleType | None:
         """Import an optional module of the folder, or return None."""

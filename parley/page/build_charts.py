@@ -17,7 +17,6 @@ from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.layout import Facet
 from parley.declaration.measured import measured
-from parley.declaration.running import running
 from parley.read.charts import Bar, Bars, Chart, Where
 from parley.read.dialogues import Dialogue, dialogues
 from parley.read.export.export import note_sample
@@ -178,7 +177,7 @@ def dataset_charts(built: BuiltFolder) -> Iterator[tuple[str, Chart]]:
     ScriptError if charts.py fails on the rows.
     """
     for name, function in built.dataset.charts.items():
-        with running(built.dataset, f"charts.py: {name}", built.path):
+        with built.dataset.running(f"charts.py: {name}", built.path):
             try:
                 chart = function(built)
             except MissingSplitError:

@@ -16,7 +16,6 @@ from parley.builds.built_folder import BuiltFolder
 from parley.builds.frozen import frozen
 from parley.declaration.layout import Value
 from parley.declaration.registry import Dataset
-from parley.declaration.running import running
 from parley.read.transcript import Facets, Transcript
 from parley.schema.features import arrow_schema, item_of, labels_of
 from parley.schema.nodes import Node, new_name
@@ -89,7 +88,7 @@ class Dialogue:
     def _call(self, function: Callable[..., Any], form: Node, name: str = "") -> Any:
         """Return what a function of `transcript.py` makes of the row and the related rows."""
         file = f"{self.dataset.name}.py" if function == self._of_row else "transcript.py"
-        with running(self.dataset, file, "this row", self._odd):
+        with self.dataset.running(file, "this row", self._odd):
             result = function(self.row, self.beside) if self.beside else function(self.row)
             result = without_numpy(result)
             if not form.fits(result):

@@ -16,7 +16,6 @@ from parley.base.errors import (
     few,
 )
 from parley.builds.built_folder import BuiltFolder
-from parley.declaration import running as functions
 from parley.declaration.registry import module_path
 from parley.tasks.prediction_formats import Key
 from parley.tasks.task import Gold, Task
@@ -137,4 +136,4 @@ def script_of(built: BuiltFolder) -> str:
 def running(built: BuiltFolder) -> AbstractContextManager[None]:
     """Name the script and the build in errors of a task's functions."""
     file = module_path(built.dataset.folder, "tasks").name
-    return functions.running(built.dataset, file, built.shown_path)
+    return built.dataset.running(file, built.shown_path)

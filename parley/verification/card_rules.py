@@ -14,7 +14,7 @@ from parley.declaration.measured import measured
 from parley.declaration.registry import CITATION
 from parley.source.hashes import PLACEHOLDER
 from parley.verification.dataset_folder import DatasetFolder
-from parley.verification.results import Found, not_checked
+from parley.verification.results import Aside, Found
 
 # Keys that the front matter must have
 _KEYS = ("license", "language", "pretty_name", "task_categories", "size_categories", "tags")
@@ -101,7 +101,7 @@ def placeholders_are_replaced(folder: DatasetFolder) -> Iterator[Found]:
             left.append(f"README.md: {title}")
     problem = "what `parley new` wrote is still there; write your own"
     if left and not measured(dataset).version:
-        yield not_checked(f"{few(left)}: {problem}")
+        yield Aside("not checked", f"{few(left)}: {problem}")
     else:
         yield from (f"{place}: {problem}" for place in left)
 

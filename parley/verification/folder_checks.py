@@ -38,7 +38,7 @@ from parley.source import hashes
 from parley.tasks.task import Subset
 from parley.verification.changes import differences
 from parley.verification.figures import every_count
-from parley.verification.results import Found, not_checked
+from parley.verification.results import Aside, Found
 
 # what huggingface_hub adds to a copy, and the Hub's people to repositories, for leaderboards; other
 # files of its folder could hold rows
@@ -191,7 +191,7 @@ def shards(built: BuiltFolder, rebuilt: Rebuilt) -> Iterator[Found]:
     if other := [name for name in ("pyarrow", "machine") if made_with.get(name) != here[name]]:
         then, now = (", ".join(str(each.get(name)) for name in other) for each in (made_with, here))
         what = f"the bytes are those of another writer, {then}; this is {now}"
-        yield not_checked(f"{what}; {built.rebuild} makes files that can be compared")
+        yield Aside("not checked", f"{what}; {built.rebuild} makes files that can be compared")
         for name, made in rebuilt.splits.items():
             found = [_statistics(pq.read_metadata(path)) for path in built.files(*name)]
             due = [_statistics(shard.footer) for shard in made.files]
@@ -293,7 +293,7 @@ def counted(built: BuiltFolder) -> Iterator[Found]:
     if built.is_sample or known.version != built.version:
         why = A_SAMPLE if built.is_sample else f"{FILE} is not of {dataset.name} {built.version}"
         if marked(dataset.figures, "counted"):
-            yield not_checked(why)
+            yield Aside("not checked", why)
         return
     due = {name: value for name, value in known.counted.items() if value is not None}
     owners = tuple(f"{each.__name__}." for each in marked(dataset.figures, "counted"))
@@ -303,7 +303,7 @@ def counted(built: BuiltFolder) -> Iterator[Found]:
     for count in every_count(dataset.figures, built):
         own = [name for name in due if f"{name}.".startswith(f"{count.name}.")]
         if count.reason and not count.failed:
-            yield not_checked(f"{count.name}: {count.reason}")
+            yield Aside("not checked", f"{count.name}: {count.reason}")
         elif count.reason:
             yield f"{count.name}: {count.reason}"
         for name in dict.fromkeys((*own, *count.numbers)) if count.numbers else ():
@@ -324,4 +324,4 @@ def subsets(built: BuiltFolder) -> Iterator[Found]:
                 is_wrong = isinstance(error, UsageError) or not task.options
                 problem = one_line(f"{name}: {error}")
                 is_problem = is_wrong and not built.provenance["missing"]
-                yield problem if is_problem else not_checked(problem)
+                yield problem if is_problem else Aside("not checked", problem)

@@ -17,25 +17,18 @@ class Aside:
 
     def __str__(self) -> NoReturn:
         """Raise TypeError, as a text would be a problem."""
-        raise TypeError(f"expected `at` for a place before {self!r}")
-
-    def at(self, place: str) -> "Aside":
-        """Return it with a place before its text."""
-        return replace(self, text=f"{place}: {self.text}")
+        raise TypeError(f"expected the function `at` for a place before {self!r}")
 
 
 Found = str | Aside
 """What a check yields: a problem in words, or what is none."""
 
 
-def not_checked(why: str) -> Aside:
-    """Return why something was not checked."""
-    return Aside("not checked", why)
-
-
 def at(place: str, found: Found) -> Found:
     """Return what a check found with a place before it."""
-    return found.at(place) if isinstance(found, Aside) else f"{place}: {found}"
+    if isinstance(found, Aside):
+        return replace(found, text=f"{place}: {found.text}")
+    return f"{place}: {found}"
 
 
 @dataclass(frozen=True)
@@ -59,12 +52,12 @@ def run_check(check: Callable[..., Iterator[Found]], *arguments: Any, skipped: s
     problems, asides = list[str](), list[Aside]()
     try:
         for found in check(*arguments) if not skipped else ():
-            if not isinstance(found, Found):
-                raise TypeError(f"expected a message, found {found!r:.60}")
             if isinstance(found, Aside):
                 asides.append(found)
-            else:
+            elif isinstance(found, str):
                 problems.append(found)
+            else:
+                raise TypeError(f"expected a message, found {found!r:.60}")
     except ParleyError as error:
         problems += lines_of(error)
     except Exception as error:

@@ -23,7 +23,7 @@ from parley.schema.composites import KEY
 from parley.schema.shapes import fitting
 from parley.verification.changes import row_differences
 from parley.verification.folder_checks import Plans, Rebuilt
-from parley.verification.results import Aside, Found, not_checked
+from parley.verification.results import Aside, Found
 
 _CHANCE = 100  # characters of a dialogue, with its speakers, that may be equal by chance
 
@@ -110,7 +110,7 @@ def source(built: BuiltFolder, plans: Plans, rebuilt: Rebuilt) -> Iterator[Found
     """Every upstream record gives the built row, and the row converts back to the record."""
     if absent := ["/".join(name) for name in built.declared_splits if name not in plans]:
         which = f"of {', '.join(absent)} " if plans else ""
-        yield not_checked(f"the upstream files {which}are not available")
+        yield Aside("not checked", f"the upstream files {which}are not available")
     for name in (name for name in built.declared_splits if name in plans):
         made = rebuilt.from_source[name]
         if isinstance(made.split, Exception):

@@ -12,7 +12,7 @@ from parley.builds.built_folder import BuiltFolder
 from parley.scoring.questions import Questions
 from parley.tasks.kinds import form_of
 from parley.tasks.prediction_formats import Key
-from parley.verification.results import Found, not_checked
+from parley.verification.results import Aside, Found
 
 Way = tuple[Any, ...]  # a split, the number of a row, then names and numbers of places
 Cells = Mapping[Way, Any]  # the way to each cell -> its value
@@ -29,14 +29,14 @@ def of_unnamed_columns(questions: Questions) -> Iterator[Found]:
             try:
                 after = _asked(questions, exchanged(questions.built, config, cells))
             except Exception:  # the rows may contradict each other
-                yield not_checked(f"{column} selects rows")
+                yield Aside("not checked", f"{column} selects rows")
                 continue
             both = questions.by_key.keys() & after.keys()
             if changed := [key for key in both if after[key] != questions.by_key[key]]:
                 problem = f"the question of {min(changed, key=str)} changes with {column}"
                 yield f"{problem}; leave it out, or name it in `columns`"
             elif len(both) < len(questions.by_key):
-                yield not_checked(f"{column} selects rows")
+                yield Aside("not checked", f"{column} selects rows")
 
 
 def exchanged(built: BuiltFolder, config: str, cells: Cells) -> BuiltFolder:

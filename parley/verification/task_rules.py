@@ -22,7 +22,7 @@ from parley.tasks.prediction_formats import UNREADABLE, Key, Prediction
 from parley.tasks.prompts import Asking
 from parley.tasks.task import Gold, Task
 from parley.verification.dataset_folder import DatasetFolder
-from parley.verification.results import Found, at, lines_of, not_checked
+from parley.verification.results import Aside, Found, at, lines_of
 from parley.verification.task_leaks import of_unnamed_columns
 
 _SOME = 10  # wrong answers that are tried, of many
@@ -144,7 +144,8 @@ def problems_of_answers(rows: TaskRows) -> Iterator[Found]:
         are_best = all(math.isinf(due[n]) or math.isclose(best[n], due[n]) for n in best)
         if not are_best or any(one != alone[0] for one in alone):
             yield "all are the same, but gold is not; give the fields of each in gold"
-        yield not_checked("no wrong one can be tried; add a record with another right answer")
+        why = "no wrong one can be tried; add a record with another right answer"
+        yield Aside("not checked", why)
         return
     one_wrong = [numbers({key: wrong[key]}) for key in [*wrong][:_SOME]]
     known = {next(iter(best))[0], *task.metrics}

@@ -30,7 +30,6 @@ from parley.base.replace import files_in, replacing
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import Dataset
-from parley.declaration.running import running
 from parley.read.dialogues import id_columns, require_dialogues
 from parley.schema.features import arrow_schema
 
@@ -71,9 +70,8 @@ def export(built: BuiltFolder, format: str, target: Path, ids: Ids = None) -> li
         raise UsageError(f"{format} takes no ids; {', '.join(_OF_ROWS)} do")
     built.require_whole()
     with replacing(target) as folder:
-        file, odd = f"export.py: {format}", partial(_misfits, built)
-        is_own = format not in dataset.exports
-        with explained(built) if is_own else running(dataset, file, built.path, odd, OutputError):
+        of = (f"export.py: {format}", built.path, partial(_misfits, built), OutputError)
+        with dataset.running(*of) if format in dataset.exports else explained(built):
             offered[format](built, folder, *(() if ids is None else (ids,)))
         note_sample(built, folder)
         return sorted(files_in(folder))
