@@ -221,7 +221,7 @@ LIMITED += [("parquet", *limit) for limit in (*OF_LISTS, ("bytes about columns",
 def test_a_file_beyond_a_limit_is_refused(casino, tmp_path, monkeypatch, end, what, most, value):
     rows = [{"dialogue_id": id, "x": value} for id in (2001, 2002)]
     file = write_file(tmp_path / f"a.{end}", rows)
-    monkeypatch.setitem(layouts._MOST, what, most)
+    monkeypatch.setitem(layouts.LIMITS, what, most)
     with pytest.raises(UsageError, match=f" {most} {what}"):
         read_labels(casino, [file])
 

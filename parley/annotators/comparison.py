@@ -13,7 +13,7 @@ import numpy as np
 
 from parley.annotators.columns import COMMA, Column, number_of
 from parley.annotators.layouts import ANNOTATOR, LONG
-from parley.annotators.reader import GOLD, Key, Labels, read_labels
+from parley.annotators.reader import GOLD, Labels, UnitKey, read_labels
 from parley.base.errors import UsageError, few, shorten
 from parley.base.replace import writing
 from parley.builds.built_folder import BuiltFolder
@@ -101,7 +101,9 @@ class Comparison:
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
         self.annotators = [*labels.annotators]
-        self.units: list[Key] = [*dict.fromkeys(chain.from_iterable(labels.annotators.values()))]
+        self.units: list[UnitKey] = [
+            *dict.fromkeys(chain.from_iterable(labels.annotators.values()))
+        ]
         self._clusters = np.unique([unit[0] for unit in self.units], return_inverse=True)[1]
         for column in labels.columns.values():
             labels.notes += _spellings(column, self._given(column))
@@ -138,9 +140,9 @@ class Comparison:
         return domain, whole, by_label
 
     @cached_property
-    def _answers(self) -> dict[str, set[tuple[Key, str]]]:
+    def _answers(self) -> dict[str, set[tuple[UnitKey, str]]]:
         """Person -> each unit and column with an answer."""
-        found = defaultdict[str, set[tuple[Key, str]]](set)
+        found = defaultdict[str, set[tuple[UnitKey, str]]](set)
         for person, units in self.labels.everyone.items():
             for unit, name in product(units, self.labels.columns):
                 if units[unit].get(name) is not None:
@@ -148,7 +150,7 @@ class Comparison:
         return found
 
     @cached_property
-    def _compared(self) -> set[tuple[Key, str]]:
+    def _compared(self) -> set[tuple[UnitKey, str]]:
         """Each unit and column with the answers of two people, or of one and gold."""
         counts = Counter(chain.from_iterable(self._answers.values()))
         return {answer for answer, count in counts.items() if count > 1}

@@ -33,9 +33,9 @@ LONG = (
 """What to do with a wide table."""
 
 Values = dict[str, Any]
-_MOST = {"bytes": MOST_BYTES, "rows": 2_000_000, "columns": 1_000, "cells": 20_000_000}
+LIMITS = {"bytes": MOST_BYTES, "rows": 2_000_000, "columns": 1_000, "cells": 20_000_000}
 # Of what one call of a library reads or makes, whose end a signal waits for
-_MOST |= {"values in lists": 2_000_000, "bytes about columns": 10_000_000}
+LIMITS |= {"values in lists": 2_000_000, "bytes about columns": 10_000_000}
 _ROWS_AT_ONCE = 100
 _SEPARATORS = ",;\t"
 
@@ -75,7 +75,7 @@ def records(file: Path, keys: set[str]) -> list[Record]:
         _require_few("rows", max(count, len(found)))
     if asked := {n for r in found for n, of in r.answers.items() if isinstance(of, Regions)}:
         each = chain.from_iterable(_by_turn(record, asked) for record in found)
-        found = [*islice(each, _MOST["rows"] + 1)]
+        found = [*islice(each, LIMITS["rows"] + 1)]
         _require_few("rows", len(found))
     if causes:
         raise RecordError("cannot be read", *causes.problems())
@@ -90,15 +90,15 @@ def records(file: Path, keys: set[str]) -> list[Record]:
 
 def _require_few(what: str, found: int) -> None:
     """Raise UsageError if a file has too much of something."""
-    if found > _MOST[what]:
-        raise UsageError(f"has more than {_MOST[what]:,} {what}")
+    if found > LIMITS[what]:
+        raise UsageError(f"has more than {LIMITS[what]:,} {what}")
 
 
 def _content(file: Path) -> bytes:
     """Return the bytes of a file, decompressed."""
     try:
         with open_regular(file) as opened:
-            content = unpacked(opened).read(_MOST["bytes"] + 1)
+            content = unpacked(opened).read(LIMITS["bytes"] + 1)
     except DAMAGED_GZIP as error:
         raise UsageError(f"damaged gzip data: {error}") from error
     _require_few("bytes", len(content))
@@ -123,9 +123,9 @@ def _text(content: bytes) -> str:
 Rows = Iterator[tuple[str, Any]]
 
 
-def _table(content: bytes, keys: set[str]) -> Rows:
+def _rows_of_csv(content: bytes, keys: set[str]) -> Rows:
     """Yield the rows of a table of texts; an empty cell is None."""
-    csv.field_size_limit(_MOST["bytes"])
+    csv.field_size_limit(LIMITS["bytes"])
     text = re.sub(r"\A[\r\n]*(sep=.[\r\n]+)?", "", _text(content))  # a line of Excel's
     if text.lstrip()[:1] in ("{", "["):
         raise UsageError("expected a table, found JSON", remedy="Call it .jsonl or .json.")
@@ -176,7 +176,7 @@ def _lines(reader: Any) -> Iterator[tuple[str, list[str]]]:
         yield f"{error} (line {reader.line_num:,})", []
 
 
-def _json(content: bytes, keys: set[str]) -> Rows:
+def _objects_of_json(content: bytes, keys: set[str]) -> Rows:
     """Yield the objects of a list, or of lines."""
     text = _text(content)
     if re.match(r"\s*(\[|\{\s*\n)", text):  # a list, or one object over several lines
@@ -230,10 +230,10 @@ def _cells(array: Any) -> int:
 
 
 _READERS: dict[str, Callable[[bytes, set[str]], Rows]] = {
-    "csv": _table,
-    "tsv": _table,
-    "json": _json,
-    "jsonl": _json,
+    "csv": _rows_of_csv,
+    "tsv": _rows_of_csv,
+    "json": _objects_of_json,
+    "jsonl": _objects_of_json,
     "parquet": _parquet,
 }
 
@@ -243,7 +243,7 @@ Answer = tuple[Values, Values]
 """The fields of a record that was labelled, and the answers of one person with the name."""
 Layout = Callable[[Values], Iterator[Answer]]
 
-_KINDS = ("choices", "rating", "number", "text")  # of answers, in Label Studio
+_ANSWER_KINDS = ("choices", "rating", "number", "text")  # of answers, in Label Studio
 _MIN = {ANNOTATOR, "annotation_id", "created_at", "updated_at", "lead_time"}
 _REGION = ("start", "startOffset", "end", "endOffset")
 
@@ -260,7 +260,7 @@ class Regions(list[Region]):
     """The regions that a person labelled in the paragraphs of a task of Label Studio."""
 
 
-class Part(list[str]):
+class PartlyLabelled(list[str]):
     """The labels of regions in a turn, of which one is a part of its text."""
 
 
@@ -310,7 +310,7 @@ def _in_paragraph(regions: Iterable[Region], number: int, text: str) -> list[str
     end = number, len(text.rstrip().encode("utf-16-le")) // 2  # offsets count as JavaScript does
     labels = [*dict.fromkeys(chain.from_iterable(each.labels for each in inside))]
     is_part = any(each.start > (number, 0) or each.end < end for each in inside)
-    return Part(labels) if is_part else labels
+    return PartlyLabelled(labels) if is_part else labels
 
 
 def _without(values: Values, *names: str) -> Values:
@@ -334,7 +334,7 @@ def _label_studio(task: Values) -> Iterator[Answer]:
         answers = {ANNOTATOR: (by.get("email") or by["id"]) if isinstance(by, dict) else by}
         for result in done["result"]:
             name, value = result.get("from_name", ""), result.get("value", {})
-            kind = next((kind for kind in _KINDS if value.keys() == {kind}), "")
+            kind = next((kind for kind in _ANSWER_KINDS if value.keys() == {kind}), "")
             if region := _region(value):
                 if not isinstance(answers.get(name), Regions):
                     _submit(answers, name, Regions())
@@ -342,8 +342,10 @@ def _label_studio(task: Values) -> Iterator[Answer]:
             elif kind:
                 _submit(answers, name, value[kind])
             else:
-                of = " of a region (perRegion)" * (result["type"] in _KINDS)
-                due = f"labels of a paragraph, or one of {', '.join(_KINDS)} of the whole text"
+                of = " of a region (perRegion)" * (result["type"] in _ANSWER_KINDS)
+                due = (
+                    f"labels of a paragraph, or one of {', '.join(_ANSWER_KINDS)} of the whole text"
+                )
                 raise ValueError(f"{name}: expected {due}, found {result['type']}{of}")
         yield task["data"], answers
 
@@ -352,14 +354,16 @@ def _label_studio_min(row: Values) -> Iterator[Answer]:
     """Yield an answer; `{"choices": [...]}` is several choices, `[{"rating": 4}]` a number."""
     values = _without(row, "id", "agreement", *(_MIN - {ANNOTATOR}))
     for name, value in values.items():
-        is_object = isinstance(value, str) and re.match(rf'{{"({"|".join(_KINDS)})": ?', value)
+        is_object = isinstance(value, str) and re.match(
+            rf'{{"({"|".join(_ANSWER_KINDS)})": ?', value
+        )
         listed = listed_in(value) or [loads(value) if is_object else value]
         inner = listed[0] if len(listed) == 1 else None
         if any(isinstance(each, dict) and each.keys() >= {*_REGION} for each in listed):
             values[name] = Regions(filter(None, map(_region, listed)))
             if len(values[name]) < len(listed):
                 raise ValueError(f"{name}: expected labels of regions: export them as JSON")
-        elif isinstance(inner, dict) and len(inner) == 1 and {*_KINDS}.issuperset(inner):
+        elif isinstance(inner, dict) and len(inner) == 1 and {*_ANSWER_KINDS}.issuperset(inner):
             (values[name],) = inner.values()
     if row["annotation_id"] is not None:  # else nobody answered
         yield {}, values

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from parley.annotators.columns import INDEX, WHOLE, Column, listed_in
-from parley.annotators.layouts import ANNOTATOR, LONG, UNNAMED, Nth, Part, Record, Values, records
+from parley.annotators.layouts import (
+    ANNOTATOR,
+    LONG,
+    UNNAMED,
+    Nth,
+    PartlyLabelled,
+    Record,
+    Values,
+    records,
+)
 from parley.base.errors import Causes, ParleyError, Problem, RecordError, UsageError, few, shorten
 from parley.base.values import flat
 from parley.builds.built_folder import BuiltFolder
@@ -24,9 +33,9 @@ from parley.read.filters import sides_of
 from parley.schema.nodes import show
 from parley.tasks.prediction_formats import ANSWER, UNREADABLE
 
-Key = tuple[str, ...]
+UnitKey = tuple[str, ...]
 """The values of the key of a unit, as text: (dialogue_id, turn), or (SPLIT/ID, turn)."""
-Units = dict[Key, Values]
+Units = dict[UnitKey, Values]
 """What was labelled, each with the values of its columns; a set of labels is a tuple."""
 
 GOLD = "gold"
@@ -63,7 +72,7 @@ class Labels:
 
     built: BuiltFolder
     config: str
-    keys: Key
+    keys: UnitKey
     annotator: str
     columns: dict[str, Column] = field(default_factory=dict)
     annotators: dict[str, Units] = field(default_factory=lambda: defaultdict(dict))
@@ -85,19 +94,19 @@ class Labels:
         """Whether a unit is named by its split, too."""
         return self.keys[0] == _SPLIT
 
-    def unit(self, named: Sequence[Any]) -> Key:
+    def unit(self, named: Sequence[Any]) -> UnitKey:
         """Return the unit of values of `keys`; `key_values` gives them back."""
         parts = tuple(map(str, named))
         return ("/".join(parts[:2]), *parts[2:]) if self.is_by_split else parts
 
-    def key_values(self, unit: Key) -> Values:
+    def key_values(self, unit: UnitKey) -> Values:
         """Return the values of `keys` of a unit."""
         parts = (*unit[0].split("/", 1), *unit[1:]) if self.is_by_split else unit
         pairs = zip(self.key_columns, parts, strict=True)
         return {column.name: column.read(part) for column, part in pairs}
 
     @cached_property
-    def paths(self) -> dict[str, Key]:
+    def paths(self) -> dict[str, UnitKey]:
         """The columns of the config, and the fields within its objects, as CSV has them."""
         columns = self.built.column_types(self.config)
         return {".".join(path): path for path in (*((name,) for name in columns), *flat(columns))}
@@ -107,7 +116,7 @@ class Labels:
         """The columns of the config, and the fields within its objects, as they are read."""
         return {name: Column.of(self.built, self.config, *p) for name, p in self.paths.items()}
 
-    def each_row(self) -> Iterator[tuple[Key, Values]]:
+    def each_row(self) -> Iterator[tuple[UnitKey, Values]]:
         """Yield each row of the config with its unit."""
         for split in self.built.splits(self.config):
             for row in self.built.each_row_with_names(self.config, split):
@@ -115,7 +124,7 @@ class Labels:
                 yield self.unit([whole[name] for name in self.keys]), row
 
     @cached_property
-    def with_row(self) -> set[Key]:
+    def with_row(self) -> set[UnitKey]:
         """The units with a row in the config."""
         return {unit for unit, _ in self.each_row()}
 
@@ -128,7 +137,7 @@ class Labels:
         return found
 
     @cached_property
-    def units(self) -> dict[Key, Said | None]:
+    def units(self) -> dict[UnitKey, Said | None]:
         """What can be labelled, and what is said in a turn; a dialogue stands for all its rows."""
         id, *beside = self.keys[self.is_by_split :]
         is_named = beside in (["turn"], ["speaker"]) or all(self.declared[n].labels for n in beside)
@@ -137,7 +146,7 @@ class Labels:
         every, layout = dict(places(self.built)), self.built.dataset.layout
         named = {config for config in every if next(iter(self.built.column_types(config))) == id}
         named = named or {config for config in every if not layout.is_beside(config)}
-        units = dict[Key, Said | None]()
+        units = dict[UnitKey, Said | None]()
         for dialogue in dialogues(self.built):
             # an id has another name in the rows that can be read, as `uuid`
             if dialogue.config not in named:
@@ -262,7 +271,7 @@ def _configs(built: BuiltFolder) -> list[str]:
     return [name for name, of in built.dataset.configs.items() if ids.intersection(of.keys[:1])]
 
 
-def _unit_keys(built: BuiltFolder, config: str) -> Key:
+def _unit_keys(built: BuiltFolder, config: str) -> UnitKey:
     """Return the columns that name what a row is about, its turn if it has one."""
     dataset, declared = built.dataset, built.dataset.configs[config]
     keys = declared.keys
@@ -273,7 +282,7 @@ def _unit_keys(built: BuiltFolder, config: str) -> Key:
     return (_SPLIT, *keys) if keys and is_by_split else keys
 
 
-def _config_of(keys: Mapping[str, Key], columns: list[str], built: BuiltFolder) -> str:
+def _config_of(keys: Mapping[str, UnitKey], columns: list[str], built: BuiltFolder) -> str:
     """Return the config whose key a file has, of several the first with most of its columns."""
     # other cases are refused later; "labels" is the usual name where a tool gives none
     folded = {name.lower() or "labels" for name in columns}
@@ -304,7 +313,7 @@ def _add(labels: Labels, file: str, found: Sequence[Record], person: str) -> Non
     is_by_id = labels.keys[0] not in columns
     by_id = {row["id"]: unit for unit, row in labels.each_row()} if is_by_id else {}
     causes, wrong, ids, added = Causes(""), 0, set[str](), defaultdict[str, Units](dict)
-    first = dict[tuple[str, Key], str]()
+    first = dict[tuple[str, UnitKey], str]()
     for place, values, answers in found:
         unit, problems = _unit_of(labels, values, by_id)
         named = values.get(annotator, person)
@@ -341,7 +350,7 @@ def _notes(
     """Yield what a person must know of a file that is right."""
     if labels.with_row.isdisjoint(chain.from_iterable(added.values())):
         yield f"{file}: labels no row of {labels.config}{_FROM_0 * labels.is_of_turns}"
-    if parts := sum(isinstance(each, Part) for r in found for each in r.answers.values()):
+    if parts := sum(isinstance(each, PartlyLabelled) for r in found for each in r.answers.values()):
         yield f"{file}: {parts:,} labels of a part of a text count for its turn"
     if tasks := tasks_of(labels.built, Path(file), found):
         what = f"has the fields of the task {few(tasks)}"
@@ -375,7 +384,9 @@ def _require_case(labels: Labels, columns: Sequence[str]) -> None:
         raise UsageError("names that differ in case alone", *names, remedy="Rename them.")
 
 
-def _unit_of(labels: Labels, values: Values, by_id: dict[str, Key]) -> tuple[Key, list[Problem]]:
+def _unit_of(
+    labels: Labels, values: Values, by_id: dict[str, UnitKey]
+) -> tuple[UnitKey, list[Problem]]:
     """Return the unit of a record, by the key or else by the id, and problems of its key."""
     if by_id:
         id = values.get("id")
@@ -400,7 +411,7 @@ def _read(columns: Sequence[tuple[str, Column]], values: Values) -> tuple[Values
     return found, problems
 
 
-def _wrong_unit(labels: Labels, unit: Key, beside: Values | None) -> str:
+def _wrong_unit(labels: Labels, unit: UnitKey, beside: Values | None) -> str:
     """Return what is wrong with a unit, or with the text `beside` it; "" if nothing is."""
     known = unit if unit in labels.units else unit[:1]
     if known not in labels.units:

@@ -32,7 +32,7 @@ def agrees(stated: FigureValue, measured: FigureValue) -> bool:
     return abs(Decimal(measured) - Decimal(str(stated))) <= half + Decimal("1e-9")
 
 
-def written(measured: FigureValue, like: FigureValue) -> FigureValue:
+def with_decimals(measured: FigureValue, like: FigureValue) -> FigureValue:
     """Return a measured number with the decimals of a stated value."""
     exponent = exponent_of(like)
     if exponent is None or isinstance(measured, str) or not math.isfinite(measured):

@@ -37,7 +37,7 @@ _SIZES = (
     *("1B<n<10B", "10B<n<100B", "100B<n<1T", "n>1T"),
 )
 PARTS = ("splits", "load", "row", "fields", "figures", "tasks", "citation")
-_NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
+_LAST_NUMBER = re.compile(r"(?<![\w.,−-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z")
 _NAMED = re.compile(r"<!--(?! parley: )(.*?)-->", re.DOTALL)
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _EMPTY = re.compile(r"^## .*\n\s*(?=^## |\Z)", re.MULTILINE)
@@ -160,7 +160,7 @@ def with_numbers(body: str, counted: Mapping[str, FigureValue | None], where: st
     for comment in _NAMED.finditer(body):
         before, name = body[end : comment.start()], comment[1].strip()
         place = f"{where}: {before[-20:].lstrip()}{comment[0]:.60}"
-        if not (number := _NUMBER.search(before)) or comment[1] != f" {name} ":
+        if not (number := _LAST_NUMBER.search(before)) or comment[1] != f" {name} ":
             remedy = "Write `NUMBER<!-- NAME -->`, with nothing between, and no other comments."
             raise OutputError(f"{place}: the comment follows no number", remedy=remedy)
         if (value := counted.get(name)) is None:

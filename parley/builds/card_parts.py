@@ -149,8 +149,8 @@ def without_parts(text: str, keep: Collection[str] = ()) -> str:
 
 _NOT_BUILT = "not built: its source is missing"
 SAMPLE = "**This is a sample**: invented records in the dataset's layout, not its data."
-_LONGEST = 160  # characters of a text in a row
-_MOST = 3  # items of a list in a row
+_LONGEST_TEXT = 160  # characters of a text in a row
+_ITEMS_SHOWN = 3  # items of a list in a row
 _WIDTH = 100
 _SIGNS = {
     "[]": "`[]` stands for each item of a list",
@@ -209,12 +209,14 @@ def row_part(dataset: Dataset) -> str:
 
 
 def _shortened(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > _LONGEST:
-        return f"{value[: _LONGEST - 20]}…"
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        return f"{value[: _LONGEST_TEXT - 20]}…"
     if isinstance(value, dict):
         return {key: _shortened(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_shortened(item) for item in value[:_MOST]] + ["…"] * (len(value) > _MOST)
+        return [_shortened(item) for item in value[:_ITEMS_SHOWN]] + ["…"] * (
+            len(value) > _ITEMS_SHOWN
+        )
     return value
 
 
@@ -239,10 +241,10 @@ def fields_part(dataset: Dataset) -> str:
     paths = "".join(row[0] for table in tables for row in table.rows)
     signs = "".join(f"{meaning}, " for sign, meaning in _SIGNS.items() if sign in paths)
     first = f"In a field, {signs[:-2]}.\n\n" if signs else ""
-    return first + "\n".join(line for table in tables for line in _table(table))
+    return first + "\n".join(line for table in tables for line in _field_table(table))
 
 
-def _table(table: FieldTable) -> Iterator[str]:
+def _field_table(table: FieldTable) -> Iterator[str]:
     yield f"### {', '.join(f'`{config}`' for config in table.configs)}\n"
     described: dict[str, list[str]] = {}
     for config, description in table.configs.items():

@@ -17,7 +17,7 @@ from parley.base.secret import without_secrets
 from parley.builds.built_folder import BuiltFolder
 from parley.builds.provenance import PROVENANCE
 
-_MOST = 1000  # bytes of a note; ours have some 100
+_LONGEST_NOTE = 1000  # bytes of a note; ours have some 100
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def read_note(built: BuiltFolder) -> PublicationNote | None:
     try:
         file = _place(hashlib.sha256(read_regular(built.path / PROVENANCE)).hexdigest())
         with open_regular(file) as opened:
-            note = PublicationNote(**json.loads(opened.read(_MOST)))
+            note = PublicationNote(**json.loads(opened.read(_LONGEST_NOTE)))
     except (OSError, ValueError, TypeError, RecursionError, UsageError):
         return None
     parts = {"repo": r"[\w.-]+/[\w.-]+", "commit": "[0-9a-f]{40}"}

@@ -46,7 +46,7 @@ _LABELS = "A file of labels as a table by its name, typed and checked; repeatabl
 _WITH = "Show labels or predictions beside the dialogues, turns or sides of a file; repeatable."
 _AS = "What JSON Lines of --with hold if their fields do not tell: labels, or a task."
 _PORT = "The port; 0 is a free one."
-_MOST = 1000  # rows of a table that no terminal cuts
+_ROWS_UNCUT = 1000  # rows of a table that no terminal cuts
 
 _Catalogue = Annotated[
     Path | None,
@@ -74,7 +74,7 @@ def sql_command(
     if query == "-":
         query = _standard_input()
     names = [name for name in dataset_names() if name in query]
-    most = max(out.height - 6, 10) if out.is_terminal else _MOST
+    most = max(out.height - 6, 10) if out.is_terminal else _ROWS_UNCUT
     with (
         progress() as advance,
         _built_or_samples(build, sample, names) as place,

@@ -122,7 +122,7 @@ def _show_layout(dialogue: Dialogue, origin: str) -> RenderableType:
         safe(transcript.title, style="bold"),
         labelled([*transcript.before, *private]),
         Padding(_turns(transcript), (1, 0)),
-        *(Padding(_table(table), (0, 0, 1, 0)) for table in transcript.tables),
+        *(Padding(_side_by_side(table), (0, 0, 1, 0)) for table in transcript.tables),
         labelled([*transcript.after, *judged]),
         safe(last, style="dim"),
     )
@@ -143,7 +143,7 @@ def lay_out_fields(tables: list[FieldTable]) -> RenderableType:
     return Group(*parts)
 
 
-def _table(values: Table) -> RenderableType:
+def _side_by_side(values: Table) -> RenderableType:
     heads = [safe(text, style="dim") for text in (values.title, *values.columns)]
     rows = ([safe(head, style="dim"), *map(safe, cells)] for head, cells in values.rows)
     return grid([heads, *rows], *[{}] * len(heads))

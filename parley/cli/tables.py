@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy comes with it
 
 _NARROWEST = 6  # columns of a terminal for a column that is cut
 _BETWEEN = 3  # for what parts two columns
-_MOST = 10  # lines shown of one kind
+_LINES_SHOWN = 10  # lines shown of one kind
 _FRAME: dict[str, Any] = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False}
 LABEL = {"no_wrap": True}
 
@@ -89,8 +89,8 @@ def indented(text: str, columns: int, style: str = "") -> RenderableType:
 
 def first(lines: Sequence[str]) -> list[str]:
     """Return the first lines, and how many more there are."""
-    more = [f"and {len(lines) - _MOST:,} more"] if len(lines) > _MOST else []
-    return [*lines[:_MOST], *more]
+    more = [f"and {len(lines) - _LINES_SHOWN:,} more"] if len(lines) > _LINES_SHOWN else []
+    return [*lines[:_LINES_SHOWN], *more]
 
 
 def number(value: float | Undefined | None, decimals: int) -> str:

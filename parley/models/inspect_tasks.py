@@ -129,7 +129,7 @@ def parley_answers(**which: Any) -> Any:
         value = {name: alone[name] for name in questions.task.per_prediction}
         return Score(
             value={"readable": float(UNREADABLE not in prediction), **value},
-            answer=None if reason else _json(questions.task.without_key(prediction)),
+            answer=None if reason else _as_json(questions.task.without_key(prediction)),
             explanation=reason and f"{UNREADABLE}: {reason}",
             metadata={
                 "epoch": state.epoch,
@@ -177,7 +177,7 @@ def parley_score(**which: Any) -> Any:
     return score
 
 
-def _json(fields: Mapping[str, Any]) -> str:
+def _as_json(fields: Mapping[str, Any]) -> str:
     return json.dumps(dict(fields), ensure_ascii=False)
 
 
@@ -230,7 +230,7 @@ def _inspect_task(which: dict[str, Any], schema: bool, questions: Questions) -> 
         Sample(
             id="-".join(map(str, key)),
             input=[*questions.first_messages(key)],
-            target=_json(targets[key]) if key in targets else "",
+            target=_as_json(targets[key]) if key in targets else "",
             metadata={"key": list(key), "cluster": cluster_of[key[: len(task.key)]]},
         )
         for key in questions.by_key

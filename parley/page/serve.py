@@ -46,7 +46,7 @@ def browse(
 
             writer.write_assets(pages)
             writer.write_front(pages)
-            parts = Parts(writer.datasets)
+            parts = SiteParts(writer.datasets)
             with serving(pages, port, parts) as url:
                 print_output(plain(f"{url} shows them; Ctrl-C ends it"))
                 if open_browser:
@@ -56,7 +56,7 @@ def browse(
         return
 
 
-class Parts:
+class SiteParts:
     """The parts of a site: folders that the main thread makes when a browser first asks for them.
 
     The main thread makes them because only it receives signals: a signal stops the work. A request
@@ -83,11 +83,11 @@ class Parts:
 
 _READING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Reading {0}</title>
 <script src="{1}assets/reading.js"></script><p>Reading {0}. This takes some seconds.</p></html>"""
-_WHOLE = Parts()  # of a site that is written already
+_WHOLE = SiteParts()  # of a site that is written already
 
 
 @contextmanager
-def serving(folder: Path, port: int = 0, parts: Parts = _WHOLE) -> Iterator[str]:
+def serving(folder: Path, port: int = 0, parts: SiteParts = _WHOLE) -> Iterator[str]:
     """Serve a folder on 127.0.0.1 below a secret path, and yield the URL of the first page.
 
     Port 0 is any free one. Of the `parts` that are not made, it serves a page that asks again.
@@ -126,7 +126,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
     timeout = 30
 
-    def __init__(self, root: str, parts: Parts, *arguments: Any, **options: Any) -> None:
+    def __init__(self, root: str, parts: SiteParts, *arguments: Any, **options: Any) -> None:
         self._root, self._parts = root, parts
         super().__init__(*arguments, **options)
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from parley.annotators.comparison import Comparison, texts_of
 from parley.annotators.layouts import records
-from parley.annotators.reader import GOLD, Key, Labels, file_stem, is_lines, read_labels, tasks_of
+from parley.annotators.reader import (
+    GOLD,
+    Labels,
+    UnitKey,
+    file_stem,
+    is_lines,
+    read_labels,
+    tasks_of,
+)
 from parley.base.errors import ParleyError, RecordError, UsageError
 from parley.base.numbers import is_number
 from parley.base.values import is_values
@@ -32,7 +40,7 @@ Line = dict[str, Any]
 LABELS = "labels"
 """What a file holds if it holds no predictions."""
 _RIGHT, _WRONG, _TIED, _ANSWERED = "right", "wrong", "tied", "answered"
-_KINDS = (_RIGHT, _WRONG, _TIED, _ANSWERED, UNREADABLE)
+_OUTCOMES = (_RIGHT, _WRONG, _TIED, _ANSWERED, UNREADABLE)
 
 
 class UserLabels:
@@ -58,9 +66,11 @@ class UserLabels:
         self._order: dict[str, Sequence[str]] = {}
         self._whose: dict[str, tuple[str, str]] = {}  # filter -> the annotator and the column
         # dialogue -> what a label is of, and its number or name -> lines by their names
-        self._beside: dict[str, dict[Key, dict[str, Line]]] = defaultdict(lambda: defaultdict(dict))
+        self._beside: dict[str, dict[UnitKey, dict[str, Line]]] = defaultdict(
+            lambda: defaultdict(dict)
+        )
         self._facets: dict[str, dict[str, dict[str, None]]] = defaultdict(dict)
-        self._differing: dict[str, set[Key]] = defaultdict(set)
+        self._differing: dict[str, set[UnitKey]] = defaultdict(set)
         for file in dict.fromkeys(files):
             if predicted := _predictions(built, file, kind):
                 self.add_answers(file, predicted)
@@ -131,7 +141,7 @@ class UserLabels:
                 values = [] if person == GOLD else those
                 self._note(labels.keys, unit, f"{person}: {name}", those, values, differing)
 
-    def _add_differences(self, labels: Labels, units: Iterable[Key]) -> None:
+    def _add_differences(self, labels: Labels, units: Iterable[UnitKey]) -> None:
         """Add where the annotators differ, and where each differs from the dataset."""
         annotators, everyone = [*labels.annotators], labels.everyone
         among = {"annotators differ" if annotators[2:] else " ≠ ".join(annotators): annotators}
@@ -147,8 +157,8 @@ class UserLabels:
 
     def _note(
         self,
-        keys: Key,
-        unit: Key,
+        keys: UnitKey,
+        unit: UnitKey,
         name: str,
         texts: Iterable[str],
         values: Sequence[str],
@@ -169,7 +179,7 @@ class UserLabels:
         if values:
             self._facets[unit[0]].setdefault(name, {}).update(dict.fromkeys(values))
 
-    def _differs(self, keys: Key, unit: Key, what: str, labels: Iterable[str] = ()) -> None:
+    def _differs(self, keys: UnitKey, unit: UnitKey, what: str, labels: Iterable[str] = ()) -> None:
         """Add that a unit differs, in these labels if they are known."""
         texts = [f"{what}, {label}" for label in labels] or [what]
         self._note(keys, unit, DIFFERS, texts, [what, *texts])
@@ -198,7 +208,7 @@ class UserLabels:
                 counts[kind] += 1
                 text = f"{kind}: {_in_words(task.without_key(prediction))}"
                 text += f"; the task's: {_in_words(target)}" if target and kind != _RIGHT else ""
-                self._order[by] = _KINDS
+                self._order[by] = _OUTCOMES
                 for id in map(str, task.dialogues(key, rows.gold[key])):
                     unit = (id, *map(str, key[1:]))
                     self._note(keys, unit, by, [text], [kind], [text] if right == 0 else [])
@@ -207,7 +217,7 @@ class UserLabels:
             forecasts.append(score.forecasts)
         if bins := calibration(*map(np.concatenate, zip(*forecasts, strict=True))):
             self.charts.append(Calibration(f"{whose}: calibration of {name}", bins))
-        found = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind])
+        found = ", ".join(f"{counts[kind]:,} {kind}" for kind in _OUTCOMES if counts[kind])
         self.notes.append(f"{whose}: predictions of the task {name}: {found}")
 
 

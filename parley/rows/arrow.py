@@ -22,7 +22,7 @@ from parley.schema.shapes import Wrapper
 
 AT_ONCE = 500  # rows
 
-_KINDS = {"string": str, "bool": bool, "float": float, "double": float}  # others are integers
+_TYPES = {"string": str, "bool": bool, "float": float, "double": float}  # others are integers
 _RANGE = {
     "bool": (False, True),
     "double": (-sys.float_info.max, sys.float_info.max),
@@ -109,7 +109,7 @@ class _Cell(Scalar):
     """A value that a column of an Arrow type, other than a list or struct, holds exactly."""
 
     def __init__(self, type_: pa.DataType) -> None:
-        super().__init__(_KINDS.get(str(type_), int))
+        super().__init__(_TYPES.get(str(type_), int))
         self._type = type_
 
     def _test(self, value: str, names: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from parley.schema.features import FLOAT, Value
 
 Convert = Callable[[Any], Any]
 INSTEAD = "use Converted(shape, into, to_row, to_record) for this part"
-_NUMBER = {Value("int64"), FLOAT}
+_NUMBERS = {Value("int64"), FLOAT}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def union(one: Any, other: Any, path: str) -> Any:
         return both
     if isinstance(one, list) and isinstance(other, list):
         return [union(one[0], other[0], f"{path}[]")]
-    if isinstance(one, Value) and isinstance(other, Value) and {one, other} == _NUMBER:
+    if isinstance(one, Value) and isinstance(other, Value) and {one, other} == _NUMBERS:
         return FLOAT
     if type(one) is type(other) and one == other:
         return one

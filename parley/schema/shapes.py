@@ -133,7 +133,7 @@ class Wrapper(Node):
         yield self.inner, values, path
 
 
-_KINDS = {"string": str, "bool": bool, "int": int, "uint": int, "float": float}  # without bits
+_TYPES = {"string": str, "bool": bool, "int": int, "uint": int, "float": float}  # without bits
 
 
 class Feature(Wrapper):
@@ -141,7 +141,7 @@ class Feature(Wrapper):
 
     def __init__(self, feature: Any) -> None:
         self.feature, self.labels = feature, labels_of(feature) or []
-        kind = _KINDS.get(feature.dtype.rstrip("0123456789"))
+        kind = _TYPES.get(feature.dtype.rstrip("0123456789"))
         if not self.labels and kind is None:
             raise ScriptError(f"{feature!r:.60} is no type of a column")
         super().__init__(set(self.labels) or kind)

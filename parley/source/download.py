@@ -36,7 +36,7 @@ Progress = Callable[[str, int | str, int | None], None]
 """Takes a source, the bytes so far or a reason to wait, and the total bytes if known."""
 
 _BLOCK = 1 << 14  # what a broken connection loses at most
-_NUMBER = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
+_BYTES = "[0-9]{1,18}"  # of bytes, as a server may say it: Python refuses very long ones
 _REDIRECTS = 5  # in a row
 TRIES = 5  # in a row without progress
 BACKOFF = 0.5  # seconds to wait after the first of them, doubled after each further one
@@ -231,9 +231,9 @@ def _range(response: httpx2.Response) -> tuple[int | None, int | None]:
     """Return the position of a response's first byte, and the size of the whole file if given."""
     if response.status_code != 206:
         length = response.headers.get("Content-Length", "")
-        return 0, int(length) if re.fullmatch(_NUMBER, length) else None
+        return 0, int(length) if re.fullmatch(_BYTES, length) else None
     content = response.headers.get("Content-Range", "")
-    if not (match := re.fullmatch(rf"bytes ({_NUMBER})-\d+/({_NUMBER}|\*)", content)):
+    if not (match := re.fullmatch(rf"bytes ({_BYTES})-\d+/({_BYTES}|\*)", content)):
         return None, None
     return int(match[1]), None if match[2] == "*" else int(match[2])
 

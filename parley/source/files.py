@@ -202,7 +202,7 @@ def _whole(file: BinaryIO) -> bytes:
     return content
 
 
-def _json(file: BinaryIO, loads: Loads) -> Iterable[Any]:
+def _json_list(file: BinaryIO, loads: Loads) -> Iterable[Any]:
     records = loads(_whole(file))
     if not isinstance(records, list):
         raise ValueError(f"expected a list of records, found {show(records)}")
@@ -244,7 +244,7 @@ def _cells(file: BinaryIO) -> Iterator[list[str]]:
         raise ValueError(f"invalid CSV: {error}") from error
 
 
-def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
+def _rows_of_csv(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
     """Return the rows as dicts; read the header at once, for its errors to come first."""
     if (header := next(rows, None)) is None:
         raise ValueError("expected a header, found an empty file")
@@ -260,11 +260,11 @@ def _table(rows: Iterator[list[str]]) -> Iterator[dict[str, str]]:
 
 
 FORMATS: dict[str, Format] = {
-    "json": _json,
+    "json": _json_list,
     "json value": lambda file, loads: [loads(_whole(file))],
     "json lines": _json_lines,
-    "csv": lambda file, _: _table(_cells(file)),
-    "tsv": lambda file, _: _table(
+    "csv": lambda file, _: _rows_of_csv(_cells(file)),
+    "tsv": lambda file, _: _rows_of_csv(
         line.removesuffix("\r").split("\t") for line in _lines(_unmarked(file))
     ),
     "lines": lambda file, _: _lines(file),

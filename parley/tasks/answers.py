@@ -31,7 +31,7 @@ NO_ANSWER = "no answer in the form asked for"
 INVALID = "invalid answer"
 FAILED = "failed"  # a call without an answer; the sample of the log has the error
 
-_MOST = 8_000  # characters that are parsed as JSON5, which takes long
+_MOST_LENIENT = 8_000  # characters that are parsed as JSON5, which takes long
 _STRICT = json.JSONDecoder()
 _PYTHONS = {"None": "null", "True": "true", "False": "false"}  # of the same lengths
 _PYTHON = re.compile(r"\b(?:None|True|False)\b")
@@ -61,7 +61,7 @@ def read(text: str, fields: Mapping[str, AnswerField], by_own: bool = False) -> 
     asked = {name: place_of(name, field) for name, field in fields.items()}
     own = {name: [name] for name in fields}
     places = [own] if by_own else [asked, own] if len(fields) == 1 else [asked]
-    found, end = _values(text, [*chain.from_iterable(chain(*(of.values() for of in places)))])
+    found, end = _objects(text, [*chain.from_iterable(chain(*(of.values() for of in places)))])
     text = "?" * end + text[end:]
     for place in places:
         names = {normalized_name(way[0]) for way in place.values()}
@@ -115,7 +115,7 @@ def _without_marks(text: str) -> str:
     return _MARKS.sub(r"\2", text).strip(_AROUND).rstrip(".。")
 
 
-def _values(text: str, names: Iterable[str]) -> tuple[list[tuple[Any, int]], int]:
+def _objects(text: str, names: Iterable[str]) -> tuple[list[tuple[Any, int]], int]:
     """Return the JSON objects and lists of a text that stand in no other, and their ends.
 
     Of a list they are its objects. The second result is the end of the last that is broken and has
@@ -134,7 +134,7 @@ def _values(text: str, names: Iterable[str]) -> tuple[list[tuple[Any, int]], int
                 continue
             close = _closed(text, start)
             parsed += close - start
-            if parsed > _MOST:
+            if parsed > _MOST_LENIENT:
                 return [], len(text)
             if not (found := _lenient(text[start:close])):
                 if opening[0] == "{":  # a bracket that opens no list is a character

@@ -220,7 +220,7 @@ class Number(AnswerField):
         self._low, self._high, self.example = low, high, (low + high) / 2
         self.values = values or f"a number from {low:g} to {high:g}"
         count, is_whole = round((high - low) / step) + 1, float(low).is_integer() and step == 1
-        if is_whole and count > _MOST:
+        if is_whole and count > _MOST_VALUES:
             self.schema = {"type": "integer", "minimum": int(low), "maximum": int(high)}
             return
         # an enumeration, as llama.cpp does not keep to the bounds of a number that is no integer
@@ -233,7 +233,7 @@ class Number(AnswerField):
 
     def read(self, value: Any) -> float:
         """Return the number that JSON or a text is: 4, 4/5 on a scale to 5, 80% from 0 to 1."""
-        if isinstance(value, str) and (match := _NUMBER.fullmatch(value)):
+        if isinstance(value, str) and (match := _STATED_NUMBER.fullmatch(value)):
             number, percent, scale = match.groups()
             is_other_scale = scale not in (None, f"{self._high:g}")
             if is_other_scale or (percent and (self._low, self._high) != (0, 1)):
@@ -285,8 +285,12 @@ class Probabilities(AnswerField):
         return found
 
 
-_MOST = 500  # values that a JSON schema names: endpoints refuse many, and each question has them
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(\\?%)|/\s*(\d+))?\s*", re.ASCII)
+_MOST_VALUES = (
+    500  # values that a JSON schema names: endpoints refuse many, and each question has them
+)
+_STATED_NUMBER = re.compile(
+    r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:(\\?%)|/\s*(\d+))?\s*", re.ASCII
+)
 
 
 def _by_normalized_name(pairs: Iterable[tuple[str, T]], other: str = "") -> dict[str, T]:
@@ -308,8 +312,10 @@ def _by_normalized_name(pairs: Iterable[tuple[str, T]], other: str = "") -> dict
 
 def _one_of(values: Iterable[Any]) -> dict[str, Any]:
     """Return the JSON schema of one of some values; ScriptError if they are too many."""
-    if len(found := [*islice(values, _MOST + 1)]) > _MOST:
-        what = f"{found[0]}, {found[1]} and so on: expected at most {_MOST} values of a field"
+    if len(found := [*islice(values, _MOST_VALUES + 1)]) > _MOST_VALUES:
+        what = (
+            f"{found[0]}, {found[1]} and so on: expected at most {_MOST_VALUES} values of a field"
+        )
         raise ScriptError(what, remedy="Ask for fewer, for larger steps or for whole numbers.")
     kinds = {str: "string", float: "number", int: "integer"}
     return {"type": next(kinds[of] for of in kinds if of in map(type, found)), "enum": found}

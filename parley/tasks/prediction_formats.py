@@ -33,7 +33,7 @@ class PredictionFormat:
 
 
 # The digits before the point can be told from those after it: no line takes long to refuse.
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_SCORE = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -46,7 +46,7 @@ def _run_line(line: bytes) -> dict[str, Any]:
         what = f"expected six fields, QUERY Q0 DOCUMENT RANK SCORE TAG, found {len(parts)}"
         raise ValueError(what)
     query, _, document, _, score, _ = parts
-    if not _NUMBER.fullmatch(score) or not math.isfinite(value := float(score)):
+    if not _SCORE.fullmatch(score) or not math.isfinite(value := float(score)):
         raise ValueError(f"score: expected a finite number, found {show(score)}")
     return {"query_id": intern(query), "document_id": document, "score": value}  # of many lines
 

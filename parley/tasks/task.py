@@ -247,7 +247,9 @@ class Task:
     @property
     def contents(self) -> list[tuple[str, str, str]]:
         """The name, the values and the meaning of each field of a prediction, in words."""
-        return [(n.removesuffix("?"), _values(of), of.meaning) for n, of in self.fields.items()]
+        return [
+            (n.removesuffix("?"), _values_in_words(of), of.meaning) for n, of in self.fields.items()
+        ]
 
     @property
     def example(self) -> Prediction:
@@ -383,7 +385,7 @@ class Task:
                     yield from beyond(number, float(value), self.ends_of(path))
 
 
-def _values(of: Field) -> str:
+def _values_in_words(of: Field) -> str:
     return of.values if isinstance(of, AnswerField) else parse(of.shape).described()
 
 

@@ -141,10 +141,10 @@ def _splits(built: BuiltFolder, config: str) -> list[str]:
     return built.splits(config) if config in built.split_entries else []
 
 
-Key = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
+RowKey = tuple[tuple[str, ...], int]  # of a row: its key columns, and which row with these values
 
 
-def _aligned(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
+def _aligned(left: dict[RowKey, Any], right: dict[RowKey, Any]) -> dict[RowKey, Any]:
     """Name rows without a key after the rows of `left` that they match.
 
     Rows are aligned by content, as diff(1) aligns lines; equally many replaced rows count as
@@ -160,7 +160,7 @@ def _aligned(left: dict[Key, Any], right: dict[Key, Any]) -> dict[Key, Any]:
     return result
 
 
-def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, dict[str, Any]]:
+def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[RowKey, dict[str, Any]]:
     """Return rows by key, or by number without one. A repeated key is numbered."""
     seen: Counter[tuple[str, ...]] = Counter()
     result = {}
@@ -171,7 +171,7 @@ def _by_key(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> dict[Key, d
     return result
 
 
-def _name(key: Key) -> str:
+def _name(key: RowKey) -> str:
     values, number = key
     text = values[0] if len(values) == 1 else shlex.join(values)
     return text if number == 1 else f"{text} ({number})"

@@ -9,7 +9,7 @@ from typing import Any
 
 from parley.base.errors import MissingSplitError, words_of
 from parley.base.extras import extra_of
-from parley.base.numbers import FigureValue, agrees, is_number, written
+from parley.base.numbers import FigureValue, agrees, is_number, with_decimals
 from parley.base.values import without_numpy
 from parley.declaration.figures import (
     DIFFERS,
@@ -56,7 +56,7 @@ def _rounded(function: Callable[[Data], Any], data: Data) -> dict[str, FigureVal
     """Return the numbers that a function counts, by its name and keys, its decimals as text."""
     found: dict[str, FigureValue] = {}
     decimals = function.counted  # type: ignore[attr-defined]
-    for keys, value in _values(function(data), (function.__name__,)):
+    for keys, value in _values_by_keys(function(data), (function.__name__,)):
         name = ".".join(keys)
         if isinstance(value, str) or not math.isfinite(value):
             raise ValueError(f"{name}: expected a finite number, found {value!r:.60}")
@@ -104,7 +104,7 @@ def _compute(
     Also the verdict and the reason of a value that it does not give.
     """
     try:
-        found = dict(_values(function(data, *keys), keys))
+        found = dict(_values_by_keys(function(data, *keys), keys))
         return found, UNEXPLAINED, "the computation gives no such value"
     except MissingSplitError as error:
         return {}, NOT_CHECKED, str(error)
@@ -117,13 +117,13 @@ def _compute(
         return {}, UNEXPLAINED, f"{FAILED}: {words_of(error)}"
 
 
-def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
+def _values_by_keys(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
     """Yield each value of a result by its keys; TypeError if it is no text or number."""
     if isinstance(found, tuple):
         found = dict(zip(SPREAD, found, strict=True))
     if isinstance(found, Mapping):
         for key, inner in found.items():
-            yield from _values(inner, (*keys, str(key)))  # damaged rows can give a null key
+            yield from _values_by_keys(inner, (*keys, str(key)))  # damaged rows can give a null key
     elif isinstance(value := without_numpy(found), str) or is_number(value):
         yield keys, value
     else:
@@ -132,7 +132,7 @@ def _values(found: Any, keys: Keys) -> Iterator[tuple[Keys, FigureValue]]:
 
 def judge(documented: FigureValue, measured: FigureValue, known: Differs | None) -> Outcome:
     """Return the measured value as written, the verdict, and the reason."""
-    shown = written(measured, documented)
+    shown = with_decimals(measured, documented)
     matches = agrees(documented, measured)
     if known is None:
         return (shown, MATCHES, "") if matches else (shown, UNEXPLAINED, "unexplained difference")
@@ -140,6 +140,6 @@ def judge(documented: FigureValue, measured: FigureValue, known: Differs | None)
         reason = f"was known to differ ({known.measured}: {known.reason}), and does so no longer"
         return shown, UNEXPLAINED, reason
     if agrees(known.measured, measured):
-        return written(measured, known.measured), DIFFERS, known.reason
-    shown = written(measured, known.measured)
+        return with_decimals(measured, known.measured), DIFFERS, known.reason
+    shown = with_decimals(measured, known.measured)
     return shown, UNEXPLAINED, f"was known to be {known.measured!r} ({known.reason})"

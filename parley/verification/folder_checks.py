@@ -80,12 +80,12 @@ class Rebuilt:
         """What a build writes of the rows of each split."""
         built = self._built
 
-        def written(name: tuple[str, str]) -> BuiltSplit:
+        def rebuilt_of(name: tuple[str, str]) -> BuiltSplit:
             batches = (batch for table in built.tables(*name) for batch in table.to_batches())
             schema = arrow_schema(built.column_types(name[0]))
             return write_batches(name, batches, schema, None)
 
-        return {name: self._rebuilt(name) or written(name) for name in built.declared_splits}
+        return {name: self._rebuilt(name) or rebuilt_of(name) for name in built.declared_splits}
 
     def _rebuilt(self, name: tuple[str, str]) -> BuiltSplit | None:
         """Return what a build writes of the source, if these are the files of the folder."""

@@ -113,7 +113,7 @@ def write_csv(built: BuiltFolder, folder: Path, ids: Ids = None) -> None:
             [("split",), *columns] if built.dataset.configs[config].splits_share_keys else columns
         )
         with path.open("wb") as file:
-            write_cells(file, map(".".join, columns), (_values(row, columns) for row in rows))
+            write_cells(file, map(".".join, columns), (_cells_of(row, columns) for row in rows))
 
 
 def write_cells(file: BinaryIO, heads: Iterable[Any], rows: Iterable[Iterable[Any]]) -> int:
@@ -184,7 +184,7 @@ def csv_lines(built: BuiltFolder, config: str, column: str) -> Iterator[tuple[st
     for split in built.splits(config):
         for row in built.each_row_with_names(config, split):
             id = built.dataset.dialogue_id(split, row[column])
-            yield id, writer.writerow([split, *map(cell, _values(row, columns))])
+            yield id, writer.writerow([split, *map(cell, _cells_of(row, columns))])
 
 
 def _chosen(built: BuiltFolder, ids: Ids) -> Iterator[tuple[str, str, Iterator[dict[str, Any]]]]:
@@ -217,7 +217,7 @@ def without_dialogues(built: BuiltFolder) -> list[str]:
     return [config for config, columns in _columns_of_ids(built).items() if not columns]
 
 
-def _values(row: Any, columns: list[Keys]) -> Iterator[Any]:
+def _cells_of(row: Any, columns: list[Keys]) -> Iterator[Any]:
     """Yield the value of each column."""
     for column in columns:
         value = row
