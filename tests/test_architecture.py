@@ -90,7 +90,8 @@ def test_no_room_has_more_lines_than_its_budget():
         files = above.glob(name) if "*" in name else (above / name).rglob("*.py")
         texts = [path.read_text(encoding="utf-8") for path in files]
         lines = sum(map(lines_of, texts))
-        assert 0 < lines <= int(budget.replace(",", "")), name
+        what = f"{name} has {lines} lines: raise its number in docs/architecture.md to the next 250"
+        assert 0 < lines <= int(budget.replace(",", "")), what
         in_all += lines
     assert in_all <= int(most.replace(",", ""))
     (of_page,) = re.findall(r"^\| JavaScript, CSS and templates \|.*\| ([\d,]+) \|$", LAYOUT, re.M)

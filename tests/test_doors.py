@@ -94,6 +94,6 @@ def test_the_example_of_a_function_runs(name, sample_build, tmp_path, monkeypatc
     for file in ("ann1.csv", "ann2.csv") if name == "labels" else ():
         (tmp_path / file).write_text("dialogue_id,turn,labels\n2001,0,small-talk\n")
     if name == "browse":  # what ends it
-        monkeypatch.setattr(serve.Parts, "make_asked", Mock(side_effect=KeyboardInterrupt))
+        monkeypatch.setattr(serve.SiteParts, "make_asked", Mock(side_effect=KeyboardInterrupt))
     failed, _ = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
     assert not failed

@@ -33,9 +33,9 @@ from parley.scoring.evaluate import DROP, WRONG, Result, score
 from parley.scoring.gold import ALL, Part
 from parley.scoring.questions import asked
 from parley.tasks.boards import Board, Entry, Footnotes, leaderboard
+from parley.tasks.calibration import CALIBRATION
 from parley.tasks.games import Playing
 from parley.tasks.prediction_formats import ANSWER, TREC_RUN, UNREADABLE
-from parley.tasks.probabilities import CALIBRATION
 from parley.tasks.prompts import Asking
 from parley.tasks.task import Task, Undefined
 

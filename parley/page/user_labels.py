@@ -31,8 +31,8 @@ from parley.read.transcript import Facets
 from parley.scoring.gold import load_gold, running
 from parley.scoring.metrics import Epoch, TaskRows
 from parley.scoring.predictions import read
+from parley.tasks.calibration import calibration
 from parley.tasks.prediction_formats import UNREADABLE
-from parley.tasks.probabilities import calibration
 
 Table = tuple[str, list[str], list[list[str]]]
 Line = dict[str, Any]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parley.declaration.layout import Value
-from parley.tasks.probabilities import Bin
+from parley.tasks.calibration import Bin
 
 Range = tuple[float, float]  # the least and the greatest number, both included
 Where = Mapping[str, Value | Range]

@@ -7,7 +7,7 @@ from pathlib import Path
 from parley.base.console import plain
 from parley.declaration.layout import Value
 from parley.read.charts import Bars, Calibration, Chart, Heatmap, Range, Where
-from parley.tasks.probabilities import CALIBRATION
+from parley.tasks.calibration import CALIBRATION
 
 _WIDTH, _BROAD = 400, 980  # pixels: of a chart, of one with much in it
 _LINE, _LETTER = 22, 7  # pixels: of a row, of a letter at most

@@ -7,6 +7,7 @@ from ..scoring.f1_scores import mean_of_known as mean_of_known
 from ..scoring.game_scores import GAME_ENDS as GAME_ENDS
 from ..scoring.game_scores import GAME_METRICS as GAME_METRICS
 from ..scoring.game_scores import score_games as score_games
+from .calibration import calibration_error as calibration_error
 from .games import NegotiationState as NegotiationState
 from .games import Playing as Playing
 from .kinds import AnswerField as AnswerField
@@ -24,7 +25,6 @@ from .prediction_formats import TREC_RUN as TREC_RUN
 from .prediction_formats import UNREADABLE as UNREADABLE
 from .prediction_formats import Key as Key
 from .prediction_formats import Prediction as Prediction
-from .probabilities import calibration_error as calibration_error
 from .prompts import Asking as Asking
 from .prompts import Question as Question
 from .prompts import text_of_turns as text_of_turns

@@ -25,10 +25,10 @@ from parley.base.values import flat, is_values, tree, without_numpy
 from parley.schema.nodes import Choice, Node
 from parley.schema.shapes import Field, parse, problems
 from parley.tasks.answers import read
+from parley.tasks.calibration import Bin, calibration
 from parley.tasks.games import Playing
 from parley.tasks.kinds import AnswerField, form_of, normalized_name, place_of
 from parley.tasks.prediction_formats import JSON_LINES, TREC_RUN, Key, Prediction, PredictionFormat
-from parley.tasks.probabilities import Bin, calibration
 from parley.tasks.prompts import Asking
 
 MEASURED = "run with this tool"
