@@ -25,9 +25,7 @@ _MASTER = "Spark master, unless SPARK_REMOTE is set."
 def catalogue(
     input: Annotated[Path, Option("--input", help=_RAW, **_FOLDER)],
     output: Annotated[Path, Option("--output", metavar="DIR", help=_CATALOGUE)],
-    category: Annotated[
-        list[str] | None, Option("--category", metavar="CATEGORY", help=_ONLY)
-    ] = None,
+    category: Annotated[list[str] | None, Option("--category", metavar="NAME", help=_ONLY)] = None,
     engine: Annotated[str, Option("--engine", metavar="duckdb|spark", help=_ENGINE)] = "duckdb",
     workers: Annotated[int | None, Option("--workers", min=0, metavar="N", help=_WORKERS)] = None,
     memory: Annotated[str, Option("--memory", metavar="SIZE", help=_MEMORY)] = "1GB",

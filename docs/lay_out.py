@@ -59,7 +59,7 @@ def lay_out() -> None:
         (reference / f"{door}.md").write_text(f"# {title}\n\n{names(found, door, public)}")
     command = [sys.executable, "-m", "typer", "parley.cli", "utils", "docs", "--name", "parley"]
     shown = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout  # noqa: S603
-    (reference / "commands.md").write_text(shown, encoding="utf-8")
+    (reference / "commands.md").write_text(shown.replace("\b\n", ""), encoding="utf-8")
     laid_out = {page.relative_to(OUTPUT).as_posix() for page in OUTPUT.rglob("*.md")}
     config = (ROOT / "zensical.toml").read_text(encoding="utf-8")
     if other := laid_out ^ set(re.findall(r'= "([\w/-]+\.md)"', config)):

@@ -51,25 +51,10 @@ def summaries() -> dict[str, str]:
     return found
 
 
-# `Any` stands for types of click, which Typer keeps in different places by version.
-
-
-class _WithExamples:
-    """A command whose help ends in examples, a line each."""
-
-    epilog: str | None
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples, no line cut."""
-        formatter.write(f"\n{self.epilog or ''}")
-
-
-class Command(_WithExamples, TyperCommand):
-    """A command, or a job of a dataset."""
-
-
-class _Commands(_WithExamples, TyperGroup):
+class _Commands(TyperGroup):
     """All commands, in groups; to list them imports none of their modules."""
+
+    # `Any` stands for types of click, which Typer keeps in different places by version.
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -92,10 +77,10 @@ class _Commands(_WithExamples, TyperGroup):
                 module = import_module(f"parley.cli.{name}_commands")
                 function = getattr(module, f"{cmd_name}_command")
                 # what follows the name of a job belongs to the job
-                is_free, epilog = cmd_name != "run", _examples(cmd_name)
-                return as_command(
-                    cmd_name, function, epilog=epilog, allow_interspersed_args=is_free
-                )
+                is_free = cmd_name != "run"
+                command = as_command(cmd_name, function, allow_interspersed_args=is_free)
+                command.epilog = _examples(cmd_name)
+                return command
         return None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -112,15 +97,17 @@ class _Commands(_WithExamples, TyperGroup):
         return known.shell_complete(typer.Context(known, **self.context_settings), incomplete)
 
 
-def _examples(name: str) -> str:
-    return "Examples:\n\n" + "".join(f"    {line}\n" for line in EXAMPLES[name])
+def _examples(start: str) -> str:
+    # click keeps the lines of a paragraph that begins with this character
+    lines = [line for line in EXAMPLES.splitlines() if line.startswith(f"parley {start} ")]
+    return "\n    ".join(["Examples:\n\n\b", *lines])
 
 
 app = typer.Typer(
     name="parley",
     cls=_Commands,
     help="Build, check and read dialogue datasets as Hub folders that load everywhere.",
-    epilog=_examples(""),
+    epilog=_examples("build"),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -129,15 +116,11 @@ app = typer.Typer(
 
 
 def as_command(
-    name: str,
-    run: Callable[..., Any],
-    cls: type[TyperCommand] = Command,
-    epilog: str | None = None,
-    **settings: Any,
+    name: str, run: Callable[..., Any], cls: type[TyperCommand] = TyperCommand, **settings: Any
 ) -> Any:
     """Return a function as a command, with these settings of its context."""
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=cls, epilog=epilog, context_settings=settings)(run)
+    single.command(name, cls=cls, context_settings=settings)(run)
     command: Any = typer.main.get_command(single)
     for each in command.params:
         if each.param_type_name == "argument":  # its metavar says more than its type in Python

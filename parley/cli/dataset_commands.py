@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from rich.console import Group, RenderableType
 from typer import Argument, Context, Option
+from typer.core import TyperCommand
 
 from parley.base.console import plain, print_output, safe, size
 from parley.base.errors import ScriptError, UsageError
 from parley.base.replace import write_whole
 from parley.builds.card import summary
 from parley.builds.card_parts import overview, with_parts
-from parley.cli.commands import Command, as_command
+from parley.cli.commands import as_command
 from parley.cli.common import Attempts, print_result, read_file, select
 from parley.cli.options import AsJson, Names, dataset_names
 from parley.cli.tables import labelled, table
@@ -178,7 +179,7 @@ def run_command(
         command.invoke(context)
 
 
-class _Command(Command):
+class _Command(TyperCommand):
     """The command of a job: its help, which a stranger may have written, cannot act."""
 
     def get_help(self, ctx: Any) -> str:  # a type of click, which Typer keeps in different places

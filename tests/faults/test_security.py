@@ -211,15 +211,13 @@ TYPED = [  # PATH and TEXT stand for odd ones, other capitals for good ones
     "build casino --sample --build PATH", "build casino --source PATH",
     "verify casino --build PATH", "verify casino --build BUILD --source PATH",
     "show casino --build PATH", "show casino --source PATH", "diff PATH CASINO",
-    "export casino convokit -o PATH --build BUILD",
-    "export casino csv -o IDS --build BUILD --ids PATH",
-    "tasks casino --update PATH", "site casino --build PATH -o SITE",
+    "export casino convokit -o PATH --build BUILD", "tasks casino --update PATH",
+    "export casino csv -o IDS --build BUILD --ids PATH", "site casino --build PATH -o SITE",
     "site casino --build BUILD -o PATH", "publish casino --repo org/a --build PATH --dry-run",
-    "build --sample -- TEXT", "show casino --build BUILD -- TEXT",
-    "export casino --build BUILD -o NEW -- TEXT",
-    "publish casino --dry-run --build BUILD --repo TEXT",
-    "publish casino --dry-run --build BUILD --repo org/a --endpoint TEXT", "list --TEXT",
-    "run cosrec catalogue --TEXT", "new TEXT :BOMB:",
+    "build --sample -- TEXT", "show casino --build BUILD -- TEXT", "list --TEXT",
+    "export casino --build BUILD -o NEW -- TEXT", "run cosrec catalogue --TEXT",
+    "publish casino --dry-run --build BUILD --repo TEXT", "new TEXT :BOMB:",
+    "publish casino --dry-run --build BUILD --repo org/a --endpoint TEXT",
 ]  # fmt: skip
 
 
@@ -288,17 +286,15 @@ def test_rows_with_escapes(answers, sample_build, tmp_path):
     for name, dataset in discover().items():
         reseal(hostile / name)
         out = tmp_path / name
+        build = ("--build", hostile)
         commands += [
-            ("show", name, "--build", hostile),
-            ("show", name, "--build", hostile, "--json"),
-            ("show", name, ESCAPES, "--build", hostile),
-            ("verify", name, "--build", hostile),
+            ("show", name, *build),
+            ("show", name, *build, "--json"),
+            ("show", name, ESCAPES, *build),
+            ("verify", name, *build),
             ("diff", sample_build / name, hostile / name),
-            *(
-                ("export", name, x, "-o", out / x, "--build", hostile)
-                for x in [*dataset.exports, "csv"]
-            ),
-            ("charts", name, "-o", out / "charts", "--build", hostile),
+            *(("export", name, x, "-o", out / x, *build) for x in [*dataset.exports, "csv"]),
+            ("charts", name, "-o", out / "charts", *build),
         ]
     found = answers(commands)
     for (name, *args), (status, output) in zip(commands, found, strict=True):
