@@ -116,7 +116,7 @@ def place(hub, sample_build, tmp_path):
     for file in ("ann1.csv", "ann2.csv"):
         (tmp_path / file).write_text("dialogue_id,turn,labels\n2001,0,small-talk\n")
     scored = parley.score(sample_build / "casino", "outcomes", baseline="commonest")
-    scored.save(tmp_path / "mine.jsonl")
+    scored.save(tmp_path / "predictions.jsonl")
     asked = parley.questions("casino", "outcomes", build=sample_build)
     samples = [json.dumps({"doc": each, "resps": [["no idea"]]}) for each in asked]
     (tmp_path / "samples.jsonl").write_text("\n".join(samples))  # as lm-evaluation-harness has them

@@ -19,9 +19,9 @@ parley run cosrec
 parley labels casino strategies ann1.csv ann2.csv -o differ.csv
 parley tasks casino
 parley questions casino outcomes -o questions.jsonl --limit 12
-parley score casino outcomes mine.jsonl
+parley score casino outcomes predictions.jsonl
 parley score casino outcomes --baseline commonest --save-predictions commonest.jsonl
-parley compare mine.jsonl commonest.jsonl --task casino/outcomes
+parley compare predictions.jsonl commonest.jsonl --task casino/outcomes
 parley publish casino --repo ORG/casino --dry-run
 parley new tea own
 parley pin own/tea/sample/dialogues.jsonl https://example.org/dialogues.jsonl
