@@ -173,7 +173,7 @@ def splits_part(dataset: Dataset, splits: Splits, notes: Sequence[str]) -> str:
             cells.append((f"`{config}`", f"`{split}`", rows, dataset.configs[config].use))
             if null := ", ".join(map(in_code, entry.get("null", ()))):
                 nulls.append(f"- `{config}`, `{split}`: {null}")
-    lines = [*markdown_table(("config", "split", "rows", "take it to"), cells, ("rows",))]
+    lines = [*markdown_table(("config", "split", "rows", "use it to"), cells, ("rows",))]
     lines += ["Null in all rows:\n", *nulls, ""] if nulls else []
     return "\n".join([*lines, *(f"{note}\n" for note in notes)])
 
