@@ -29,7 +29,7 @@ def new_command(
 def pin_command(
     path: Annotated[Path, Argument(metavar="PATH", help="An upstream file or folder.")],
     url: Annotated[
-        str, Argument(metavar="URL", show_default=False, help="Where upstream has it.")
+        str, Argument(metavar="URL", show_default=False, help="Where upstream publishes it.")
     ] = "",
 ) -> None:
     """Print the line of pins.py for a file or folder: URL, size and hash."""

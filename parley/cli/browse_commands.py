@@ -39,13 +39,11 @@ from parley.scoring.predictions import is_log
 
 _QUERY = "A statement of DuckDB's SQL; - reads it from standard input."
 _TO = "Write the whole result to a file: .csv, .parquet, .json or .jsonl."
-_WHERE = (
-    "Show the dialogues whose ids a query of `parley sql` has in its first column, in its order."
-)
-_LABELS = "A file of labels as a table by its name, typed and checked; repeatable."
-_WITH = "Show labels or predictions beside the dialogues, turns or sides of a file; repeatable."
-_AS = "What JSON Lines of --with hold if their fields do not tell: labels, or a task."
-_PORT = "The port; 0 is a free one."
+_WHERE = "Show the dialogues whose ids are in the first column of a query, in the query's order."
+_LABELS = "Check a file of labels, and make it a table with its name; repeatable."
+_WITH = "Show the labels or predictions of a file beside dialogues, turns or sides; repeatable."
+_AS = "What JSON Lines of --with hold, if their fields do not show it: labels, or a task."
+_PORT = "The port; 0 takes a free port."
 _ROWS_UNCUT = 1000  # rows of a table that no terminal cuts
 
 _Catalogue = Annotated[
@@ -66,7 +64,7 @@ def sql_command(
     """Ask builds a question in SQL: each config is a table, DATASET.CONFIG.
 
     Class labels are names, and `split` is a column. A file of your own is a table too, by its name
-    in quotes: 'labels.csv'. Without a terminal, the first 1,000 rows are printed.
+    in quotes: 'labels.csv'. Without a terminal it prints the first 1,000 rows.
     """
     if as_json and to is not None:
         raise UsageError("--output excludes --json")
@@ -170,7 +168,7 @@ def browse_command(
 ) -> None:
     """Show builds, or the samples, in a browser until Ctrl-C.
 
-    A dataset is read when its first page is opened.
+    Parley reads a dataset when you first open one of its pages.
     """
     from parley.page.serve import browse
 

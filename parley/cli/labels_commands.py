@@ -17,9 +17,9 @@ from parley.cli.tables import table
 from parley.declaration.registry import get
 
 _CONFIG = "The config whose rows are labelled, such as strategies."
-_FILES = "Files of labels, of one person each, or with a column of annotators."
+_FILES = "Files of labels, each of one annotator, or with a column of annotators."
 _ANNOTATOR = "The column with the names of the annotators."
-_TO = "Write a .csv of the rows in which the annotators differ, or one from the dataset."
+_TO = "Write the rows in which annotators differ, or one and the dataset, as .csv."
 _CONFIGS = completing(lambda dataset: dataset.configs)
 
 

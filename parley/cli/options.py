@@ -45,11 +45,11 @@ Names = Annotated[
 ]
 _SOURCE = "Upstream files, a folder per dataset [default: PARLEY_SOURCE, else the cache]."
 SourceDir = Annotated[Path | None, Option("--source", metavar="DIR", help=_SOURCE)]
-_BUILDS = "Builds, in one folder per dataset"
+_BUILDS = "The folder of builds, a folder per dataset"
 BuildDir = Annotated[Path, Option("--build", metavar="DIR", help=f"{_BUILDS}.")]
 _OTHER = f"{_BUILDS} [default: build]."
 BuildOrOther = Annotated[Path | None, Option("--build", metavar="DIR", help=_OTHER)]
 Sample = Annotated[bool, Option("--sample", help="Use the invented samples of the datasets.")]
-_OVERWRITE = "Replace a file that is there, in one step; never one that is named as input."
+_OVERWRITE = "Replace an existing file in one step, but never a file that is named as input."
 Overwrite = Annotated[bool, Option("--overwrite", help=_OVERWRITE)]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]

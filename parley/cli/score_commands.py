@@ -40,20 +40,20 @@ from parley.tasks.prompts import Asking
 from parley.tasks.task import Task, Undefined
 
 _TASK = "A task of the dataset; `parley tasks NAME` lists them."
-_FILE = "Predictions in the form that --template shows, also gzipped, or a log; - is stdin."
-_QUESTIONS = "The file to write, JSON Lines: a question with its right answer a line."
+_FILE = "Predictions as --template shows them, also gzipped, or a log; - reads standard input."
+_QUESTIONS = "The JSON Lines file to write: in each line a question and its right answer."
 _SET = "A value of the task's own option, such as aspect=empathy; repeatable."
 _BASELINE = "Score a baseline instead; `parley tasks NAME` lists them."
 _IDS = "Only these dialogues, one id a line."
 _KEEP = "Save the predictions, each beside the raw answer that it was read from."
-_LIMIT = "Only a pilot of N, the same for everyone."
+_LIMIT = "Only a pilot of N questions, the same for everyone."
 _SUBSET = "Only the dialogues of a publication."
 _CHART = "Draw the calibration of probabilities, an SVG."
 _LOGS = (
-    "Logs of inspect, folders of them, or files of predictions; the first of a task is the base."
+    "Logs of inspect, folders of logs, or predictions; differences are from the first of a task."
 )
 _OF_FILES = "The task of the files, DATASET/TASK [default: that of the logs]."
-_METRIC = "A metric or a group [default: those outside groups, and points]; repeatable."
+_METRIC = "A metric or a group [default: points, and metrics outside groups]; repeatable."
 _UNREAD = "Count unreadable predictions as wrong, or drop them: wrong, drop."
 _TASKS = completing(lambda dataset: dataset.tasks)
 _BASELINES = completing(lambda task: task.baselines)
@@ -113,12 +113,12 @@ def score_command(
     unreadable: _Unreadable = "wrong",
     chart: Annotated[Path | None, Option("--chart", metavar="FILE", help=_CHART)] = None,
     overwrite: Overwrite = False,
-    template: Annotated[bool, Option("--template", help="Describe FILE.")] = False,
+    template: Annotated[bool, Option("--template", help="Describe the fields of FILE.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Score predictions on a task, with the documented scores for comparison.
 
-    Exit status 1 if a baseline does not give its reference.
+    Exit status 1 if a baseline's score is not that of its reference.
     """
     dataset = get(name)
     declared, options = dataset.task(task), options_of(set_)

@@ -34,7 +34,9 @@ _ID = "A dialogue [default: the first]; with --fields a config [default: all]."
 _FIELDS = "Show the fields of configs, not a dialogue."
 _IDS = "Only these dialogues, one id a line (csv, jsonl)."
 _CONFIGS = completing(lambda dataset: dataset.configs)
-_FORMAT = "csv, jsonl, prompt-completion, sharegpt; of some datasets convokit, trec, beir."
+_FORMAT = (
+    "csv, jsonl; with chats prompt-completion, sharegpt; for some datasets convokit, trec, beir."
+)
 _FORMATS = completing(formats)
 _USUAL = Path("build")
 _COLOURS = ("cyan", "magenta", "green", "yellow", "blue")
