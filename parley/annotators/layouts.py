@@ -27,8 +27,8 @@ ANNOTATOR = "annotator"
 UNNAMED = ""
 """The field of a record with the labels of a tool that asks one question and gives it no name."""
 LONG = (
-    f"Of a column for each annotator, make a row for each, with a column {ANNOTATOR}; of a column "
-    "for each label, one column."
+    f"Write a row for each annotator, not a column, with the name in the column {ANNOTATOR}. Write "
+    "all labels into one column, not each label into its own."
 )
 """What to do with a wide table."""
 
@@ -165,7 +165,7 @@ def _require_names(names: list[str]) -> None:
     for number, name in enumerate(names, 1):
         if names[1:] and (not name or name.startswith(("__index_level_", "Unnamed: "))):
             remedy = "Name it, or write the table without its index (pandas: index=False)."
-            raise UsageError(f"column {number} has no name, or one of pandas", remedy=remedy)
+            raise UsageError(f"column {number} has no name of yours", remedy=remedy)
 
 
 def _lines(reader: Any) -> Iterator[tuple[str, list[str]]]:

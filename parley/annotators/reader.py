@@ -381,7 +381,7 @@ def _require_case(labels: Labels, columns: Sequence[str]) -> None:
     alike = {name.lower(): name for name in (*columns, *known)}
     if wrong := [n for n in columns if n not in known and alike[n.lower()] != n]:
         names = (Problem(repr(n), repr(alike[n.lower()])) for n in wrong)
-        raise UsageError("names that differ in case alone", *names, remedy="Rename them.")
+        raise UsageError("names that differ only in case", *names, remedy="Rename them.")
 
 
 def _unit_of(

@@ -27,11 +27,11 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
     if len(builds) != 1:
         names = ", ".join(built.dataset.name for built in builds)
         remedy = "Connect to its build alone, or name a table of it in the query."
-        raise UsageError(f"files of labels are of one dataset, found {names}", remedy=remedy)
+        raise UsageError(f"expected files of labels of one dataset, found {names}", remedy=remedy)
     stems = {path: file_stem(path) for path in dict.fromkeys(map(Path, files))}
     folded = Counter(map(str.lower, stems.values()))
     if twice := [name for name, count in folded.items() if count > 1]:
-        raise UsageError(f"two files would be the table {few(twice)}", remedy="Rename one.")
+        raise UsageError(f"two files would both be the table {few(twice)}", remedy="Rename one.")
     for path, name in stems.items():
         (labels,) = read_labels(builds[0], [path])
         columns = [*labels.key_columns, Column(ANNOTATOR), *labels.columns.values()]

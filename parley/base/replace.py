@@ -182,7 +182,7 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
         if error.errno not in _FULL:
             raise
         what = f"{home}, the folder for temporary files: the disk is full"
-        raise OutputError(what, remedy="Make room, or name another in TMPDIR.") from error
+        raise OutputError(what, remedy="Make room, or name another folder in TMPDIR.") from error
 
 
 @contextmanager

@@ -181,7 +181,7 @@ def _by_task(
     files = [path for path in statements if path not in tasks]
     if files and (not of_files or (not task and len({*tasks.values()}) > 1)):
         what = f"{files[0]}: a file of predictions does not state its task"
-        remedy = "Name it: --task DATASET/TASK, or DATASET/TASK-VALUE with an option."
+        remedy = "Name the task: --task DATASET/TASK, or DATASET/TASK-VALUE with an option."
         raise UsageError(what, remedy=remedy)
     by_task: dict[tuple[Any, ...], dict[Path, Mapping[str, Any]]] = {}
     for path, stated in statements.items():
@@ -220,7 +220,7 @@ def _scored(
     for log in sorted(logs, key=lambda each: not statements[each.path]):  # logs, and then files
         stated = statements[log.path]
         if stated.get("rows", digest) != digest:
-            what = f"of other rows than {built.path}"
+            what = f"has other rows than {built.path}"
             log.differs = (Problem("rows", digest, stated["rows"], what),)
             continue
         if stated.get("swap"):

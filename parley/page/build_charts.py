@@ -54,7 +54,7 @@ class Counts:
         if (sides := len(sides_of(facets))) > MOST_SIDES:
             where = f"{dialogue.dataset.name}/transcript.py: facets of {dialogue.id!r:.60}"
             what = f"{where}: expected at most {MOST_SIDES} sides, found {sides}"
-            raise ScriptError(what, remedy="Give the values of more sides without their names.")
+            raise ScriptError(what, remedy="Give the values in lists, without the names of sides.")
         is_beside = dialogue.dataset.layout.is_beside(dialogue.config)
         for number, turn in enumerate([] if is_beside else dialogue.transcript.turns):
             self._numbers["deal actions" if turn.action else "utterances"] += 1

@@ -98,7 +98,7 @@ def serving(folder: Path, port: int = 0, parts: SiteParts = _WHOLE) -> Iterator[
         handler = partial(_Handler, root, parts, directory=str(folder))
         server = _Server(("127.0.0.1", port), handler)
     except (OSError, OverflowError) as error:
-        remedy = "Name another port, or leave it out for any free one."
+        remedy = "Name another port, or leave out --port to take a free port."
         why = getattr(error, "strerror", "expected 0 to 65535")
         raise UsageError(f"--port {port}: {why}", remedy=remedy) from error
     thread = Thread(target=server.serve_forever, daemon=True)

@@ -304,7 +304,7 @@ def _kept(epoch: Epoch, policy: str, of: str) -> Epoch:
     if not readable:
         count = len(epoch.predictions)
         what = f"{of}: none of {count:,} predictions is readable, so none is left to score"
-        raise UsageError(what, remedy="With --unreadable wrong they count as wrong.")
+        raise UsageError(what, remedy="Count them as wrong: --unreadable wrong.")
     return epoch.within(readable)
 
 

@@ -97,7 +97,7 @@ def _of_dialogues(built: BuiltFolder, task: Task, gold: Gold, part: Part) -> Gol
 def _unknown(what: str, ids: Collection[str], count: int, task: Task) -> UsageError:
     """Return the error for ids of no scored dialogue, among so many that were named."""
     problem = f"{len(ids):,} of {count:,} name no scored dialogue: {few(sorted(ids))}"
-    return UsageError(f"{what}: {problem}", remedy=f"Scored are: {task.evaluated_on}.")
+    return UsageError(f"{what}: {problem}", remedy=f"The task scores {task.evaluated_on}.")
 
 
 def pilot(built: BuiltFolder, name: str, gold: Gold, part: Part) -> Gold:

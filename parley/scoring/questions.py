@@ -141,7 +141,7 @@ class Questions:
         if len(free) < self.shots:
             title = f"{self.built.dataset.name} {self.name}"
             what = f"{title} has {len(free):,} examples outside the dialogues that are scored"
-            remedy = "Ask a part: limit or subset leaves others as examples."
+            remedy = "Ask a part: limit or subset leaves other dialogues as examples."
             raise UsageError(f"shots {self.shots}: {what}", remedy=remedy)
         predicted = asking.shown(self.built, **arguments) if asking.shown else ()
         shown = {tuple([of[name] for name in task.key]): task.without_key(of) for of in predicted}

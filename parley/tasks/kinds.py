@@ -215,7 +215,7 @@ class Number(AnswerField):
     ) -> None:
         if not low < high or step <= 0:
             what = f"no numbers from {low!r} to {high!r} in steps of {step!r}"
-            raise ScriptError(what, remedy="Let low be less than high, and step above 0.")
+            raise ScriptError(what, remedy="Make low less than high, and step more than 0.")
         super().__init__(shape or Checked((float, int), self._check), meaning, asked)
         self._low, self._high, self.example = low, high, (low + high) / 2
         self.values = values or f"a number from {low:g} to {high:g}"
@@ -303,20 +303,18 @@ def _by_normalized_name(pairs: Iterable[tuple[str, T]], other: str = "") -> dict
     alike = [name for name, value in pairs if of[normalized_name(name)] != value]
     if alike or not pairs:
         what = f"{few(alike) or 'no name'}: expected names that differ"
-        raise ScriptError(what, remedy="Case, blanks, hyphens and underscores do not count.")
+        raise ScriptError(what, remedy="Names must differ in more than case, blanks, - and _.")
     if odd := [name for name, _ in pairs if re.fullmatch(other, normalized_name(name))]:
         what = f"{few(odd)}: expected names that are read as they are"
-        raise ScriptError(what, remedy='Name none of several "none", or with a comma or a >.')
+        raise ScriptError(what, remedy='Use no comma and no >, and call none of several "none".')
     return of
 
 
 def _one_of(values: Iterable[Any]) -> dict[str, Any]:
     """Return the JSON schema of one of some values; ScriptError if they are too many."""
     if len(found := [*islice(values, _MOST_VALUES + 1)]) > _MOST_VALUES:
-        what = (
-            f"{found[0]}, {found[1]} and so on: expected at most {_MOST_VALUES} values of a field"
-        )
-        raise ScriptError(what, remedy="Ask for fewer, for larger steps or for whole numbers.")
+        what = f"{found[0]}, {found[1]} and so on: expected at most {_MOST_VALUES} of a field"
+        raise ScriptError(what, remedy="Ask for fewer values, larger steps or whole numbers.")
     kinds = {str: "string", float: "number", int: "integer"}
     return {"type": next(kinds[of] for of in kinds if of in map(type, found)), "enum": found}
 

@@ -156,8 +156,8 @@ def _unjoined(built: BuiltFolder, config: Config, unjoin: Unjoin, plan: SplitPla
                     last[number, each] = here.pop(index)
                     break
             else:
-                where = f"{split}[{number}]: unjoin gives what {path or 'any file'}"
-                problem = "has not, not as often or not in this order; keep what `records` reads"
+                where = f"{split}[{number}]: unjoin gives a record that {path or 'each file'}"
+                problem = "lacks, or has less often or in another order; keep what `records` reads"
                 yield f"{where} {problem}: {text:.200}"
     except Exception as error:  # of a script
         yield f"{split}[{number}]: unjoin fails: {words_of(error)}"

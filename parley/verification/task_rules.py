@@ -106,7 +106,7 @@ def _of_baseline(folder: DatasetFolder, name: str, baseline: str, gold: Gold) ->
     are_right = [p == right[tuple(p[name] for name in task.key)] for p in predictions]
     is_explained = any(of.name == baseline and of.note for of in task.references)
     if all(are_right) and not is_explained:
-        problem = "it reads them, or they are too few; say in the note of its reference if it may"
+        problem = "it reads gold, or gold is too small; say in the note of its reference if it may"
         yield f"{baseline}: gives all right answers of the sample: {problem}"
 
 
