@@ -248,7 +248,7 @@ def questions(
     from parley.scoring.gold import Part
     from parley.scoring.questions import asked
 
-    part = Part(subset, limit, ids=frozenset(map(str, ids)))
+    part = Part(subset, limit, ids=frozenset(map(str, _each(ids))))
     return asked(find_folder(Path(build), get(name)), task, options, part)
 
 
@@ -283,7 +283,7 @@ def score(
         options: Options of the task: topics="search".
 
     Returns:
-        A result whose `as_dict()` has metrics, intervals, unit, coverage, counts and references.
+        A result whose `as_dict()` has metrics, intervals, ends, coverage, counts and references.
 
     Raises:
         UsageError: no such task, option, subset, dialogue, baseline or policy, or no predictions.
@@ -294,7 +294,7 @@ def score(
     from parley.scoring.evaluate import score as evaluate
     from parley.scoring.gold import Part
 
-    built, part = _opened(built), Part(subset, limit, ids=frozenset(map(str, ids)))
+    built, part = _opened(built), Part(subset, limit, ids=frozenset(map(str, _each(ids))))
     if isinstance(predictions, str | Path) and not baseline:
         return score_file(built, task, options, str(predictions), part, unreadable)
     given: dict[str, Any] = {"predictions": predictions, "baseline": baseline}
@@ -333,16 +333,13 @@ def compare(
         A comparison whose `as_dict()` is what `parley compare --json` prints:
 
             {
-                "tasks": [{"task": "outcomes", "first": "mine.jsonl", "logs": [LOG, ...], ...}],
+                "tasks": [
+                    {
+                        "task": "outcomes",
+                        "logs": [{"metrics": {...}, "intervals": {...}, "differences": {...}}, ...],
+                    }
+                ],
                 "left_out": [],  # which logs of folders are in no table, and why
-            }
-            LOG = {
-                "log": "other.jsonl",
-                "metrics": {"likeness": 0.5, ...},  # None where undefined
-                "intervals": {"likeness": {"low": 0.2, "high": 0.8}, ...},
-                "differences": {"likeness": {"value": 0.1, "p": 0.2, ...}, ...},  # from the first
-                "differs": [],  # why it has no differences
-                ...
             }
 
     Raises:
@@ -354,16 +351,14 @@ def compare(
     from parley.models.compare import compare_logs
     from parley.scoring.gold import Part
 
-    part, paths = Part(subset, limit, ids=frozenset(map(str, ids))), [*map(Path, logs)]
-    return compare_logs(Path(build), paths, lambda *_: None, metrics, task, unreadable, part)
+    part, paths = Part(subset, limit, ids=frozenset(map(str, _each(ids)))), [*map(Path, logs)]
+    asked = _each(metrics), task, unreadable, part
+    return compare_logs(Path(build), paths, lambda *_: None, *asked)
 
 
 @naming_extras
 def labels(
-    built: "BuiltFolder | str | Path",
-    config: str,
-    *files: str | Path,
-    annotator: str = "annotator",
+    built: "BuiltFolder | str | Path", config: str, *files: str | Path, annotator: str = "annotator"
 ) -> "Comparison":
     """Compare the labels of annotators with each other, and with those of a config.
 
@@ -466,3 +461,8 @@ def browse(*builds: "BuiltFolder | str | Path", port: int = 0, open_browser: boo
 
 def _opened(built: "BuiltFolder | str | Path") -> "BuiltFolder":
     return open(built) if isinstance(built, str | Path) else built
+
+
+def _each(values: Collection[Any]) -> Collection[Any]:
+    """Return values, of which a text is one, not its letters."""
+    return (values,) if isinstance(values, str) else values

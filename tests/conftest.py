@@ -31,6 +31,13 @@ settings.register_profile("parley", deadline=None)
 settings.load_profile("parley")
 
 
+def pytest_collection_modifyitems(items):
+    """Mark every fault test and every test of the page as slow."""
+    for item in items:
+        if item.path.parent.name in ("faults", "page"):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_caches(tmp_path_factory):
     folder = tmp_path_factory.mktemp("caches")

@@ -18,15 +18,7 @@ from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
 from parley.schema.shapes import problems
 from parley.scoring.questions import Questions
-from parley.tasks.answers import (
-    EMPTY,
-    INVALID,
-    NO_ANSWER,
-    REFUSED,
-    TOOL_CALL,
-    TRUNCATED,
-    read,
-)
+from parley.tasks.answers import EMPTY, INVALID, NO_ANSWER, REFUSED, TOOL_CALL, TRUNCATED, read
 from parley.tasks.games import NegotiationState, Playing
 from parley.tasks.kinds import Number, OneOf, OrderOf, Probabilities, SomeOf, Whole, schema_of
 from parley.tasks.prediction_formats import UNREADABLE
@@ -418,6 +410,9 @@ def test_the_command_writes_the_questions_of_a_part(sample_build, tmp_path, run)
     lines = (tmp_path / "q.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == due
     assert {row["key"]["dialogue_id"] for row in due} == {2001, 2004}
+    given["ids"] = "2001"  # one id, not its letters
+    one = parley.questions("casino", "beliefs", build=sample_build, **given)
+    assert {row["key"]["dialogue_id"] for row in one} == {2001}
     assert f"{len(due)} " in said
 
 

@@ -13,6 +13,8 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
+import parley
+from parley.base.errors import UsageError
 from parley.builds.built_folder import find_folder
 from parley.declaration.registry import discover
 from parley.scoring.differences import SIGNS, holm, paired_differences
@@ -458,9 +460,11 @@ def test_an_unfinished_log_of_a_folder_is_marked_and_one_by_name_is_an_error(
     assert unfinished["metrics"] == {}
     assert "cancelled" in unfinished["differs"][0]
     assert "damaged.eval" in run("compare", tmp_path, "--build", sample_build).stderr
-    for name in ("part", "damaged"):
+    for name, status in (("part", 1), ("damaged", 1), ("absent", 2)):
         given = [tmp_path, tmp_path / f"{name}.eval"]
-        assert run("compare", *given, "--build", sample_build)[0] == 1
+        assert run("compare", *given, "--build", sample_build)[0] == status
+    with pytest.raises(UsageError):
+        parley.compare(build=sample_build)
 
 
 def test_files_of_predictions_are_compared_with_logs(logs, compared, sample_build, run, tmp_path):

@@ -174,6 +174,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "FACETS.turns": [
         lambda: layout(FACETS={"turns": Facet("many")}),
         lambda: layout(FACETS={"turns": Facet(column="dialogues.uuid")}),
+        lambda: layout(FACETS={"turns": Facet(order="low")}),
     ],
     # the class
     "the docstring": [lambda: builder(__doc__=...)],
@@ -184,7 +185,7 @@ WRONG = {  # the field or file that an error names -> declarations
     "meaning": [lambda: Field(int, "a\nb"), lambda: Field(int, 3)],
     "CITATION": [lambda: builder(CITATION="@misc{invented}")],
     "CONFIGS": [
-        lambda: builder(CONFIGS=...), lambda: builder(CONFIGS=config()),
+        lambda: layout(CONFIGS=()), lambda: builder(CONFIGS=...), lambda: builder(CONFIGS=config()),
         lambda: builder(CONFIGS={"dialogues": config()}),
         lambda: builder(CONFIGS=[config("talks")]), lambda: builder(CONFIGS=[config(), config()]),
         lambda: builder(CONFIGS=[view("dialogues", of="", key="id", splits={"train": [file()]})]),

@@ -160,9 +160,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "a column too few": drop_a_column,
         "names of labels in another order": on_table("speakers", turned_labels),
     },
-    "shards": {
-        "the same rows, written otherwise": resealed("dialogues", lambda table: table),
-    },
+    "shards": {"the same rows, written otherwise": resealed("dialogues", lambda table: table)},
     "provenance": {
         "another version": provenance("version", "9.9.9"),
         "all sources missing, and their rows": all_missing,
@@ -185,9 +183,7 @@ DAMAGE = {  # check -> what of casino's built sample it must notice
         "an empty text in a list of a view": rows("scenarios/train[0].published_in", [""]),
     },
     "records": {"a label's number too high": rows("utterances/train[0].annotations", [10])},
-    "views": {
-        "another text": rows("utterances/train[0].text", "Hi!"),
-    },
+    "views": {"another text": rows("utterances/train[0].text", "Hi!")},
     "shown": {
         "a dialogue too few": rows("scenarios/train", lambda found: found[1:]),
         "a turn too few": rows("messages/train[0].source_turns[-1]", DROP),

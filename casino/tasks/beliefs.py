@@ -10,15 +10,7 @@ from parley import Data, Field, tasks
 from ..records import PARTNER
 from ..scenarios import ISSUES
 from .moments import ASKED, AT, COLUMNS, END, KEY, KNOWN, TURNS, moments, reported
-from .orders import (
-    ORDERS,
-    UNIFORM,
-    Chances,
-    baselines,
-    orders_of,
-    partners,
-    questions,
-)
+from .orders import ORDERS, UNIFORM, Chances, baselines, orders_of, partners, questions
 from .shared import SETTING
 
 _OF_ORDERS = itemgetter(*ORDERS)
@@ -167,10 +159,6 @@ BELIEFS = tasks.Task(
         *(tasks.Reference(name, options={"at": TURNS}) for name in IN_TURNS.split()),
         *(tasks.Reference(name, options={"at": END}) for name in ("lr-tfidf", "guesses")),
     ),
-    ends={
-        "brier": (0, 2),
-        "log_loss": (0, -log(LEAST)),
-        "brier_by_k": (0, 2),
-    },
+    ends={"brier": (0, 2), "log_loss": (0, -log(LEAST)), "brier_by_k": (0, 2)},
     lower=("brier", "log_loss", "calibration_error", "brier_by_k"),
 )

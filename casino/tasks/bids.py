@@ -49,8 +49,7 @@ def bids_gold(data: Data, side: str = "") -> dict[tasks.Key, dict[str, Any]]:
 
 
 def bids_score(
-    gold: Mapping[tasks.Key, Mapping[str, Any]],
-    predictions: Mapping[tasks.Key, tasks.Prediction],
+    gold: Mapping[tasks.Key, Mapping[str, Any]], predictions: Mapping[tasks.Key, tasks.Prediction]
 ) -> tasks.Score:
     """Score deals; distances in points are those of the readable ones."""
     metrics: dict[str, Any] = {"cosine": [], "exact": [], "points_mae": {"own": [], "partner": []}}

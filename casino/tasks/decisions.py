@@ -52,8 +52,7 @@ def decisions_gold(data: Data, side: str = "") -> dict[tasks.Key, dict[str, str]
 
 
 def decisions_score(
-    gold: Mapping[tasks.Key, Mapping[str, str]],
-    predictions: Mapping[tasks.Key, tasks.Prediction],
+    gold: Mapping[tasks.Key, Mapping[str, str]], predictions: Mapping[tasks.Key, tasks.Prediction]
 ) -> tasks.Score:
     """Score decisions; an unreadable one is wrong, and accepts nothing."""
     import numpy as np
@@ -109,10 +108,7 @@ DECISIONS = tasks.Task(
     clusters={"dialogues": None, "participants": participants_by("utterances", *KEY)},
     score=decisions_score,
     per_prediction=("accuracy",),
-    baselines={
-        "accept": partial(accept_from, 0),
-        "half": partial(accept_from, HALF),
-    },
+    baselines={"accept": partial(accept_from, 0), "half": partial(accept_from, HALF)},
     references=(
         reported("BOND teacher", {"f1_accept": "0.897"}, "of all 87 deals"),
         reported("BOND student", {"f1_accept": "0.908"}, "of the 84 answered deals alone"),

@@ -35,8 +35,7 @@ def final_deal_gold(data: Data) -> dict[tasks.Key, dict[str, Any]]:
 
 
 def final_deal_score(
-    gold: Mapping[tasks.Key, Mapping[str, Any]],
-    predictions: Mapping[tasks.Key, tasks.Prediction],
+    gold: Mapping[tasks.Key, Mapping[str, Any]], predictions: Mapping[tasks.Key, tasks.Prediction]
 ) -> tasks.Score:
     """Score allocations: dialogues with all right, and items with the right shares."""
     exact, items = [], []

@@ -46,8 +46,7 @@ def outcomes_gold(data: Data) -> dict[tasks.Key, dict[str, str]]:
 
 
 def outcomes_score(
-    gold: Mapping[tasks.Key, Mapping[str, str]],
-    predictions: Mapping[tasks.Key, tasks.Prediction],
+    gold: Mapping[tasks.Key, Mapping[str, str]], predictions: Mapping[tasks.Key, tasks.Prediction]
 ) -> tasks.Score:
     """Score answers: sides with the right one of five, and how far apart the two answers are."""
     import numpy as np
@@ -99,10 +98,7 @@ OUTCOMES = tasks.Task(
     summary="a side's satisfaction with the outcome, and its liking of the partner",
     evaluated_on="all participants",
     configs=("participants", "utterances"),
-    key={
-        "dialogue_id": Field(int, "the dialogue"),
-        "speaker": Field(set(SIDES), "the side"),
-    },
+    key={"dialogue_id": Field(int, "the dialogue"), "speaker": Field(set(SIDES), "the side")},
     answer={
         "satisfaction": tasks.OneOf(
             SATISFACTION, "how satisfied the side is with the outcome", "You.satisfaction"

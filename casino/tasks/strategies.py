@@ -79,8 +79,7 @@ def matrix(labels: Iterable[Iterable[str]]) -> Any:
 
 
 def strategies_score(
-    gold: Mapping[tasks.Key, Mapping[str, Any]],
-    predictions: Mapping[tasks.Key, tasks.Prediction],
+    gold: Mapping[tasks.Key, Mapping[str, Any]], predictions: Mapping[tasks.Key, tasks.Prediction]
 ) -> tasks.Score:
     """Score labels: F1 by label, its mean over the labels, and utterances with all seven right.
 

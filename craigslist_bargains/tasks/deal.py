@@ -54,8 +54,7 @@ def deals_reached(data: Data, split: str = "test") -> dict[tasks.Key, dict[str, 
 
 
 def score_deal(
-    gold: Mapping[tasks.Key, Mapping[str, float]],
-    predictions: Mapping[tasks.Key, tasks.Prediction],
+    gold: Mapping[tasks.Key, Mapping[str, float]], predictions: Mapping[tasks.Key, tasks.Prediction]
 ) -> tasks.Score:
     """Score probabilities of a deal.
 

@@ -351,4 +351,4 @@ def label_text(value: Any) -> str:
     """Return a value as the text of a label."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -45,7 +45,7 @@ _READ = ("speaker", "context", "text")  # of a turn: for annotators to read
 _NO_ANSWERS = ("id", _SPLIT, ANNOTATOR, *_READ)
 _FROM_0 = "; turns are counted from 0"
 _NAMED = """Name them: parley sql "select KEY, label as NAME from 'FILE'" -o named.csv."""
-_ONCE = f"keep one row, or name the annotators in the column {ANNOTATOR} or that of --annotator"
+_ONCE = f"keep one row, or name annotators in a column {ANNOTATOR}, or that which --annotator names"
 
 
 class Said(NamedTuple):

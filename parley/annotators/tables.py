@@ -26,7 +26,7 @@ def add_tables(connection: Any, builds: Sequence[BuiltFolder], files: Sequence[s
 
     if len(builds) != 1:
         names = ", ".join(built.dataset.name for built in builds)
-        remedy = "Connect to its build alone, or name a table of it in the query."
+        remedy = "Name the build of that dataset alone, or a table of it in the query."
         raise UsageError(f"expected files of labels of one dataset, found {names}", remedy=remedy)
     stems = {path: file_stem(path) for path in dict.fromkeys(map(Path, files))}
     folded = Counter(map(str.lower, stems.values()))

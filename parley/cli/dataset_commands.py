@@ -110,10 +110,7 @@ def _tasks_layout(tasks: Iterable[tuple[str, str, Task]]) -> RenderableType:
         }
         for option, values in task.options.items():
             properties[f"--set {option}"] = ", ".join(values)
-        optional = {
-            "--subset": ", ".join(task.subsets),
-            "not asked": task.not_asked,
-        }
+        optional = {"--subset": ", ".join(task.subsets), "not asked": task.not_asked}
         properties |= {label: value for label, value in optional.items() if value}
         rows = ((f"  {label}", value) for label, value in properties.items())
         parts += [safe(f"{dataset} {name}", style="bold"), labelled(rows)]
@@ -158,8 +155,7 @@ def _words(ctx: Context) -> list[str]:
 
 def run_command(
     arguments: Annotated[
-        list[str] | None,
-        Argument(metavar="NAME JOB OPTION", help=_JOB, autocompletion=_words),
+        list[str] | None, Argument(metavar="NAME JOB OPTION", help=_JOB, autocompletion=_words)
     ] = None,
 ) -> None:
     """Run a job of a dataset; without a job, list the jobs."""

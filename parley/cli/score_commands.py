@@ -13,19 +13,12 @@ from parley.base.errors import UsageError, few
 from parley.base.replace import write_whole
 from parley.base.values import flat
 from parley.builds.built_folder import find_folder
-from parley.cli.common import (
-    options_of,
-    print_line,
-    print_result,
-    read_ids,
-    require_file,
-    require_outputs,
-)
+from parley.cli.common import options_of, print_line, print_result, read_ids, require_outputs
 from parley.cli.dataset_commands import tasks_as_dicts
 from parley.cli.options import AsJson, BuildDir, Name, Overwrite, completing, output
 from parley.cli.tables import counts, ends, first, number, table
 from parley.declaration.registry import get
-from parley.models.compare import Comparison, compare_logs
+from parley.models.compare import ComparedTask, compare_logs
 from parley.models.logs import score_file
 from parley.read.charts import Calibration
 from parley.read.svg import svg
@@ -257,7 +250,7 @@ def _better(task: Task, paths: Iterable[tuple[str, ...]]) -> str:
     """Return of which metrics a lower number is better, and of which a higher one."""
     lower = [name for name in task.lower if any(name in path for path in paths)]
     if lower:
-        return f"lower is better: {', '.join(lower)}; of the others a higher number is"
+        return f"lower is better: {', '.join(lower)}; higher is better for the others"
     return "" if isinstance(task.asking, Playing) else "higher is better"
 
 
@@ -312,19 +305,15 @@ def compare_command(
     as_json: AsJson = False,
 ) -> None:
     """Compare models by their logs or predictions: scores with intervals, differences, tokens."""
-    for path in logs:
-        if not path.is_dir():
-            require_file("FILE", path)
     with progress() as advance:
-        part = _part(subset, limit, ids)
-        chosen = (metric or (), task, unreadable, part)
-        found = compare_logs(build, logs, advance, *chosen)
+        asked = (metric or (), task, unreadable, _part(subset, limit, ids))
+        found = compare_logs(build, logs, advance, *asked)
     for log in found.left_out:
         print_message(f"left out: {log}")
     print_result(as_json, found.as_dict(), _compare_layout, found.tables)
 
 
-def _compare_layout(tables: Sequence[Comparison]) -> RenderableType:
+def _compare_layout(tables: Sequence[ComparedTask]) -> RenderableType:
     """Return the scores of models by task and metric, their differences, and their logs."""
     notes = Footnotes()
     scores = [row for compared in tables for row in _scores(compared, notes)]
@@ -340,12 +329,12 @@ def _compare_layout(tables: Sequence[Comparison]) -> RenderableType:
     return Group(*parts, *map(safe, [*notes, *_how(tables)]))
 
 
-def _task_of(scored: Comparison | Result) -> str:
+def _task_of(scored: ComparedTask | Result) -> str:
     options = "".join(f" --set {name}={value}" for name, value in scored.options.items())
     return f"{scored.dataset} {scored.name}{options}"
 
 
-def _scores(compared: Comparison, notes: Footnotes) -> Iterator[list[str]]:
+def _scores(compared: ComparedTask, notes: Footnotes) -> Iterator[list[str]]:
     """Yield a row for each metric of each log, and note where logs differ or have no score."""
     labels: dict[str, str] = {}
     for log in compared.logs:
@@ -367,7 +356,7 @@ def _scores(compared: Comparison, notes: Footnotes) -> Iterator[list[str]]:
             yield [task, "coverage", labels[label], f"{result.coverage:.1%}", ""]
 
 
-def _differences(compared: Comparison) -> Iterator[list[str]]:
+def _differences(compared: ComparedTask) -> Iterator[list[str]]:
     """Yield a row for each difference of a log from the first one."""
     task, decimals = _task_of(compared), compared.task.decimals
     against = compared.first.label if compared.first else ""
@@ -387,7 +376,7 @@ def _p(p: float | None) -> str:
     return "< 0.001" if p is not None and p < 0.001 else number(p, 3)
 
 
-def _costs(compared: Comparison) -> Iterator[list[str]]:
+def _costs(compared: ComparedTask) -> Iterator[list[str]]:
     """Yield a row with the tokens and the cost of each log."""
     for log in compared.logs:
         if result := log.result:
@@ -397,7 +386,7 @@ def _costs(compared: Comparison) -> Iterator[list[str]]:
             yield [log.label, _task_of(compared), *cells, number(result.run.get("cost"), 4)]
 
 
-def _how(tables: Sequence[Comparison]) -> Iterator[str]:
+def _how(tables: Sequence[ComparedTask]) -> Iterator[str]:
     """Yield what the intervals and p-values are of; docs/tasks.md says how they are computed."""
     logs = [log for compared in tables for log in compared.logs]
     policies = [c.policy for c in tables for log in c.logs if log.result and log.result.unreadable]
@@ -416,8 +405,8 @@ def _how(tables: Sequence[Comparison]) -> Iterator[str]:
             yield f"{_task_of(compared)}: {better}"
     differences = [difference for log in logs for difference in log.differences.values()]
     if any(difference.rows is not None for difference in differences):
-        yield "rows of both: those where both logs have a readable answer, or a deal"
+        yield "rows of both: those where both have a readable answer, or a deal"
     if differences:
-        yield "p: paired permutation test of these clusters; Holm's correction in each task"
-        why = "two computations, which may disagree where p is near 0.05"
-        yield f"report p for whether two models differ, and 95% for by how much: {why}"
+        tests = "a paired permutation test of these clusters for means, else Student's t"
+        yield f"p: {tests}; Holm's correction in each task"
+        yield "p says whether two models differ, 95% by how much; they may disagree near 0.05"

@@ -34,7 +34,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parley.base.errors import ScriptError
-from parley.schema.shapes import problems
+from parley.schema.shapes import Checked, problems
 
 if TYPE_CHECKING:
     from parley.declaration.configs import Config, View
@@ -104,7 +104,8 @@ def layout_of(
         if not isinstance(value, Facet):
             raise ValueError('a Facet, such as Facet("got {} points")')
         for name, kind in _OF_FACET.items():
-            if not isinstance(getattr(value, name), kind):
+            of = getattr(value, name)
+            if not isinstance(of, kind) or (kind is Sequence and isinstance(of, str)):
                 raise ValueError(f"a {kind.__name__} as its `{name}`")
         if value.column not in ("", *meanings):
             raise ValueError("CONFIG.COLUMN as its `column`")
@@ -112,7 +113,11 @@ def layout_of(
             raise ValueError("{} once in a phrase, where the value stands")
 
     columns = {f"{name}?": {*config.features} for name, config in configs.items()}
-    shape: dict[str, Any] = {"CONFIGS": [{*configs}], "BESIDE?": columns, "TABLES?": columns}
+    shape: dict[str, Any] = {
+        "CONFIGS": Checked([{*configs}], _one),
+        "BESIDE?": columns,
+        "TABLES?": columns,
+    }
     shape |= {"FACETS?": {str: facet}, "transcript": _function, "facets?": _function}
     shape |= {"titles?": _function}
     names = [name.removesuffix("?") for name in shape]
@@ -129,3 +134,8 @@ def layout_of(
 def _function(value: Any) -> None:
     if not callable(value):
         raise ValueError("a function")
+
+
+def _one(value: Any) -> None:
+    if not value:
+        raise ValueError("one config at least")

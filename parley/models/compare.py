@@ -61,7 +61,7 @@ class ComparedLog:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedTask:
     """The logs and files of a task with the same options, in the order given."""
 
     dataset: str
@@ -94,8 +94,12 @@ class Comparison:
 class Comparisons:
     """A table for each task and choice of its options; why logs of a folder are in none."""
 
-    tables: tuple[Comparison, ...]
+    tables: tuple[ComparedTask, ...]
     left_out: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        tables = (f"{len(of.logs)} of {of.dataset} {of.name}" for of in self.tables)
+        return f"<comparison: {', '.join(tables)}>"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -137,7 +141,7 @@ def compare_logs(
         _label(logs)
         _against_first(logs, metrics)
         declared = built.dataset.task(name)
-        tables.append(Comparison(dataset, name, declared, options, (*logs,), policy))
+        tables.append(ComparedTask(dataset, name, declared, options, (*logs,), policy))
     found = {metric for table in tables for log in table.logs for metric in log.metrics}
     known = {name for metric in found for name in _names_of(metric)}
     if unknown := [metric for metric in metrics if metric not in known]:
@@ -146,9 +150,13 @@ def compare_logs(
 
 
 def _statements(paths: Sequence[Path]) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
-    """Return what each log states, nothing of a file; and why logs of folders are left out."""
+    """Return path -> what a log states, {} for a file; and why logs in folders are left out."""
     files: dict[Path, None] = {}
+    if not paths:
+        raise UsageError("no log or file of predictions is named")
     for path in paths:
+        if not (path.is_dir() or path.is_file()):
+            raise UsageError(f"{path}: {'not a regular file' if path.exists() else 'no such file'}")
         logs = [path]
         if path.is_dir():
             logs = [file for file in sorted(path.iterdir()) if is_log(str(file))]

@@ -207,7 +207,7 @@ def _declare(dataset: str, name: str) -> Callable[..., Any]:
             which |= {"swap": swap, "shots": shots, "prompt": _read_prompt(str(prompt))}
             return _inspect_task(which, schema, _questions(**which))
         except ParleyError as error:
-            # which inspect's command shows without a traceback, as any command of click
+            # inspect's command shows it without a traceback, as any command of click does
             raise ClickException(str(error)) from error
 
     # else inspect adds the package to the name, or in an editable install runs a log again in the

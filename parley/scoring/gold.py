@@ -8,13 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
-from parley.base.errors import (
-    MissingSplitError,
-    OutputError,
-    ScriptError,
-    UsageError,
-    few,
-)
+from parley.base.errors import MissingSplitError, OutputError, ScriptError, UsageError, few
 from parley.builds.built_folder import BuiltFolder
 from parley.declaration.registry import module_path
 from parley.tasks.prediction_formats import Key

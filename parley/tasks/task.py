@@ -16,10 +16,7 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Any
 
-from parley.base.errors import (
-    Problem,
-    require_known,
-)
+from parley.base.errors import Problem, require_known
 from parley.base.numbers import exponent_of, is_number
 from parley.base.values import flat, is_values, tree, without_numpy
 from parley.schema.nodes import Choice, Node

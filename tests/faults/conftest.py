@@ -1,4 +1,4 @@
-"""Shared by the fault tests: the slow mark, and processes to kill."""
+"""Shared by the fault tests: processes to kill."""
 
 import os
 import subprocess
@@ -6,15 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items):
-    """Mark every fault test as slow."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.slow)
 
 
 class Forks:
@@ -50,7 +41,7 @@ for line in sys.stdin:
         program = self.PROGRAM.format(prepare=prepare, job=job)
         self._process = subprocess.Popen(
             [sys.executable, "-c", program],
-            cwd=HERE.parents[1],
+            cwd=Path(__file__).parents[2],
             env=os.environ | {"TMPDIR": str(folder)},  # for what a killed job leaves
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

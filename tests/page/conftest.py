@@ -1,7 +1,6 @@
 """Sites and a browser; every test of the page is slow."""
 
 import shutil
-from pathlib import Path
 
 import hostile_dataset
 import pytest
@@ -10,15 +9,7 @@ from parley.builds.build import build
 from parley.builds.sources import open_source
 from parley.declaration.registry import get
 
-HERE = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
-
-def pytest_collection_modifyitems(items):
-    """Mark every test of the page as slow."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
