@@ -1,4 +1,4 @@
-"""Score the first baseline of every task and print its primary metric and its unit.
+"""Score the first baseline of every task and print its primary metric and its ends.
 
     python examples/score_every_task.py build
 
@@ -17,9 +17,11 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
     for task, declared in parley.dataset(folder.name).tasks.items():
         baseline = next(iter(declared.baselines))
         found = parley.score(folder, task, baseline=baseline)
-        metric, value = "", found.as_dict()["metrics"]
+        names, value = [], found.as_dict()["metrics"]
         while isinstance(value, dict):
-            key, value = next(iter(value.items()))
-            metric += f" {key}"
+            name, value = next(iter(value.items()))
+            names.append(name)
         shown = "undefined" if value is None else format(value, ".3f")
-        print(f"{folder.name:20} {task:19} {baseline:15} {shown}{metric} ({declared.unit})")
+        least, most = declared.ends_of(names)
+        scored = f"{shown} {' '.join(names)} ({least:g} to {most:g})"
+        print(f"{folder.name:20} {task:19} {baseline:15} {scored}")
