@@ -29,7 +29,7 @@ def of_unnamed_columns(questions: Questions) -> Iterator[Found]:
             try:
                 after = _asked(questions, exchanged(questions.built, config, cells))
             except Exception:  # the rows may contradict each other
-                yield Aside("not checked", f"{column} selects rows")
+                yield Aside("not checked", f"{column} contradicts others if exchanged")
                 continue
             both = questions.by_key.keys() & after.keys()
             if changed := [key for key in both if after[key] != questions.by_key[key]]:
