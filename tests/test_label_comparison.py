@@ -166,6 +166,12 @@ WRITTEN = [
 ]
 
 
+def test_each_number_of_a_label_has_its_own_text():
+    numbers = (0.1, 0.1 + 2**-55, 1.0, 1e16, True)
+    texts = [*map(comparison.label_text, numbers)]
+    assert texts == ["0.1", "0.10000000000000003", "1", "1e+16", "true"]
+
+
 @pytest.mark.parametrize(("one", "other", "measure", "alike", "told"), WRITTEN)
 def test_equal_answers_in_two_spellings_are_equal_or_named(
     casino, tmp_path, one, other, measure, alike, told

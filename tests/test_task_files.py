@@ -233,6 +233,11 @@ def test_a_subset_of_ids_that_do_not_exist_is_refused(chatter, place, monkeypatc
         load_gold(built, "words", options, Part("gone"))
 
 
+def test_a_pilot_is_of_the_lowest_sha256():
+    """By `printf '(%d,)' N | sha256sum`: the same for everyone."""
+    assert in_order_of_pilots((n,) for n in range(6)) == [(n,) for n in (2, 1, 4, 3, 5, 0)]
+
+
 def test_a_file_of_a_pilot_alone_is_told_of_limit(run, chatter):
     (first,) = in_order_of_pilots((e["id"], e["turn"]) for e in GOOD)[:1]
     of_pilot = [each for each in GOOD if (each["id"], each["turn"]) == first]

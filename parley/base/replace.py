@@ -142,7 +142,7 @@ def _require_only(target: Path, files_of: Callable[[Path], Collection[str]]) -> 
         _require_only(target, files_of)
         return
     if others:
-        what = f"{target}: holds {few(others)}, not listed there as written by this command."
+        what = f"{target}: expected a folder that lists its files, found {few(others)} unlisted."
         raise OutputError(what, remedy=_MOVE)
 
 
