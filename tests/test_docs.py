@@ -154,6 +154,16 @@ def test_the_blocks_of_a_page_run_in_its_order(page, run, place, monkeypatch):
             assert done.returncode == 0, (code, done.stdout + done.stderr)
 
 
+@pytest.mark.slow
+def test_the_first_example_prints_what_the_readme_shows(real_build, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("build").symlink_to(real_build)  # where `parley.load` looks first
+    example = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGES["README.md"], re.S)
+    code, shown = example.groups()
+    exec(code, {})
+    assert re.sub(" +$", "", capsys.readouterr().out, flags=re.M) == shown
+
+
 def test_each_reason_not_to_run_a_command_is_needed():
     unused = [each for each in NOT_RUN if not any(c.startswith(each) for _, c in COMMANDS)]
     assert unused == []
