@@ -29,7 +29,7 @@ from .pins import PINS as PINS
 from .records import DATA, FOLD, OFFICIAL, SEEDS, folds, unfolded
 from .scenarios import ISSUES as ISSUES
 from .subsets import SUBSETS as SUBSETS
-from .views import messages, participants, scenarios, speakers, strategies, utterances
+from .views import messages, participants, results, scenarios, speakers, strategies, utterances
 
 
 def holds(row: dict[str, Any]) -> tuple[int, Iterable[str]]:
@@ -68,6 +68,7 @@ class Casino(Builder):
         utterances,
         speakers,
         participants,
+        results,
         strategies,
         messages,
         scenarios,

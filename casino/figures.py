@@ -347,9 +347,6 @@ def moments_among(asked: list[Moment]) -> dict[str, int]:
     }
 
 
-# What the card counts ----------------------------------------------------------------------
-
-
 @counted()
 def moments_by(data: Data) -> dict[str, dict[str, int]]:
     """Turns of both sides, answers to a deal, accepted ones and submitted deals; of bond2026, too.

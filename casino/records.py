@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Data, Field, File
+from parley import Checked, ClassLabel, Data, Field, File
 
 from .pins import PINS
 from .scenarios import ISSUES, PACKAGES, SIDES, points_of
@@ -11,10 +11,21 @@ from .scenarios import ISSUES, PACKAGES, SIDES, points_of
 Record = dict[str, Any]
 
 PARTNER = {"mturk_agent_1": "mturk_agent_2", "mturk_agent_2": "mturk_agent_1"}
-STRATEGIES = [
-    "small-talk", "showing-empathy", "promote-coordination", "no-need", "elicit-pref",
-    "uv-part", "vouch-fair", "self-need", "other-need", "non-strategic",
-]  # fmt: skip
+STRATEGY = ClassLabel(  # after the paper's section 3, in our own words
+    {
+        "small-talk": "talks about other things than the negotiation, to build rapport",
+        "showing-empathy": "acknowledges the partner's personal situation, or feels with it",
+        "promote-coordination": "offers a trade or mutual concession, or suggests cooperation",
+        "no-need": "says that the speaker does not need an item",
+        "elicit-pref": "asks about the partner's preferences",
+        "uv-part": "plays down the partner's need for an item",
+        "vouch-fair": "appeals to fairness, for the speaker's own benefit",
+        "self-need": "argues that the speaker needs an item personally",
+        "other-need": "argues that others than the speaker need an item, such as children",
+        "non-strategic": "uses none of the nine strategies",
+    }
+)
+STRATEGIES = STRATEGY.names
 SATISFACTION = [
     "Extremely dissatisfied", "Slightly dissatisfied", "Undecided", "Slightly satisfied",
     "Extremely satisfied",
@@ -24,9 +35,11 @@ LIKENESS = [
 ]  # fmt: skip
 ANSWERS = {"accept_deal": "Accept-Deal", "reject_deal": "Reject-Deal", "walk_away": "Walk-Away"}
 GENDERS = ["female", "male", "other"]
-ORIENTATIONS = ["prosocial", "proself", "unclassified"]
-
-# The shape of a record ------------------------------------------------------------------
+ORIENTATIONS = {  # after the paper's section 2, in our own words
+    "prosocial": "tends to cooperate in negotiations",
+    "proself": "tends to be individualistic",
+    "unclassified": "",
+}
 
 ITEM = Field(set(ISSUES), "the item of this priority")
 REASON = Field(str, "the reason for this priority, as the participant wrote it before the chat")
@@ -211,9 +224,6 @@ def require_sound(record: dict[str, Any]) -> None:
         pass
 
 
-# Where the files come from --------------------------------------------------------------
-
-
 def _dialogues(path: str) -> File:
     return File(path, DIALOGUE, validate=require_sound, **PINS[path])
 
@@ -230,8 +240,6 @@ OFFICIAL = {
 }
 GUESSING = _later("casino_ix2guessing.json", GUESSES)
 SEEDS = _later("data_splits_seeds.json", FOLDS)
-
-# Records of several files ---------------------------------------------------------------
 
 
 def with_guesses(sources: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""CaSiNo's views: turns, participants, labelled utterances, chats and scenarios.
+"""CaSiNo's views: turns, participants, results, labelled utterances, chats and scenarios.
 
 Each view is a pure function of all records, dialogues ascending, that yields rows. They
 share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, name a chat entry;
@@ -6,7 +6,7 @@ share their keys: `dialogue_id` and `turn`, the place in `chat_logs` from 0, nam
 participant, the same across dialogues, numbered as in ConvoKit's casino-corpus.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from parley import CHAT, ClassLabel, Field, View, chat_of
@@ -17,14 +17,13 @@ from .scenarios import ISSUES, PACKAGES, POINTS, SIDES, WALK_AWAY, most_joint_po
 from .subsets import PUBLISHED_IN, SUBSETS
 
 Rows = Iterator[dict[str, Any]]
+Names = Sequence[str] | Mapping[str, str]  # of labels
 
 FOLDS = 5
 CONTEXT = 3  # utterances before the labelled one, as in the paper
 
-# Columns that several views have --------------------------------------------------------
 
-
-def _label(field: Field, names: list[str], is_ordered: bool = False) -> Field:
+def _label(field: Field, names: Names, is_ordered: bool = False) -> Field:
     """Return the column of labels for a field that holds one of these names."""
     return Field(ClassLabel(names=names, is_ordered=is_ordered), field.meaning)
 
@@ -32,7 +31,8 @@ def _label(field: Field, names: list[str], is_ordered: bool = False) -> Field:
 _dialogue = {"dialogue_id": shapes.DIALOGUE["dialogue_id"]}
 _speaker = shapes.ENTRY["id"]
 _speaker_id = Field(str, "the participant (see What we changed in the card)")
-_strategies = [ClassLabel(names=shapes.STRATEGIES)]
+_strategies = [shapes.STRATEGY]
+_ANNOTATED = "the strategies, one or more, as annotated"
 _items = dict.fromkeys(ISSUES, Field(int, "packages of this item"))
 _got = Field((int, None), "packages of this item by the accepted deal; null after a walk-away")
 _turn_key = ("dialogue_id", "turn")
@@ -61,13 +61,15 @@ _own = {
         shapes.OUTCOME["opponent_likeness"], shapes.LIKENESS, is_ordered=True
     ),
 }
+_potential = Field(
+    int, "of the dialogue: 1, 2 or 3 if the two orders allow at most 36, 39 or 42 points together"
+)
+_deal = Field(bool, "whether a deal was accepted; otherwise one side walked away")
 _outcomes = {
-    "deal": Field(bool, "whether a deal was accepted; otherwise one side walked away"),
+    "deal": _deal,
     **_own,
     **{f"partner_{n}": Field(own.shape, f"`{n}` of the other side") for n, own in _own.items()},
 }
-
-# Parts of rows -------------------------------------------------------------
 
 
 def numbered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, str]]]:
@@ -151,9 +153,6 @@ def entry_in_words(entry: Record) -> str:
     return f"[I {decision.get(task['data'], 'walk away')}.]"
 
 
-# The views ------------------------------------------------------------------------------
-
-
 @View(
     "a chat entry, deal actions included, with ConvoKit's ids",
     {
@@ -163,10 +162,7 @@ def entry_in_words(entry: Record) -> str:
         "reply_to": Field((str, None), "the `id` of the entry before; null for the first"),
         "speaker_id": _speaker_id,
         "speaker_internal_id": Field(set(SIDES), "ConvoKit's name for `speaker`, the same value"),
-        "annotations": Field(
-            (_strategies, None),
-            "the strategies (see Annotation in the card); null without annotation",
-        ),
+        "annotations": Field((_strategies, None), _ANNOTATED),
         "data": Field(
             (set(shapes.ANSWERS), None),
             "the side's decision; null for utterances and `Submit-Deal`",
@@ -233,11 +229,7 @@ def speakers(records: Iterable[Record]) -> Rows:
         "guess_partner_lowest_item": Field(
             set(ISSUES), "the side's guess, after the chat, of the other's low priority"
         ),
-        "integrative_potential": Field(
-            int,
-            "of the dialogue: 1, 2 or 3 if the two orders allow at most 36, 39 or 42 points "
-            "together",
-        ),
+        "integrative_potential": _potential,
         **{f"{issue.lower()}_got": _got for issue in ISSUES},
         **_outcomes,
         **_person,
@@ -270,6 +262,33 @@ def participants(records: Iterable[Record]) -> Rows:
 
 
 @View(
+    "a dialogue, flat",
+    {
+        **_dialogue,
+        "deal": _deal,
+        "integrative_potential": _potential,
+        "events": Field(int, "the number of chat entries, deal actions included"),
+        "messages": Field(int, "the number of utterances, without deal actions"),
+        "offers": Field(int, "the number of deals submitted"),
+    },
+    of="dialogues",
+    use="study outcomes",
+)
+def results(records: Iterable[Record]) -> Rows:
+    """Yield each dialogue as flat columns."""
+    for record in records:
+        tasks = [entry["task_data"] for entry in record["chat_logs"]]
+        yield {
+            "dialogue_id": record["dialogue_id"],
+            "deal": None not in items_of(record).values(),
+            "integrative_potential": potential_of(record),
+            "events": len(tasks),
+            "messages": tasks.count({}),
+            "offers": sum("issue2youget" in task for task in tasks),
+        }
+
+
+@View(
     "a labelled utterance with those before it, in the authors' 5 folds",
     {
         **_entry,
@@ -278,7 +297,7 @@ def participants(records: Iterable[Record]) -> Rows:
             f"the {CONTEXT} utterances before, without deal actions, the nearest last; fewer at "
             "the start",
         ),
-        "labels": Field(_strategies, "the strategies, one or more, as annotated"),
+        "labels": Field(_strategies, _ANNOTATED),
         "fold": Field(int, "the fold, from 0, that tests on the dialogue"),
     },
     of="dialogues",

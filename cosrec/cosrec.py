@@ -28,7 +28,7 @@ from parley import Builder, Config, Converted, Field
 from .pins import PINS as PINS
 from .records import DIALOGUE, FILES, PARTS, USER, VALUES, joined, prompts, splits, unprompted
 from .rows import to_annotated_record, to_annotated_row
-from .views import intent_labels, messages, queries
+from .views import intent_labels, messages, queries, utterances
 
 
 def _annotated(part: str, about: str, use: str, listed: str) -> Config:
@@ -111,6 +111,7 @@ class Cosrec(Builder):
             use="see how the data was made",
         ),
         queries,
+        utterances,
         intent_labels,
         messages,
     ]

@@ -32,9 +32,6 @@ def per_part(count: Callable[[str], Any]) -> dict[str, Any]:
     return {part: count(part) for part in PARTS}
 
 
-# Values that the figures are computed from ------------------------------------------------------
-
-
 def annotated(data: Data, *parts: str) -> list[Row]:
     """The annotated conversations, of these parts or of both."""
     return [row for part in parts or PARTS for row in data.rows(part, part)]
@@ -109,9 +106,6 @@ def span(values: Iterable[int]) -> dict[str, int]:
     return {"fewest": min(found), "most": max(found)}
 
 
-# readme, introduction ---------------------------------------------------------------------
-
-
 @documented(
     "readme, introduction",
     {
@@ -181,9 +175,6 @@ def utterances_with_a_single_annotator(data: Data) -> int:
     return sum(len(entry["intent_annotations"]) == 1 for entry in utterances(data, "crowd"))
 
 
-# readme, from Repository Structure on -----------------------------------------------------
-
-
 @documented("readme, Repository Structure and Prompts", 4)
 def number_of_prompts(data: Data) -> int:
     """Rows of `prompts`."""
@@ -233,9 +224,6 @@ def passages_a_conversation(data: Data) -> None:
     """Passages of MS MARCO retrieved for a conversation."""
 
 
-# Counted for our card: Fields -------------------------------------------------------------
-
-
 @counted()
 def lengths(data: Data) -> dict[str, dict[str, int]]:
     """The fewest and the most entries of a list, and the fewest and most characters of a user id.
@@ -252,9 +240,6 @@ def lengths(data: Data) -> dict[str, dict[str, int]]:
         "query_variants": intents(data, "curated"),
     }
     return {name: span(len(each[name] or ()) for each in some) for name, some in holders.items()}
-
-
-# Counted for our card: How it was collected, and Annotation -------------------------------
 
 
 @counted()
@@ -331,9 +316,6 @@ def judged_intents_by_type(data: Data) -> dict[str, int]:
 def documents_a_query(data: Data) -> dict[str, int]:
     """Documents judged for a query."""
     return span(len(row["judgments"]) for row in data.rows("queries", "curated"))
-
-
-# Counted for our card: from Personal and sensitive information on -------------------------
 
 
 @counted()

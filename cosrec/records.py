@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from parley import Checked, ClassLabel, Converted, Data, Field, File
+from parley import Checked, Converted, Data, Field, File
 
 from .pins import PINS
-from .rows import TYPES, to_judgment_record, to_judgment_row, to_record, to_row, to_turns
+from .rows import TYPE, TYPES, to_judgment_record, to_judgment_row, to_record, to_row, to_turns
 
 ASPECTS = ("coherence", "logicality", "informativeness", "fluency")
-
-# Fields that several configs have -------------------------------------------------------
 
 _STANDALONE = "the intent as a query that stands alone"
 _FIELDS: dict[str, Field] = {  # that several configs have
@@ -21,7 +19,7 @@ _FIELDS: dict[str, Field] = {  # that several configs have
     "utterance": Field(int, "the turn's place among the user's turns, from 0"),
     "role": Field({"user", "assistant"}, "who speaks"),
     "text": Field(str, "the text, without the marker and the space after it"),
-    "type": Field(ClassLabel(names=TYPES), "the type of the intent (see Annotation in the card)"),
+    "type": Field(TYPE, "the type of the intent, by what the user does"),
     "query": Field(str, _STANDALONE),
     "query_variants": Field([str], f"{_STANDALONE}; upstream calls the longest canonical"),
     "product": Field(
@@ -41,8 +39,6 @@ def shared(*names: str) -> dict[str, Any]:
     return {name: _FIELDS[name] for name in names}
 
 
-# The shape of a record upstream ----------------------------------------------------------
-
 # Ids are of visible ASCII; "#<user index>" ends a recommendation's query id; passages have # too.
 _judgment = re.compile(r'[!-"$-~]+(#[0-4])?\t0\t[!-~]+\t[012]')
 
@@ -54,7 +50,7 @@ def judgment(line: str) -> None:
 
 
 _text = Checked(str, to_turns)
-_type = "the type of the intent (see Annotation in the card)"
+_type = "the type of the intent, as in `qrels`"
 _seen = {"type": Field(set(TYPES), _type), **shared("query")}
 _intent = {
     "id": Field(str, "the intent's id, `<dialogue_id>_<utterance>_<counter>`"),
@@ -116,8 +112,6 @@ def require_one_id(line: dict[str, Any]) -> None:
         raise ValueError(f"expected one id in each line, found {', '.join(line)[:80] or 'none'}")
 
 
-# The files ------------------------------------------------------------------------------
-
 FILES = {
     PurePosixPath(path): File(
         path,
@@ -138,9 +132,6 @@ def splits(folders: Iterable[str], *names: str) -> dict[str, list[File]]:
         if at.parent.name in found and at.stem in names:
             found[at.parent.name].append(file)
     return found
-
-
-# Records of several files ---------------------------------------------------------------
 
 
 def prompts(sources: Mapping[str, Any]) -> Iterator[dict[str, str]]:

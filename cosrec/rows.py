@@ -6,9 +6,16 @@ A record is a line of a file; for crowd and curated, the values of all files for
 import functools
 from typing import Any
 
-TYPES = ["search", "recommendation", "product_details"]  # of intents, queries and judgments
+from parley import ClassLabel
 
-# Conversations --------------------------------------------------------------------------
+TYPE = ClassLabel(  # of intents, queries and judgments; what a user does, in our own words
+    {
+        "search": "looks for information, which a passage of a web page can give",
+        "recommendation": "looks for products to buy or consider",
+        "product_details": "asks about a property of a product that was named",
+    }
+)
+TYPES = TYPE.names
 
 _ROLES = {"U: ": "user", "S: ": "assistant", "U:": "user", "S:": "assistant"}
 _MARKERS = {"user": "U:", "assistant": "S:"}
@@ -54,9 +61,6 @@ def to_record(row: dict[str, Any]) -> dict[str, str]:
     return {row["dialogue_id"]: to_text(row["turns"])}
 
 
-# Annotated conversations ----------------------------------------------------------------
-
-
 def to_annotated_row(record: dict[str, Any]) -> dict[str, Any]:
     """Return the row of a crowd or curated conversation, without missing values."""
     row = dict(record)
@@ -84,9 +88,6 @@ def to_annotated_record(row: dict[str, Any]) -> dict[str, Any]:
         record["keywords"] = {user["user_id"]: user["keywords"] for user in users}
         record["profiles"] = {key: text for key, text in profiles.items() if text is not None}
     return record
-
-
-# Judgments ------------------------------------------------------------------------------
 
 
 def to_judgment_row(record: str) -> dict[str, Any]:

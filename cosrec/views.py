@@ -1,4 +1,4 @@
-"""CoSRec's views: the same records as judged queries, single intents and chats.
+"""CoSRec's views: the same records as judged queries, turns, single intents and chats.
 
 Each view is a pure function of records, conversations in upstream's order, that yields rows.
 They share their keys: `dialogue_id` and `turn`, the place among all turns from 0, name a turn, and
@@ -12,15 +12,13 @@ from typing import Any
 from parley import CHAT, Field, View, chat_of
 
 from .records import ASPECTS, PARTS, joined, joined_again, shared, splits
-from .rows import to_judgment_row, to_turns
+from .rows import to_judgment_row, to_row, to_turns
 
 Record = dict[str, Any]
 Rows = Iterator[dict[str, Any]]
 
 GRADES = {2: "highly relevant", 1: "partially relevant", 0: "not relevant"}
 LABELS = tuple(reversed(GRADES))
-
-# Parts of the views --------------------------------------------------------------------
 
 
 def places_of(turns: list[dict[str, str]]) -> list[int]:
@@ -51,9 +49,6 @@ def ratings_of(record: Record) -> dict[str, Any]:
     return {"raters": float(len(ratings)), **means}
 
 
-# The views ------------------------------------------------------------------------------
-
-
 @View(
     "a judged query with its judgments",
     {
@@ -72,6 +67,7 @@ def ratings_of(record: Record) -> dict[str, Any]:
             f"judged_{label}": Field(int, f"the number of documents with relevance {label}")
             for label in LABELS
         },
+        "relevant": Field(int, "the number of documents with relevance 1 or 2"),
     },
     of="dialogues",
     key="query_id",
@@ -112,7 +108,24 @@ def queries(records: Iterable[Record]) -> Rows:
                     {name: row[name] for name in ("document_id", "relevance")} for row in rows
                 ],
                 **{f"judged_{label}": found.count(label) for label in LABELS},
+                "relevant": len(found) - found.count(0),
             }
+
+
+@View(
+    "a turn",
+    {**shared("dialogue_id", "turn"), "speaker": shared("role")["role"], **shared("text")},
+    of="dialogues",
+    key=("dialogue_id", "turn"),
+    use="study turns",
+)
+def utterances(records: Iterable[Record]) -> Rows:
+    """Yield each turn of the user and of the system."""
+    for record in records:
+        row = to_row(record)
+        for turn, said in enumerate(row["turns"]):
+            place = {"dialogue_id": row["dialogue_id"], "turn": turn}
+            yield {**place, "speaker": said["role"], "text": said["text"]}
 
 
 @View(

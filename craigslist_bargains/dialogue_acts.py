@@ -21,7 +21,6 @@ Record = dict[str, Any]
 
 SELLER = 1  # an event's `agent`; the buyer's is 0
 
-# Tokens ---------------------------------------------------------------------------------
 # In lower case, as from NLTK 3.2.4 for English: sentences, then words as in the Penn Treebank. A
 # period is a token only at the end of a sentence.
 
@@ -101,8 +100,6 @@ def _with_neighbours(tokens: list[str]) -> Iterator[tuple[str, str, str]]:
     return zip(padded, tokens, padded[2:], strict=False)
 
 
-# Prices ---------------------------------------------------------------------------------
-
 _NO_NUMBER = re.compile(r"[^\w.,]", re.A)  # what cannot be part of one
 
 
@@ -169,9 +166,6 @@ def _has_dollar_sign(token: str) -> bool:
     return token[0] == "$" or token[-1] == "$"
 
 
-# State ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Act:
     """The dialogue act of an event."""
@@ -198,8 +192,6 @@ class State:
         if act.price is not None:
             self.prices[speaker] = self.current_price = act.price
 
-
-# Tags -----------------------------------------------------------------------------------
 
 _ASKING = frozenset(("what", "when", "where", "why", "which", "who", "whose", "how", "any"))
 _ASKING |= {"do", "did", "does", "are", "is", "would", "will", "can", "could"}
@@ -239,9 +231,6 @@ def kind_of(price: float, speaker: int, state: State, listed: float | None) -> s
     return "price"
 
 
-# Intent and price -----------------------------------------------------------------------
-
-
 def intent_of(tags: list[str], speaker: int, state: State) -> str:
     """Return the intent of a message: the first that applies."""
     priced = "has_price" in tags
@@ -276,9 +265,6 @@ def proposed(prices: list[float], speaker: int, state: State, listed: float | No
     if speaker == SELLER:
         return max((p for p in prices if last is None or p <= last), default=None)
     return min((p for p in prices if (last is None or p >= last) and p != listed), default=None)
-
-
-# Negotiations ---------------------------------------------------------------------------
 
 
 def acts(record: Record, contexts: Contexts) -> list[Act]:

@@ -177,9 +177,6 @@ def word_lists(data: Data, side: str) -> str:
     return f"{len(words)} words, {hashlib.sha256(chr(10).join(words).encode()).hexdigest()[:16]}"
 
 
-# Counted for the sentences and tables of our card ---------------------------------------------
-
-
 def of_each(count: Callable[[str], Any]) -> dict[str, Any]:
     """A count of each counted split."""
     return {split: count(split) for split in COUNTED}

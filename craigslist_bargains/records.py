@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Converted, Field, File
+from parley import Checked, ClassLabel, Converted, Field, File
 
 from .pins import PINS
 from .word_counts import MOST_BYTES, Contexts, read_words
@@ -15,15 +15,39 @@ SIDES = ("buyer", "seller")  # an event's `agent` is an index into these, as int
 CATEGORIES = ["bike", "car", "electronics", "furniture", "housing", "phone"]
 ACTIONS = ["message", "offer", "accept", "reject", "quit"]
 
-INTENTS = [
-    "intro", "init-price", "vague-price", "counter-price", "insist", "inquiry", "agree", "inform",
-    "disagree", "unknown", "offer", "accept", "reject", "quit",
-]  # fmt: skip
+INTENT = ClassLabel(  # what upstream's rules see in an event; the first that holds counts
+    {
+        "intro": "opens the dialogue and names no price",
+        "init-price": "names a price, before which none was named or offered",
+        "vague-price": "talks of a lower or higher price without naming one",
+        "counter-price": "names the listing price, or one that is neither side's last",
+        "insist": "names the speaker's own last price",
+        "inquiry": "asks a question, and has no other tag",
+        "agree": "is a phrase of agreement, or names the other side's last price",
+        "inform": "has no tag, after the other side's inquiry",
+        "disagree": 'says "no", "not" or "n\'t", and has no other tag',
+        "unknown": "is a message that no other rule fits",
+        **dict.fromkeys(ACTIONS[1:], "is the action itself, not a message"),
+    }
+)
+INTENTS = INTENT.names
+TAG = ClassLabel(  # what a message has by the rules, in upstream's order
+    {
+        "question": 'ends with "?" or begins with a word that asks',
+        "greeting": 'has a greeting, "how are you" or "interested in"',
+        "negative": 'has "no", "not" or "n\'t"',
+        "vague-price": 'has "come down", "go lower", "highest", "too high" or the like',
+        "agree": 'is a phrase of agreement, such as "ok", "deal" or "that works"',
+        "listing_price": "names the listing price",
+        "my_price": "names the reader's last price",
+        "partner_price": "names the speaker's last price",
+        "price": "names any other price",
+        "has_price": "names a price",
+    }
+)
 
 DOLLARS = "US dollars"
 IMAGES = "names of image files, which are not included"
-
-# Upstream's records ------------------------------------------------------
 
 # The same in every record, so no column; `to_record` puts it back.
 _NAMES = ("Role", "Bottomline", "Target", "Title", "Category", "Price", "Images", "Description")
@@ -70,7 +94,7 @@ _offer = {
     "sides": Field(str, "side conditions, as text; may be empty"),
 }
 _said = {  # the act of a message
-    "intent": Field(set(INTENTS) - {"offer"} - _ends, "the intent (see Annotation in the card)"),
+    "intent": Field(set(INTENTS) - set(ACTIONS), "the intent, as in `utterances`"),
     "price": Field(_price, "the price of the act (null if none)", DOLLARS),
 }
 _offered = {"intent": {"offer"}, "price": _price}
@@ -169,8 +193,6 @@ def word_counts(content: bytes) -> None:
         raise ValueError(f"{what} ({error})") from None
 
 
-# Rows ------------------------------------------------------------------
-
 ROW = {
     "uuid": _ids["uuid"],
     "scenario_uuid": _ids["scenario_uuid"],
@@ -247,8 +269,6 @@ def _to_event(row: Record, parsed: bool) -> Record:
 
 
 NEGOTIATION = Converted((PARSED, UNPARSED), ROW, to_row, to_record)
-
-# The files ------------------------------------------------------------------------------
 
 TRAIN, VALIDATION, TEST = (
     File(path, NEGOTIATION, validate=require_sides, **PINS[path])

@@ -19,11 +19,8 @@ from .word_counts import Contexts
 
 Rows = Iterator[dict[str, Any]]
 
-# Columns that several views have --------------------------------------------------------
-
 _int32, _float32 = Value("int32"), Value("float32")
 _number = (float, None)
-_intent = ClassLabel(names=shapes.INTENTS)
 SECONDS = "seconds"
 
 _dialogue = {"dialogue_id": Field(str, "upstream's id of the dialogue, `uuid` of `negotiations`")}
@@ -57,7 +54,7 @@ _deal = {
     ),
 }
 _upstream_intent = Field(
-    (_intent, None),
+    (shapes.INTENT, None),
     "the intent of upstream's dialogue act; null without one, as in all of test and in short "
     "dialogues; `dialogue_acts.intent` has one by the same rules for every event",
 )
@@ -65,8 +62,6 @@ _upstream_price = Field(
     _number, "the price of upstream's dialogue act (null if none, as in all of test)", DOLLARS
 )
 _lines = "the lines of the description that the {} sees"
-
-# Parts of rows -------------------------------------------------------------
 
 
 def number(value: float | None) -> float | None:
@@ -155,9 +150,6 @@ def _to_float32(values: Iterable[float]) -> list[float]:
     return array("f", values).tolist()  # what a float32 column can hold exactly
 
 
-# The views ------------------------------------------------------------------------------
-
-
 @View(
     "a dialogue in the Hub's old schema",
     {
@@ -172,7 +164,7 @@ def _to_float32(values: Iterable[float]) -> list[float]:
         "agent_turn": Field([_int32], "who acts in each event: 0 is the buyer, 1 the seller"),
         "dialogue_acts": Field(
             {
-                "intent": Field([str], "the intent (see Annotation in the card); empty if none"),
+                "intent": Field([str], "the intent, as in `utterances`; empty if none"),
                 "price": Field([_float32], "the price of the act (-1.0 if none or zero)", DOLLARS),
             },
             "upstream's dialogue act of each event",
@@ -386,17 +378,10 @@ def messages(records: Iterable[Record]) -> Rows:
         **_turn,
         "action": _action,
         "text": _message,
-        "intent": Field(
-            _intent, "the intent by the rules, for every event (see Annotation in the card)"
-        ),
+        "intent": Field(shapes.INTENT, "the intent by the rules, for every event"),
         "price": Field(_number, "the price that the act proposes (null if none)", DOLLARS),
         "prices": Field([float], "the message's prices by the rules, in the text's order", DOLLARS),
-        "tags": Field(
-            [str],
-            "the message's tags by the rules; for its words `question`, `greeting`, `negative`, "
-            "`vague-price`, `agree`; for its prices `listing_price`, `my_price` (the reader's "
-            "last), `partner_price` (the speaker's last), `price` (any other), `has_price`",
-        ),
+        "tags": Field([shapes.TAG], "the message's tags by the rules"),
         "upstream_intent": _upstream_intent,
         "upstream_price": _upstream_price,
         "parsed_upstream": Field(

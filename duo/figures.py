@@ -45,9 +45,6 @@ of_more = functools.partial(
 )
 
 
-# Values that the figures are computed from ------------------------------------------------------
-
-
 def dialogues(data: Data, column: str) -> list[Row]:
     """The dialogues of a column."""
     language, setting = column.split(".")
@@ -131,9 +128,6 @@ def vocabulary(found: Iterable[Row]) -> set[str]:
     }
 
 
-# Basic statistics ------------------------------------------------------------------------
-
-
 @documented(
     "readme, Basic Statistics, {0}",
     {
@@ -180,9 +174,6 @@ def basic_statistics(data: Data, about: str, column: str) -> float | str:
         "Herdan's C": lambda: math.log(len(vocabulary(found)), sum(lengths(found))),
     }
     return counts[about]()
-
-
-# Evaluations -----------------------------------------------------------------------------
 
 
 def name_of(aspect: str) -> str:
@@ -270,9 +261,6 @@ def published_objective_evaluations(data: Data, aspect: str, column: str) -> tup
     return mean_and_deviation(by_others(data, column, name_of(aspect)))
 
 
-# The example record ----------------------------------------------------------------------
-
-
 @documented(
     "readme, Data Format, the example",
     {
@@ -312,9 +300,6 @@ def example(data: Data) -> dict[str, Any]:
                 record[source][name] = ", ".join(map(str, value))
     texts = ("dialogue_id", "episode", "dialogue")
     return {name: value for name, value in record.items() if name not in texts}
-
-
-# Counted for our card ------------------------------------------------------------------------
 
 
 @counted()

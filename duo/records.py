@@ -3,15 +3,22 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from parley import Checked, Field, Folder
+from parley import Checked, ClassLabel, Field, Folder
 
 from .pins import PINS
 
 Record = dict[str, Any]
 
-# The shape of a record upstream ----------------------------------------------------------
-
-ASPECTS = ["preference", "stylistic_similarity", "consistency", "empathy", "engagingness"]
+ASPECT = ClassLabel(  # upstream names them alone; in the words of the task `agreement`
+    {
+        "preference": "how much a user would like to talk with this bot again",
+        "stylistic_similarity": "how similar the bot's style of speaking is to the user's",
+        "consistency": "how free of contradictions the bot's utterances are",
+        "empathy": "how well the bot understands and shares the user's feelings",
+        "engagingness": "how engaging the dialogue with the bot is",
+    }
+)
+ASPECTS = ASPECT.names
 ONLY_IN = {"empathy": "ed", "engagingness": "wow"}  # aspect -> the one setting that rates it
 
 # language -> the prompt as published -> as documented
@@ -83,9 +90,6 @@ def require_sound(record: Record) -> None:
     for aspect in objective.keys() & set(ASPECTS):
         mean = round(sum(objective[f"{aspect}_scores"]) / 3, 2)
         require(objective[aspect], mean, f"objective_evaluation.{aspect}")
-
-
-# The shape of a row --------------------------------------------------------------------
 
 
 def for_aspects(shape: Any, meaning: str) -> dict[str, Field]:
@@ -171,9 +175,6 @@ def to_record(row: Record) -> Record:
     if record.pop("language") == "ja":
         record["dialogue_id"] = int(row["dialogue_id"])
     return record
-
-
-# Where the files come from --------------------------------------------------------------
 
 
 def _folder(path: str) -> Folder:

@@ -10,20 +10,16 @@ from typing import Any
 
 from parley import CHAT, ClassLabel, Field, View, chat_of
 
-from .records import ASPECTS, MESSAGE, ONLY_IN, OWN, PROMPTS, ROW, SCORE, Record, language_of
+from .records import ASPECT, MESSAGE, ONLY_IN, OWN, PROMPTS, ROW, SCORE, Record, language_of
 
 Rows = Iterator[dict[str, Any]]
 
 ROLES = {"Human": "user", "Bot": "assistant"}
 
-# Columns that several views have --------------------------------------------------------
-
 _dialogue = {"dialogue_id": ROW["dialogue_id"]}
 _setting = Field(ClassLabel(names=["ed", "wow"]), ROW["setting"].meaning)
 _about = {"language": ROW["language"], "setting": _setting, "model": ROW["model"]}
 _prompt = Field(ClassLabel(names=["aligned", "neutral", "not_aligned"]), ROW["prompt"].meaning)
-
-# Parts of the views --------------------------------------------------------------------
 
 
 def about(record: Record) -> dict[str, Any]:
@@ -39,15 +35,12 @@ def prompt_of(record: Record) -> str:
 def scores_of(record: Record) -> Iterator[tuple[str, str, int | None, float]]:
     """Yield (source, aspect, annotator, score): the person's scores, then the annotators'."""
     subjective, objective = record["subjective_evaluation"], record.get("objective_evaluation", {})
-    for aspect in ASPECTS:
+    for aspect in ASPECT.names:
         if aspect in subjective:
             yield "subjective", aspect, None, subjective[aspect]
-    for aspect in ASPECTS:
+    for aspect in ASPECT.names:
         for annotator, score in enumerate(objective.get(f"{aspect}_scores", [])):
             yield "objective", aspect, annotator, score
-
-
-# The views ------------------------------------------------------------------------------
 
 
 @View(
@@ -92,8 +85,9 @@ def utterances(records: Iterable[Record]) -> Rows:
         "language": ROW["language"],
         "setting": _setting,
         "aspect": Field(
-            ClassLabel(names=ASPECTS),
-            "what is rated, empathy only in `ed`, engagingness only in `wow`",
+            ASPECT,
+            "what is rated, empathy only in `ed`, engagingness only in `wow`; upstream does not "
+            "explain the aspects: the meanings are in the words of the task `agreement`",
         ),
         "source": Field(
             ClassLabel(names=["subjective", "objective"]),
@@ -147,5 +141,5 @@ def messages(records: Iterable[Record]) -> Rows:
             **chat_of(said),
             **about(record),
             "prompt_style": prompt_of(record),
-            **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECTS},
+            **{aspect: record["subjective_evaluation"].get(aspect) for aspect in ASPECT.names},
         }

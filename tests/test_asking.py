@@ -175,70 +175,61 @@ ITEMS = {"Food": 1, "Water": 2, "Firewood": 0}
 FEELS = {"satisfaction": "Undecided", "likeness": "Slightly like"}
 OTHER_ORDER = {"order": ["Water", "Food", "Firewood"]}
 ACCEPT, LIKELY, NEED = {"decision": "accept"}, {"probability": 0.8}, {"labels": ["self-need"]}
-OF_TASKS = [  # a task, an answer of a model, and the fields that are read
-    ("casino strategies", '{"labels": ["self-need"]}', NEED),
-    ("casino strategies", "no need", {"labels": ["no-need"]}),
-    ("casino strategies", '{"strategies of B": ["self-need"]}', NONE),
-    ("casino partner-priorities", '{"own_order": "Food > Water > Firewood"}', NONE),
-    ("casino partner-priorities", "My own order: Food > Water > Firewood", NONE),
-    ("casino partner-priorities", "My order: Food > Water > Firewood", NONE),
-    ("casino partner-priorities", "Mine:\nFood > Water > Firewood", NONE),
-    ("casino partner-priorities", "Mine:\nOrder: Food > Water > Firewood", NONE),
-    ("casino partner-priorities", "Order: Water > Food > Firewood", OTHER_ORDER),
-    ("casino partner-priorities", '{"order":1,"partner_order":"Water,Food,Firewood"}', OTHER_ORDER),
-    ("casino partner-priorities", 'Mine is ["Food", "Water", "Firewood"], as said.', NONE),
-    ("casino partner-priorities", "Mine is ['Food'].\nAnswer: Water, Food, Firewood", OTHER_ORDER),
-    ("casino partner-priorities", "Partner order: Water > Food > Firewood", OTHER_ORDER),
-    ("casino partner-priorities", '{"partner_order": "Water > Food > Firewood"}', OTHER_ORDER),
-    ("casino beliefs", json.dumps({"own order": BELIEFS}), NONE),
-    ("casino final-deal", json.dumps({"allocation": BY_ITEM}), DEAL),
-    ("casino final-deal", json.dumps(BY_ITEM).upper().replace("3", "3.0"), DEAL),
-    ("casino final-deal", json.dumps({"allocation": BY_SIDE}), DEAL),
-    ("casino final-deal", "{'allocation': None}", {"allocation": None}),
-    ("casino final-deal", "Allocation: null", {"allocation": None}),
-    ("casino final-deal", deal_of(3.5), WRONG),
-    ("casino final-deal", deal_of(2), WRONG),
-    ("casino final-deal", deal_of(True), WRONG),
-    ("casino final-deal", deal_of("3 or 2"), WRONG),
-    ("casino final-deal", "No deal.", NONE),
-    ("casino final-deal", json.dumps(ITEMS), NONE),
-    ("casino outcomes", json.dumps({"Partner": {}, "You": FEELS}), FEELS),
-    ("casino outcomes", json.dumps(FEELS), NONE),
-    ("casino outcomes", json.dumps({"Partner": FEELS}), NONE),
-    ("casino outcomes", "Undecided, Slightly like", NONE),
-    ("casino decisions", '{"decision": "accept_deal"}', ACCEPT),
-    ("casino decisions", "Accept-Deal", ACCEPT),
-    ("casino decisions", "[I accept the deal.]", ACCEPT),
-    ("casino decisions", "walk away", {"decision": "walk_away"}),
-    ("casino decisions", "Decision: [I walk away.]", {"decision": "walk_away"}),
-    ("casino decisions", '{"partner_decision": "accept"}', NONE),
-    ("casino decisions", "Partner: accept", NONE),
-    ("casino decisions", "not accept", NONE),
-    ("casino bids", json.dumps({"partner": {}, "own": ITEMS}), ITEMS),
-    ("casino bids", json.dumps(ITEMS), NONE),
-    ("casino bids", json.dumps({"partner": ITEMS}), NONE),
-    ("casino bids", f"My partner gets: {json.dumps(ITEMS)}", NONE),
-    ("casino bids", "Food: 1\nWater: 2", NONE),
-    ("craigslist_bargains deal", '{"probability_of_a_deal": 0.8}', LIKELY),
-    ("craigslist_bargains deal", "Probability of a deal: 80%", LIKELY),
-    ("craigslist_bargains deal", '{"probability": 0.8}', LIKELY),
-    ("craigslist_bargains deal", "No deal:\n0.9", NONE),
-    ("craigslist_bargains deal", '{"probability_of_no_deal": 0.2}', NONE),
-    ("craigslist_bargains deal", "The probability of no deal is 20%.", NONE),
-    ("cosrec intents", "no recommendation", NONE),
-    ("cosrec intents", '{"other types": ["search"]}', NONE),
-    ("duo agreement", "スコア\n3.5", {"score": 3.5}),
-    ("duo agreement", '{"score_of_the_user": 4}', NONE),
-    ("duo agreement", "User score: 4", NONE),
-]
+OF_TASKS = [  # a task, the fields that are read, and answers of a model
+    ("casino strategies", NEED, ['{"labels": ["self-need"]}']),
+    ("casino strategies", {"labels": ["no-need"]}, ["no need"]),
+    ("casino strategies", NONE, ['{"strategies of B": ["self-need"]}']),
+    ("casino partner-priorities", NONE, [
+        '{"own_order": "Food > Water > Firewood"}', "My own order: Food > Water > Firewood",
+        "My order: Food > Water > Firewood", "Mine:\nFood > Water > Firewood",
+        "Mine:\nOrder: Food > Water > Firewood", 'Mine is ["Food", "Water", "Firewood"], as said.',
+    ]),
+    ("casino partner-priorities", OTHER_ORDER, [
+        "Order: Water > Food > Firewood", '{"order":1,"partner_order":"Water,Food,Firewood"}',
+        "Mine is ['Food'].\nAnswer: Water, Food, Firewood",
+        "Partner order: Water > Food > Firewood", '{"partner_order": "Water > Food > Firewood"}',
+    ]),
+    ("casino beliefs", NONE, [json.dumps({"own order": BELIEFS})]),
+    ("casino final-deal", DEAL, [
+        json.dumps({"allocation": BY_ITEM}), json.dumps(BY_ITEM).upper().replace("3", "3.0"),
+        json.dumps({"allocation": BY_SIDE}),
+    ]),
+    ("casino final-deal", {"allocation": None}, ["{'allocation': None}", "Allocation: null"]),
+    ("casino final-deal", WRONG, [deal_of(3.5), deal_of(2), deal_of(True), deal_of("3 or 2")]),
+    ("casino final-deal", NONE, ["No deal.", json.dumps(ITEMS)]),
+    ("casino outcomes", FEELS, [json.dumps({"Partner": {}, "You": FEELS})]),
+    ("casino outcomes", NONE, [
+        json.dumps(FEELS), json.dumps({"Partner": FEELS}), "Undecided, Slightly like",
+    ]),
+    ("casino decisions", ACCEPT, [
+        '{"decision": "accept_deal"}', "Accept-Deal", "[I accept the deal.]",
+    ]),
+    ("casino decisions", {"decision": "walk_away"}, ["walk away", "Decision: [I walk away.]"]),
+    ("casino decisions", NONE, ['{"partner_decision": "accept"}', "Partner: accept", "not accept"]),
+    ("casino bids", ITEMS, [json.dumps({"partner": {}, "own": ITEMS})]),
+    ("casino bids", NONE, [
+        json.dumps(ITEMS), json.dumps({"partner": ITEMS}), f"My partner gets: {json.dumps(ITEMS)}",
+        "Food: 1\nWater: 2",
+    ]),
+    ("craigslist_bargains deal", LIKELY, [
+        '{"probability_of_a_deal": 0.8}', "Probability of a deal: 80%", '{"probability": 0.8}',
+    ]),
+    ("craigslist_bargains deal", NONE, [
+        "No deal:\n0.9", '{"probability_of_no_deal": 0.2}', "The probability of no deal is 20%.",
+    ]),
+    ("cosrec intents", NONE, ["no recommendation", '{"other types": ["search"]}']),
+    ("duo agreement", {"score": 3.5}, ["スコア\n3.5"]),
+    ("duo agreement", NONE, ['{"score_of_the_user": 4}', "User score: 4"]),
+]  # fmt: skip
+ANSWERS = [(name, text, due) for name, due, texts in OF_TASKS for text in texts]
 
 
-@pytest.mark.parametrize(("name", "text", "due"), OF_TASKS)
+@pytest.mark.parametrize(("name", "text", "due"), ANSWERS)
 def test_a_task_reads_its_answer_and_none_of_another_side(name, text, due):
     assert ONE_TASK[name].read(text) == due
 
 
-PIECES = [text for *_, text, _ in (*FORMS, *OF_TASKS) if len(text) < 200]
+PIECES = [text for *_, text, _ in (*FORMS, *ANSWERS) if len(text) < 200]
 PIECES += [piece for text in PIECES for piece in re.findall(r"\w+|\W", text)]
 TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 
@@ -250,9 +241,6 @@ def test_a_reader_never_fails_and_gives_what_the_task_takes(text):
         found = task.read(text)
         if UNREADABLE not in found:
             assert [*problems(found, dict(task.answer))] == []
-
-
-# Negotiations ----------------------------------------------------------------------------
 
 
 def read_price(scenario, role, terms):
@@ -353,13 +341,11 @@ def test_offers(name, terms, offer):
         assert (state.offer[game.roles[0]] if name == "casino" else state.offer) == offer
 
 
-# Prompts of the samples and the readings of some answers, by hash --------------------------
-
 TURNS = ("[Offer: Food=3 Water=0 Firewood=1]", "[Offer: $1,200.50]", "[Offer: 3, 0, 1]", "[Accept]")
 
 PINNED = {  # version, start of the sha256 of the prompts, and of a game's turns
     "the reader": "340e31e1262f25eb",
-    "casino strategies": "1 a3d97d63d635d408",
+    "casino strategies": "2 5ede94ce8b87b2a1",
     "casino partner-priorities": "1 78837e191c912b9d",
     "casino beliefs": "1 93e8c4f2b1b97ddb",
     "casino decisions": "1 913a179bd1967ab5",

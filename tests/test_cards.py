@@ -126,9 +126,6 @@ def test_the_row_is_the_first_of_the_sample_shortened(tea):
     assert row_part(tea) == ""
 
 
-# Fields -------------------------------------------------------------------------------------
-
-
 def test_fields_are_told_once():
     id_ = Field(str, "the dialogue")
     age, svo = Field((int, None), "age when asked", "years"), Field({"b", "a"}, "type")
@@ -138,9 +135,10 @@ def test_fields_are_told_once():
         {"id": id_, "who": {"one": person, "two": person}, "said": Field({str: [str]}, "texts")},
         url="https://example.org/a.json", sha256="0" * 64,
     )  # fmt: skip
-    mood = Field((ClassLabel(["bad", "good"]), None), "it")
+    mood = Field((ClassLabel({"bad": "", "good": "a | b"}), None), "it")
 
-    view = View("a score", {"id": id_, "n": mood}, of="dialogues", key="id")(iter)
+    scores = {"id": id_, "n": mood, "of": {"it": [mood]}}
+    view = View("a score", scores, of="dialogues", key="id")(iter)
     same = {"dialogues": "a dialogue", "same": "the same"}
     configs = {n: Config(n, said, {"train": [file]}, key="id") for n, said in same.items()}
     whole, more = field_tables(configs | {"more": view})
@@ -156,7 +154,13 @@ def test_fields_are_told_once():
         ("`said[].value`", "list of string", "", "its value"),
     ]
     assert more.elsewhere == {"dialogues": ["id"]}
-    assert more.rows == [("`n`", "ClassLabel", "yes", "it; one of `bad`, `good`")]
+    assert more.rows == [
+        ("`n`", "ClassLabel", "yes", "it"),
+        ("`n`: `bad`", "label", "", ""),
+        ("`n`: `good`", "label", "", "a | b"),
+        ("`of`", "struct", "", ""),
+        ("`of.it`", "list of ClassLabel or null", "", "it; one of `bad`, `good`"),
+    ]
 
 
 def test_a_column_is_within_no_other_that_its_name_begins_with():
@@ -176,9 +180,6 @@ def test_a_name_or_a_label_ends_no_code_no_cell_and_no_part(text):
     assert [column.path for column in config.fields] == [text, f"{text}.{text}"]
     (table,) = field_tables({"dialogues": config})
     assert [row[0] for row in table.rows] == [in_code(text), in_code(f"{text}.{text}")]
-
-
-# Figures, as a figures.py has them, and what was measured of them ---------------------------
 
 
 @documented("paper | its table", {"a | b": Differs("x | y", "x | z", "a | reason")})

@@ -4,10 +4,12 @@ import copy
 import json
 
 import pytest
+from sklearn import model_selection
 
 from parley.declaration.registry import get
 
 POINTS = ("High", "Medium", "Low")
+ONE, TWO = "mturk_agent_1", "mturk_agent_2"
 casino = get("casino")
 SAMPLE = json.loads((casino.sample / "data/casino.json").read_bytes())
 GUESSES = json.loads((casino.sample / "opponent-modeling/casino_ix2guessing.json").read_bytes())
@@ -36,16 +38,13 @@ def view(name, records):
     return list(casino.configs[name].rows(records))
 
 
-# Transcripts ------------------------------------------------------------------------------
-
-
 def test_labels_pass_over_deal_actions_and_utterances_without_annotation(sample):
     # 2004: a rejected deal stands in the middle, and after it the same speaker goes on.
     turns = transcript(sample[2004]).turns
     assert [turn.action for turn in turns[4:8]] == [True, True, False, False]
     spoken = [("other-need", "vouch-fair", "promote-coordination"), ("showing-empathy", "no-need")]
     assert list(map(labels, turns[4:8])) == [(), (), *spoken]
-    assert [turn.speaker for turn in turns][5:7] == ["agent 2", "agent 2"]
+    assert [turn.speaker for turn in turns][5:7] == [TWO, TWO]
     spoken = [labels(turn) for turn in transcript(sample[2002]).turns if not turn.action]
     assert spoken[4] == ("no-need", "other-need", "(empty label)", "promote-coordination")
     last = [("small-talk",), ("non-strategic",)]
@@ -57,28 +56,26 @@ def test_deal_actions_read_as_words_and_outcomes_stand_side_by_side(sample):
     first = "2 food, 3 water, 0 firewood for me; 1 food, 0 water, 3 firewood for you"
     mine, theirs = "1 food, 1 water, 3 firewood", "2 food, 2 water, 0 firewood"
     assert [(turn.speaker, turn.text) for turn in shown.turns if turn.action] == [
-        ("agent 1", f"submits a deal: {first}"),
-        ("agent 2", "rejects the deal"),
-        ("agent 2", f"submits a deal: {mine} for me; {theirs} for you"),
-        ("agent 1", "accepts the deal"),
+        (ONE, f"submits a deal: {first}"),
+        (TWO, "rejects the deal"),
+        (TWO, f"submits a deal: {mine} for me; {theirs} for you"),
+        (ONE, "accepts the deal"),
     ]
-    submitted = [turn.terms for turn in shown.turns if turn.terms]
-    assert submitted[1] == (("agent 2", mine), ("agent 1", theirs))
     (outcome,) = shown.tables
-    assert outcome.columns == ("agent 1", "agent 2") == tuple(shown.sides)
+    assert outcome.columns == ("agent 1", "agent 2")
+    assert [*shown.sides] == [ONE, TWO]
     assert dict(outcome.rows)["packages"] == (theirs, mine)
-    sides = sample[2001]["participant_info"].values()
+    sides = first, _ = sample[2001]["participant_info"].values()
+    items, reasons = ([first[of][n] for n in POINTS] for of in ("value2issue", "value2reason"))
+    known = [("priorities", " > ".join(items)), *zip(items, reasons, strict=True)]
+    assert shown.sides[ONE] == known
     points = tuple(str(side["outcomes"]["points_scored"]) for side in sides)
-    assert dict(outcome.rows)["points scored"] == points
+    assert dict(outcome.rows)["points"] == points
     assert left.turns[-1].text == "walks away"
     assert "packages" not in dict(left.tables[0].rows)
     assert left.after[0] == ("deal", "no")
-    said = "showing-empathy, promote-coordination, no-need, elicit-pref, uv-part, vouch-fair"
-    assert shown.entry == f"2001 · 18–22 points · deal · {said}, self-need, other-need"
+    assert shown.entry == "2001 · 18–22 points · deal"
     assert left.entry == "2003 · 5–5 points · no deal"
-
-
-# The views --------------------------------------------------------------------------------
 
 
 def test_a_participant_is_told_by_demographics_and_personality(sample):
@@ -99,12 +96,19 @@ def test_the_integrative_potential_of_every_pair_of_orders(sample):
         for side, letters in zip(people.values(), ("FWO", order), strict=True):
             side["value2issue"] = dict(zip(POINTS, map(names.get, letters), strict=True))
         rows = view("participants", [sample[2003]])
-        assert [row["integrative_potential"] for row in rows] == [potential] * 2
+        rows += view("results", [sample[2003]])
+        assert [row["integrative_potential"] for row in rows] == [potential] * 3
+
+
+def test_a_result_counts_entries_utterances_and_deals_submitted(sample):
+    rows = view("results", [sample[2001], sample[2003]])
+    assert [row["deal"] for row in rows] == [True, False]
+    assert [row["events"] - row["messages"] for row in rows] == [4, 1]
+    assert [row["offers"] for row in rows] == [2, 0]
 
 
 @pytest.mark.parametrize("dialogues", [59, 60, 396 * 5 // 3])  # 36, 36 and 396 are annotated
 def test_folds_are_those_of_scikit_learn(sample, dialogues):
-    model_selection = pytest.importorskip("sklearn.model_selection")
     many = {n: {**sample[2001 + n % 5], "dialogue_id": n} for n in range(dialogues)}
     found = dict.fromkeys((r["dialogue_id"], r["fold"]) for r in view("strategies", many.values()))
     annotated = [n for n in many if many[n]["annotations"]]

@@ -8,14 +8,13 @@ from statistics import mean, median
 import numpy as np
 import pytest
 from build_changes import in_memory
+from sklearn import metrics
 
 from parley.base.errors import RecordError
 from parley.base.numbers import agrees
 from parley.builds.built_folder import open_folder
 from parley.scoring.evaluate import score
 from parley.scoring.gold import Part
-
-metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
 
 SEVEN = ["small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair"]
 ITEMS = ["Food", "Water", "Firewood"]

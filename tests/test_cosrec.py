@@ -40,9 +40,6 @@ def add(path, value):
     path.write_text(path.read_text() + json.dumps(value) + "\n")
 
 
-# Turns ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("text", "turns"), [
     ("U: Hi\nS: Hello", [("user", "Hi"), ("assistant", "Hello")]),
     ("S: One\nS: Two", [("assistant", "One"), ("assistant", "Two")]),
@@ -57,9 +54,11 @@ def test_turns_and_back(text, turns):
     found = turns_and_back.to_turns(text)
     assert [(turn["role"], turn["text"]) for turn in found] == turns
     assert turns_and_back.to_text(found) == text
-
-
-# Files joined by id -----------------------------------------------------------------------
+    rows = list(configs["utterances"].rows([{"c": text}]))
+    assert [(row["speaker"], row["text"]) for row in rows] == turns
+    assert [(row["dialogue_id"], row["turn"]) for row in rows] == [
+        ("c", n) for n in range(len(turns))
+    ]
 
 
 def test_files_are_joined_by_id_not_by_position(copy):
@@ -88,9 +87,6 @@ def test_what_a_file_lacks_is_null_and_what_is_empty_is_not(copy, name):
         assert (name in record) is empty
 
 
-# Judgments and prompts --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("query", "named"), [
     ("CoSRec-Curated_9001_0_7#0", "9001_0_7#0"),
     ("CoSRec-Curated_9001_0_0", "9001_0_0"),  # of a recommendation, without a user
@@ -103,9 +99,6 @@ def test_a_judgment_without_intent_is_refused_of_queries(copy, query, named):
         records(copy, "queries", "curated")
 
 
-# Views ------------------------------------------------------------------------------------
-
-
 def record(text, **files):
     return {"dialogue_id": "c", "conversations": text, **files}
 
@@ -116,9 +109,10 @@ def record(text, **files):
 )
 def test_the_text_of_a_query_is_the_longest_formulation(variants, text):
     intents = [{"id": "c_0_0", "type": "search", "query_variants": variants}]
-    files = {"intents": [{"utterance": 0, "intents": intents}], "qrels": ["c_0_0\t0\td\t1"]}
+    judgments = [f"c_0_0\t0\td{relevance}\t{relevance}" for relevance in (0, 1, 2)]
+    files = {"intents": [{"utterance": 0, "intents": intents}], "qrels": judgments}
     (row,) = configs["queries"].rows([record("U: Hi", **files)])
-    assert (row["text"], row["variants"]) == (text, variants)
+    assert (row["text"], row["variants"], row["relevant"]) == (text, variants, 2)
 
 
 @pytest.mark.parametrize(("text", "messages", "turns"), [
@@ -137,13 +131,10 @@ def test_a_chat_alternates_and_knows_its_turns(text, messages, turns):
     assert row["raters"] is row["coherence"] is row["fluency"] is None
 
 
-# Transcripts ------------------------------------------------------------------------------
-
-
 def test_intents_stand_beside_the_users_turns(copy):
     lay_out = cosrec.layout.transcript
     crowd = lay_out(by_id(rows(copy, "crowd"))["CoSRec-Crowd_9002"])
-    assert [turn.speaker for turn in crowd.turns[:4]] == ["user", "system", "system", "user"]
+    assert [turn.speaker for turn in crowd.turns[:4]] == ["user", *["assistant"] * 2, "user"]
     assert [len(turn.notes) for turn in crowd.turns] == [2, 0, 0, 2, 0, 2, 0, 0]
     seen = [("recommendation", "3 of 4"), ("none", "1 of 4")]
     assert [(note.text, note.by) for note in crowd.turns[0].notes] == seen

@@ -25,12 +25,7 @@ SEARCH = "CoSRec-Curated_9001_1_0"
 
 @pytest.fixture
 def built(sample_build):
-    pytest.importorskip("ir_measures", reason="the extra `tasks` is not installed")
-    pytest.importorskip("sklearn", reason="the extra `tasks` is not installed")
     return open_folder(sample_build / "cosrec")
-
-
-# Runs -----------------------------------------------------------------------------------------
 
 
 def pools(built):
@@ -120,9 +115,6 @@ def test_a_topic_without_a_hit_is_worth_nothing_and_counts(built):
     assert found.metrics["search"]["judged"] == pytest.approx(1 - 1 / searches)
     assert found.metrics["recommendation"]["nDCG@10"] == 1
     assert found.counts["documents"] == sum(map(len, run.values())) - 1
-
-
-# Intents --------------------------------------------------------------------------------------
 
 
 def reviewed(built):

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from build_changes import in_memory
+from sklearn import metrics
 
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
@@ -24,9 +25,6 @@ NEGOTIATIONS = CONFIGS["negotiations"]
 def sample():
     """The sample's records, by file."""
     return copy.deepcopy(SAMPLE)
-
-
-# The old schema ---------------------------------------------------------------------------
 
 
 def test_defaults_of_the_old_schema(sample):
@@ -54,9 +52,6 @@ def test_defaults_of_the_old_schema(sample):
     assert row["agent_info"]["Bottomline"] == ["100", "None"]
 
 
-# Full rows --------------------------------------------------------------------------------
-
-
 def test_numbers_and_absent_offers_come_back(sample):
     """Times are text upstream; a price may be an integer there."""
     record = sample["train.json"][0]
@@ -76,9 +71,6 @@ def test_numbers_and_absent_offers_come_back(sample):
         assert NEGOTIATIONS.to_record(row) == record
 
 
-# Transcripts ------------------------------------------------------------------------------
-
-
 def test_transcripts(sample):
     tool = DATASET.layout
     bare, shown = (tool.transcript(NEGOTIATIONS.to_row(sample["train.json"][n])) for n in (1, 2))
@@ -88,16 +80,13 @@ def test_transcripts(sample):
     assert shown.turns[0].speaker == "seller"
     assert shown.turns[0].notes == (Note("intro", kind="act"),)
     assert shown.turns[6].notes == (Note("counter-price", kind="act", detail="$849.99"),)
-    due = [("offers $700", True, (("price", "$700"),)), ("rejects", True, ())]
-    assert [(t.text, t.action, t.terms) for t in shown.turns[-2:]] == due
+    due = [("offers $700", True), ("rejects", True)]
+    assert [(turn.text, turn.action) for turn in shown.turns[-2:]] == due
     assert shown.after == [("deal", "no"), ("final offer", "$700")]
     # without a price or an offer
     assert bare.turns[0].notes == ()
     assert [t.text for t in bare.turns if t.action] == ["offers no price", "quits"]
     assert bare.after == [("deal", "no")]
-
-
-# The views --------------------------------------------------------------------------------
 
 
 def view(name, records):
@@ -156,9 +145,6 @@ def test_actions_in_words_and_briefings_without_what_is_missing(sample):
         assert "listing price" not in system
         assert "description" not in system
         assert len(system.split("\n")) == 3
-
-
-# Tasks ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -238,7 +224,6 @@ def test_no_probability_or_price_is_refused(scored, task, values):
 
 def test_deals_are_scored_as_scikit_learn_scores_them():
     """With classes that are absent, chances that are tied, just a half, and unreadable ones."""
-    metrics = pytest.importorskip("sklearn.metrics", reason="it is in the extra `tasks`")
     random, score_deal = np.random.default_rng(3), DATASET.load_module("tasks").deal.score_deal
     for _ in range(20):
         truth, chance = random.random(9) < 0.8, random.integers(0, 5, 9) / 4

@@ -56,7 +56,7 @@ def layout(**names):
     module = ModuleType("transcript")
     usual = {"__file__": "transcript.py", "CONFIGS": ("dialogues",), "transcript": print}
     vars(module).update(usual | names)
-    return layout_of(module, {"dialogues": config()}, ["dialogues.id"])
+    return layout_of(module, {"dialogues": config()}, ["dialogues.id", "dialogues.turns[]"])
 
 
 def test_a_valid_declaration_is_a_builder_of_datasets():
@@ -90,11 +90,9 @@ def test_a_valid_declaration_is_a_builder_of_datasets():
     assert [both.node.fits({"id": id}) for id in ("a", 1, None)] == [True, True, False]
 
 
-LABEL = ClassLabel(["a", "b"])
+LABEL = ClassLabel({"a": "it", "b": ""})
 TWO_OF_A_URL = [file(), file("b.json", sha256="1" * 64)]
-# fmt: off
 WRONG = {  # the field or file that an error names -> declarations
-    # files
     "size": [lambda: file(size="423"), lambda: file(size=-1), lambda: file(size=True)],
     "url": [
         lambda: file(url=None), lambda: file(url="http://a.b/c"),  # which may be changed on the way
@@ -116,11 +114,9 @@ WRONG = {  # the field or file that an error names -> declarations
     "mirrors[0]": [lambda: file(mirrors=[{"url": URL}])],
     "mirrors[0].sha256": [lambda: file(mirrors=[{"url": URL, "sha256": "00"}])],
     "mirrors[0].path": [lambda: file(mirrors=[{"url": URL, "sha256": SHA256, "path": "b"}])],
-    # folders
     "member": [lambda: folder(member="../data"), lambda: folder(member="data/")],
     "files": [lambda: folder(files="3")],
     "b.json.url": [lambda: builder(CONFIGS=[config(splits={"train": TWO_OF_A_URL})])],
-    # configs
     "name": [lambda: config("all-dialogues"), lambda: view("_messages")],
     "description": [lambda: config(description="")],
     "splits": [lambda: config(splits={})],
@@ -156,33 +152,42 @@ WRONG = {  # the field or file that an error names -> declarations
     ],
     ".x": [lambda: of_shape({"id": str, "x?": (str, None)})],
     ".id": [lambda: of_shape({"id": (str, [str])})],
-    # views
     "of": [
         lambda: view(of="", key="id"), lambda: builder(CONFIGS=[config(), view(of="x")]),
         lambda: builder(CONFIGS=[config(), view(), view("other", of="view")]),
     ],
     "rejoin": [lambda: view(splits={"train": [file()]}, rejoin="all")],
-    # jobs
     "run": [lambda: Job(lambda: None)],
     "x.zip": [
         lambda: Job(Job, {"x": {"x.zip": {"url": URL, "size": 1}}}),
         lambda: Job(Job, {"x": {"x.zip": {"url": URL, "sha256": SHA256}}}),
     ],
-    # transcript.py
     "BESIDE": [lambda: layout(BESIDE={"dialogues": "uuid"}), lambda: layout(BESIDE=["dialogues"])],
+    "SPEAKERS.user": [lambda: layout(SPEAKERS={"user": 1})],
+    "SAID.uuid": [lambda: layout(SAID={"uuid": "text"})],
     "FACETS": [lambda: layout(FACETS=["turns"]), lambda: layout(FACETS={"turns": "{} turns"})],
     "FACETS.turns": [
-        lambda: layout(FACETS={"turns": Facet("many")}),
-        lambda: layout(FACETS={"turns": Facet(column="dialogues.uuid")}),
-        lambda: layout(FACETS={"turns": Facet(order="low")}),
+        lambda: layout(FACETS={"turns": Facet("many", column="dialogues")}),
+        lambda: layout(FACETS={"turns": Facet(3, column="dialogues")}),
+        *(
+            lambda at=at: layout(FACETS={"turns": Facet(column=at)})
+            for at in ("", "dialogues.uuid", "dialogues.turns[]")
+        ),
     ],
-    # the class
     "the docstring": [lambda: builder(__doc__=...)],
     "VERSION": [lambda: builder(VERSION=...), lambda: builder(VERSION="1.0")],
     "HOMEPAGE": [lambda: builder(HOMEPAGE=...)],
     "LICENSE": [lambda: builder(LICENSE="")],
     "LANGUAGES": [lambda: builder(LANGUAGES="en")],
     "meaning": [lambda: Field(int, "a\nb"), lambda: Field(int, 3)],
+    "names: 'b'": [
+        lambda: ClassLabel({"a": "", "b": None}), lambda: ClassLabel({"a": "", "b": "it\nit"}),
+        lambda: ClassLabel({"b": "<!-- it"}),
+    ],
+    "names": [
+        lambda: ClassLabel({}), lambda: ClassLabel({1: "it"}), lambda: ClassLabel("ab"),
+        lambda: ClassLabel(["a", "a"]),
+    ],
     "CITATION": [lambda: builder(CITATION="@misc{invented}")],
     "CONFIGS": [
         lambda: layout(CONFIGS=()), lambda: builder(CONFIGS=...), lambda: builder(CONFIGS=config()),
@@ -194,8 +199,7 @@ WRONG = {  # the field or file that an error names -> declarations
         lambda: builder(CONFIGS=[config(), config("more")]),
         lambda: builder(CONFIGS=[config(splits={"train": [file()], "test": [file()]})]),
     ],
-}
-# fmt: on
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,6 @@ def last_act(*events, **more):
     return rules.acts(negotiation(*events, **more), CONTEXTS)[-1]
 
 
-# Tokens -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("text", "tokens"), [
     # dots, and what upstream drops
     (r"wait.. what.....ok yes\no>maybe/so", "wait ... what ... ok yes no maybe so"),
@@ -116,9 +113,6 @@ def test_tokens_are_nltks_wherever_that_changes_an_act(real, tracker, monkeypatc
     assert sum(same) / len(same) > 0.99
 
 
-# Prices -----------------------------------------------------------------------------------
-
-
 def test_a_number():
     found = {50: "50 $50 50$", 1500: "$1,500 1.5k", 8000: "8000.", 0.5: ".5", -5: "-5", 2000: "$2k"}
     found[1001] = "1.001k"  # 1000.9999999999999 but for the printing of Python 2
@@ -167,8 +161,6 @@ def test_training():
     assert trained.right == {"now", "</s>", "b"}
 
 
-# Tags -------------------------------------------------------------------------------------
-
 ASKING = ["What", "when", "where", "why", "which", "who", "whose", "how", "do", "did", "does"]
 ASKING += ["are", "is", "would", "will", "can", "could", "any"]
 
@@ -197,9 +189,6 @@ def test_kinds_of_prices():
     # the listing price first, then the reader's
     assert last_act((BUYER, "$40"), (SELLER, 40.0), (BUYER, "$40")).tags[0] == "my_price"
     assert last_act((BUYER, 100.0), (SELLER, 100.0), (BUYER, "$100")).tags[0] == "listing_price"
-
-
-# Intents ----------------------------------------------------------------------------------
 
 
 def b(*said):
@@ -254,9 +243,6 @@ def test_the_price_of_an_act(price, dialogues):
     assert list(map(repr, found)) == [repr(price)] * len(found)
 
 
-# Negotiations -----------------------------------------------------------------------------
-
-
 def test_how_far_the_acts_depend_on_the_word_lists(real, tracker):
     """What the card says of lists learnt otherwise: upstream's acts, and changed ones of test."""
 
@@ -279,9 +265,6 @@ def test_the_rule_of_length():
         said = [(side, "so " * n) for side in (BUYER, SELLER) for n in lengths[side]]
         found = rules.is_parsed(negotiation(*said, (BUYER, 5.0), (SELLER, "accept")))
         assert found == (lengths in long)
-
-
-# The price tracker ------------------------------------------------------------------------
 
 
 def test_upstreams_tracker(tracker):

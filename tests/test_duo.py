@@ -4,6 +4,7 @@ import json
 
 import pytest
 from build_changes import in_memory
+from scipy import stats
 
 from parley.base.errors import RecordError
 from parley.declaration.registry import get
@@ -34,9 +35,6 @@ def test_licence_of_each_config(config, tmp_path):
     assert ("cc-by-nc-4.0" in licence, "apache-2.0" in licence) == only.get(config, (True, True))
 
 
-# Transcripts and views --------------------------------------------------------------------
-
-
 def test_transcript():
     found = dataset.layout.transcript(dialogues.to_row(sample("ed/en/0901.json")))
     assert ("prompt", "aligned") in found.before
@@ -54,9 +52,6 @@ def test_transcript():
     assert found.language == "ja"
     assert found.tables[0].columns == ("person",)
     assert found.tables[0].rows[-1] == ("engagingness", ("4",))
-
-
-# Tasks ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -87,7 +82,6 @@ def test_scores_are_compared_within_a_language_and_setting(built):
 
 
 def test_correlations_are_those_of_scipy(built):
-    stats = pytest.importorskip("scipy.stats", reason="it is in the extra `tasks`")
     rows = [row for row in built.rows("dialogues", "en") if row["setting"] == "wow"]
     scores = dict(zip((row["dialogue_id"] for row in rows), (3, 1.5, 2), strict=True))
     found = agreement(built, lambda row: scores.get(row["dialogue_id"], 1), aspect="engagingness")
@@ -109,7 +103,6 @@ def test_a_correlation_with_a_constant_is_undefined(built):
 
 
 def test_scores_that_are_nearly_the_same_have_ranks():
-    pytest.importorskip("scipy", reason="it is in the extra `tasks`")
     correlations = dataset.load_module("tasks").agreement.correlations
     ratings = [1.0, 2.0, 4.0, 3.0, 5.0] * 4
     metrics = correlations([*enumerate(ratings)])

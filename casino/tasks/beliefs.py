@@ -21,8 +21,6 @@ ALL = "all 1,054 moments"
 MANY = 6  # utterances; moments after more are counted together
 _SIX_TIMES = "six times the paper's"  # which has the mean over the six orders, not the sum
 
-# Question ----------------------------------------------------------------------------------
-
 _BELIEFS = (
     f"{SETTING} You are one of them. Say how probable each of the six orders is in which your "
     "partner may rank the items, the high priority first: each from 0 to 1, in steps of 0.01, "
@@ -42,9 +40,6 @@ def in_steps(found: Chances) -> tasks.Prediction:
     for order in by_rest[: 100 - sum(steps.values())]:
         steps[order] += 1
     return {"probabilities": {order: count / 100 for order, count in steps.items()}}
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def beliefs_gold(data: Data, at: str, side: str = "") -> dict[tasks.Key, dict[str, Any]]:
@@ -103,8 +98,6 @@ def share_of_largest(rows: Any, due: Any) -> Any:
     largest = rows >= rows.max(axis=1, keepdims=True) - 1e-9
     return (largest & due).sum(axis=1) / largest.sum(axis=1)
 
-
-# Task --------------------------------------------------------------------------------------
 
 BELIEFS = tasks.Task(
     summary="the probability of each order of the partner's priorities, at a moment of a dialogue",

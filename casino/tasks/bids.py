@@ -14,8 +14,6 @@ from .moments import ASKED, COLUMNS, KEY, KNOWN, TURNS, Moment, moments, reporte
 from .orders import orders_of, questions
 from .shared import SETTING, participants_by
 
-# Question ----------------------------------------------------------------------------------
-
 _BID = (
     f"{SETTING} You are one of them, and submit a deal now. Say how many packages of each item "
     "you get in it, 0 to 3; your partner gets the rest of the three each."
@@ -30,9 +28,6 @@ def bidding(data: Data, side: str = "") -> Iterator[Moment]:
 def bids(data: Data, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for its packages in the deal that it submits."""
     return questions(data, bidding(data, side), _BID)
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def bids_gold(data: Data, side: str = "") -> dict[tasks.Key, dict[str, Any]]:
@@ -73,9 +68,6 @@ def cosine(one: Items, other: Items) -> float:
     return float(sum(map(mul, a, b))) / (hypot(*a) * hypot(*b))
 
 
-# Baseline ----------------------------------------------------------------------------------
-
-
 def commonest(data: Data, side: str = "") -> Iterator[tasks.Prediction]:
     """Submit the commonest deal of all, by the side's own order."""
     orders = orders_of(data)
@@ -85,8 +77,6 @@ def commonest(data: Data, side: str = "") -> Iterator[tasks.Prediction]:
     for moment in bidding(data, side):
         yield moment.key_fields() | dict(zip(orders[moment.side_key], counts, strict=True))
 
-
-# Task --------------------------------------------------------------------------------------
 
 BIDS = tasks.Task(
     summary="the deal that a side submits next",

@@ -25,8 +25,6 @@ from ..subsets import SUBSETS
 from ..views import briefing
 from .shared import Allocation, own_deals
 
-# Game --------------------------------------------------------------------------------------
-
 Scenario = dict[str, Any]
 Deal = Mapping[str, Items] | None
 
@@ -81,9 +79,6 @@ def points(scenario: Scenario, deal: Deal) -> dict[str, float]:
     """Return the points of both sides."""
     shares = deal or dict.fromkeys(SIDES)
     return {s: float(points_of(order, shares[s])) for s, order in orders(scenario).items()}
-
-
-# Scripted agents ---------------------------------------------------------------------------
 
 
 def settle(state: tasks.NegotiationState, side: str, wanted: Mapping[str, Items]) -> str:
@@ -142,8 +137,6 @@ GAME = tasks.Playing(
     agents={"firm": firm, "concede": concede, "joint": joint},
 )
 
-# Score -------------------------------------------------------------------------------------
-
 
 def joint_points(scenario: Scenario, deal: Deal) -> float:
     """Return the points of both sides together."""
@@ -186,8 +179,6 @@ def negotiated(data: Data) -> Iterator[tasks.Prediction]:
         counts = {"turns": {side: turns[number, side] for side in SIDES}}
         yield {**each, **left.get(number, {}), **counts}
 
-
-# Task --------------------------------------------------------------------------------------
 
 DEALS = tasks.Task(
     summary="the deal that agents reach when they negotiate a scenario",

@@ -22,8 +22,6 @@ SHOWN = {
 """Decision -> its names in the talk: "Accept-Deal", "[I accept the deal.]"."""
 HALF = 18  # of the 36 points that all packages are worth to a side
 
-# Question ----------------------------------------------------------------------------------
-
 _DECISION = (
     f"{SETTING} If one walks away, both get 5 points. You are one of them, and your partner has "
     f"just submitted a deal. Say what you do now: {', '.join(NAMES)}."
@@ -38,9 +36,6 @@ def submitted(data: Data, side: str = "") -> Iterator[Moment]:
 def decisions(data: Data, side: str = "") -> Iterator[tasks.Question]:
     """Ask a side for its answer to a deal."""
     return questions(data, submitted(data, side), _DECISION)
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def decisions_gold(data: Data, side: str = "") -> dict[tasks.Key, dict[str, str]]:
@@ -75,9 +70,6 @@ def decisions_score(
     return tasks.Score(metrics, {"deals": len(due), "accepted": accepted.sum()})
 
 
-# Baselines ---------------------------------------------------------------------------------
-
-
 def accept_from(least: int, data: Data, side: str = "") -> Iterator[tasks.Prediction]:
     """Accept a deal of so many points for the side, and reject others."""
     orders = orders_of(data)
@@ -86,8 +78,6 @@ def accept_from(least: int, data: Data, side: str = "") -> Iterator[tasks.Predic
         points = points_of(own, moment.known[-1]["issue2theyget"])
         yield {**moment.key_fields(), "decision": ACCEPT if points >= least else "reject"}
 
-
-# Task --------------------------------------------------------------------------------------
 
 DECISIONS = tasks.Task(
     summary="whether a side accepts the deal that its partner has just submitted",

@@ -11,8 +11,6 @@ from ..subsets import SUBSETS
 from .moments import END, moments
 from .shared import SETTING, Allocation, own_deals, participants_by, seen
 
-# Question ----------------------------------------------------------------------------------
-
 _DEAL = (
     f"{SETTING} Read the talk of {SIDES[0]} and {SIDES[1]} and say who gets how many packages of "
     "each item in the end, both sides together three of each; null if one side walks away without "
@@ -24,9 +22,6 @@ def final_deal(data: Data) -> Iterator[tasks.Question]:
     """Ask for the deal at the end of each talk."""
     for moment in moments(data, END, SIDES[0]):
         yield tasks.Question((moment.dialogue_id,), _DEAL, f"The talk:\n{seen(moment.talk)}")
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def final_deal_gold(data: Data) -> dict[tasks.Key, dict[str, Any]]:
@@ -53,9 +48,6 @@ def final_deal_score(
     return tasks.Score({"exact": exact, "items": items}, counts)
 
 
-# Baseline ----------------------------------------------------------------------------------
-
-
 def commonest_deal(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the commonest deal of all dialogues for each."""
     found = [*own_deals(data)]
@@ -65,8 +57,6 @@ def commonest_deal(data: Data) -> Iterator[tasks.Prediction]:
     for each in found:
         yield {**each, "allocation": commonest}
 
-
-# Task --------------------------------------------------------------------------------------
 
 FINAL_DEAL = tasks.Task(
     summary="each side's packages at the end of a dialogue",

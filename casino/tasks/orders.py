@@ -43,9 +43,6 @@ def questions(data: Data, asked: Iterable[Moment], system: str) -> Iterator[Ques
         yield Question(moment.key, system, f"{user}The talk so far:\n{talk}")
 
 
-# Baselines: how probable each order is at moments -----------------------------------------------
-
-
 def even(known: Iterable[str | None]) -> Chances:
     """Return equal probabilities of the orders that have these items; None is an open place."""
     pattern = re.compile(" > ".join(item or r"\w+" for item in known))

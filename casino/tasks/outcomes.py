@@ -13,8 +13,6 @@ from ..subsets import SUBSETS
 from .moments import END, moments
 from .shared import SETTING, heard, participants_by
 
-# Question ----------------------------------------------------------------------------------
-
 _OUTCOMES = (
     f"{SETTING} After the talk each of them said how satisfied it was with the outcome and how "
     "much it liked the other. Read the talk of You and Partner and give the two answers of You.\n"
@@ -29,9 +27,6 @@ def outcomes(data: Data) -> Iterator[tasks.Question]:
     for moment in moments(data, END):
         user = f"The talk:\n{heard(moment.talk, moment.speaker)}"
         yield tasks.Question(moment.side_key, _OUTCOMES, user)
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def outcomes_gold(data: Data) -> dict[tasks.Key, dict[str, str]]:
@@ -78,9 +73,6 @@ def quadratic_kappa(one: Any, other: Any, rows: Any) -> float | tasks.Undefined:
     return float(2 * together / by_chance)  # scikit-learn's takes 40 times as long
 
 
-# Baseline ----------------------------------------------------------------------------------
-
-
 def commonest_outcomes(data: Data) -> Iterator[tasks.Prediction]:
     """Predict the commonest answers of all sides for each."""
     gold = outcomes_gold(data)
@@ -91,8 +83,6 @@ def commonest_outcomes(data: Data) -> Iterator[tasks.Prediction]:
     for number, side in gold:
         yield {"dialogue_id": number, "speaker": side, **answers}
 
-
-# Task --------------------------------------------------------------------------------------
 
 OUTCOMES = tasks.Task(
     summary="a side's satisfaction with the outcome, and its liking of the partner",

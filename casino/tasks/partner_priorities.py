@@ -12,8 +12,6 @@ from .moments import AFTER, END, moments
 from .orders import ORDERS, Chances, baselines, orders_of, partners
 from .shared import SETTING, heard
 
-# Question ----------------------------------------------------------------------------------
-
 _PRIORITIES = (
     f"{SETTING} You are one of them. After {{talk}}, say in which order your partner ranks the "
     f"items, the high priority first: {', '.join(ISSUES)}, each once."
@@ -28,9 +26,6 @@ def priorities(data: Data, at: str) -> Iterator[tasks.Question]:
         user = f"Your own order, from high to low: {', '.join(orders[moment.side_key])}\n\n"
         user += f"The talk{'' if is_whole else ' so far'}:\n{heard(moment.talk, moment.speaker)}"
         yield tasks.Question(moment.side_key, system, user)
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def priorities_gold(data: Data, at: str) -> dict[tasks.Key, dict[str, Any]]:
@@ -68,9 +63,6 @@ def priorities_score(
     return tasks.Score(right, counts)
 
 
-# Baseline ---------------------------------------------------------------------------------
-
-
 def most_probable(chances: Chances) -> tasks.Prediction:
     """Predict the most probable order; equally probable ones leave open where they differ."""
     most = max(chances.values())
@@ -81,7 +73,6 @@ def most_probable(chances: Chances) -> tasks.Prediction:
 
 BASELINES = baselines(("dialogue_id", "speaker"), most_probable)
 
-# Task --------------------------------------------------------------------------------------
 # After 1 to 5 utterances, of 2,060, 2,060, 2,060, 2,058 and 2,052 sides. Weighted 5 to 1 they are
 # the 53.84 and 76.21 of PAPER_NUMBER_AUDIT.md; its 80.88 is an NDCG, which the task has not.
 EXACT, TOP = "39.42 53.35 63.69 68.27 69.44", "63.74 77.52 84.27 87.03 87.52"

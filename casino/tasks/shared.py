@@ -21,8 +21,6 @@ from ..records import PARTNER
 from ..scenarios import ISSUES, PACKAGES, SIDES, Items
 from ..views import entry_in_words
 
-# Talks as the prompts show them -----------------------------------------
-
 SETTING = (
     "Two campsite neighbours negotiate over three packages each of Food, Water and Firewood. Each "
     "neighbour has a private order of priorities: a package of the high, medium and low priority "
@@ -63,9 +61,6 @@ def participants_by(config: str, *key: str) -> Callable[[Data], dict[Key, Collec
         return {**found}
 
     return of
-
-
-# How a dialogue ends: each side's packages, or none after walking away ------------------------
 
 
 def all_packages(shares: Mapping[str, Items]) -> None:
@@ -133,9 +128,6 @@ def own_deals(data: Data) -> Iterator[Prediction]:
             mine, theirs = deal["issue2youget"], deal["issue2theyget"]
             allocation = {deal["speaker"]: mine, PARTNER[deal["speaker"]]: theirs}
         yield {"dialogue_id": number, "allocation": allocation}
-
-
-# Logistic regression on words, for the baselines ----------------------------------------------
 
 
 def word_pairs() -> Any:

@@ -7,22 +7,11 @@ from typing import Any
 from parley import Data, Field, tasks
 
 from ..records import PARTNER
-from ..records import STRATEGIES as LABELS
+from ..records import STRATEGY as LABEL
 from ..subsets import SUBSETS
 from .shared import SETTING, participants_by, regressed, word_pairs
 
-# After the paper's section 3, in our own words
-DEFINITIONS = {
-    "small-talk": "talk beside the negotiation, to build rapport",
-    "self-need": "an argument for a personal need of an item",
-    "other-need": "an argument for a need of people other than the two, such as family",
-    "no-need": "the speaker says that it does not need an item",
-    "elicit-pref": "a question about the partner's preferences",
-    "uv-part": "the speaker plays down the partner's need of an item",
-    "vouch-fair": "an appeal to fairness, for the own benefit",
-}
-
-SEVEN = tuple(DEFINITIONS)
+SEVEN = ("small-talk", "self-need", "other-need", "no-need", "elicit-pref", "uv-part", "vouch-fair")
 """The labels of the task, in the order of the paper's tables.
 
 The paper leaves out showing-empathy and promote-coordination, on which its annotators agreed too
@@ -32,13 +21,11 @@ little; an utterance that is only non-strategic has none of the seven.
 Labels = Callable[[list[str], Any, list[str]], Any]
 """Takes texts, their labels as a matrix of texts by `SEVEN`, and unseen texts; returns theirs."""
 
-# Question ----------------------------------------------------------------------------------
-
 _STRATEGIES = "\n".join(
     [
         "You label utterances of negotiations. " + SETTING,
         "An utterance can use several of these strategies, or none:",
-        *(f"- {label}: {meaning}" for label, meaning in DEFINITIONS.items()),
+        *(f"- {label}: {LABEL.meanings[label]}" for label in SEVEN),
         "Say of each whether the last utterance alone uses it.",
     ]
 )
@@ -55,9 +42,6 @@ def strategies(data: Data) -> Iterator[tasks.Question]:
         user = f"Before it:\n{before or '(nothing)'}\n\nThe utterance:\n{last}"
         key = (row["dialogue_id"], row["turn"])
         yield tasks.Question(key, _STRATEGIES, user)
-
-
-# Score -------------------------------------------------------------------------------------
 
 
 def strategies_gold(data: Data) -> dict[tasks.Key, dict[str, Any]]:
@@ -105,9 +89,6 @@ def strategies_score(
     )
 
 
-# Baselines ---------------------------------------------------------------------------------
-
-
 def learning(labels: Labels) -> Callable[[Data], Iterator[tasks.Prediction]]:
     """Return the baseline that learns from the utterances of the other folds."""
 
@@ -142,8 +123,7 @@ def tf_idf(texts: list[str], truth: Any, unseen: list[str]) -> Any:
     return regressed(word_pairs(), texts, truth, unseen, C=5, class_weight="balanced")
 
 
-# Task --------------------------------------------------------------------------------------
-# The paper's names of the labels in `LABELS`, with the number of utterances and alpha
+# The paper's names of the labels in `LABEL`, with the number of utterances and alpha
 TABLE_2 = """\
 Small-Talk          1054 0.81
 Empathy              254 0.42
@@ -157,7 +137,7 @@ Other-Need           409 0.89
 Non-strategic       1455 none
 """
 STRATEGY, COUNT, ALPHA = zip(*map(str.split, TABLE_2.splitlines()), strict=True)
-AGREEMENT = ", ".join(f"{a} for {n}" for n, a in zip(LABELS, ALPHA, strict=True) if n in SEVEN)
+AGREEMENT = ", ".join(f"{a} for {n}" for n, a in zip(LABEL.names, ALPHA, strict=True) if n in SEVEN)
 TABLE_11 = {"Majority": "0.0", "LR-BoW": "49.6", "BERT-FT": "69.9", "Freeze": "62.3"}
 TABLE_11 |= {"No Attn": "66.6", "No Feats": "77.6", "Full": "78.1", "Full+OS": "77.9"}
 TABLE_11 |= {"Full+IDPT": "79.6", "Full+IDPT+OS": "79.6"}
@@ -180,7 +160,7 @@ STRATEGIES = tasks.Task(
     },
     inputs="the utterance and the texts before it",
     columns=("strategies.text", "strategies.context"),
-    asking=tasks.Asking("1", strategies, max_tokens=120),
+    asking=tasks.Asking("2", strategies, max_tokens=120),
     subsets=SUBSETS,
     gold=strategies_gold,
     clusters={

@@ -76,9 +76,6 @@ def parse_exactly(line: bytes) -> Any:
         raise BrokenError(f"it is not JSON: {error}") from None
 
 
-# Products ---------------------------------------------------------------------------------
-
-
 def refuse_product(record: Mapping[str, Any]) -> str | None:
     """Return the first of PRODUCT_RULES that a metadata record does not satisfy, or None.
 
@@ -143,9 +140,6 @@ def clean_product(record: Mapping[str, Any]) -> dict[str, Any]:
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-# Reviews ----------------------------------------------------------------------------------
-
-
 def refuse_review(record: Mapping[str, Any], may_hold: Callable[[str], object]) -> str | None:
     """Return the first of REVIEW_RULES that a record does not satisfy, or None.
 
@@ -195,9 +189,6 @@ def clean_review(record: Mapping[str, Any]) -> dict[str, Any]:
         "star": to_star(record["rating"]),
         "helpful": record["helpful_vote"],
     }
-
-
-# Both -------------------------------------------------------------------------------------
 
 
 def clean(text: str) -> str:

@@ -7,23 +7,16 @@ from typing import Any
 
 from parley import Data, Field, tasks
 
-from ..rows import TYPES
+from ..rows import TYPE, TYPES
 from ..views import places_of
 
 Row = dict[str, Any]
 
-# The question ---------------------------------------------------------------------------
-
-DEFINITIONS = {
-    "search": "the user looks for information, which a passage of a web page can give",
-    "recommendation": "the user looks for products to buy or consider",
-    "product_details": "the user asks about a property of a product that was named",
-}
 _PROMPT = "\n".join(
     [
         "You label utterances of a user who talks with a shopping assistant. An utterance can have "
         "several of these types of intents, or none:",
-        *(f"- {name}: {meaning}" for name, meaning in DEFINITIONS.items()),
+        *(f"- {name}: the user {meaning}" for name, meaning in TYPE.meanings.items()),
         "Say of each whether the last utterance alone has it.",
     ]
 )
@@ -46,9 +39,6 @@ def questions(data: Data) -> Iterator[tasks.Question]:
         talk = tasks.text_of_turns(before) or "(nothing)"
         user = f"Before it:\n{talk}\n\nThe utterance:\n{tasks.text_of_turns([last])}"
         yield tasks.Question(key, _PROMPT, user)
-
-
-# The score ------------------------------------------------------------------------------
 
 
 def reviewed(data: Data) -> dict[tasks.Key, dict[str, list[str]]]:
@@ -86,9 +76,6 @@ def score_intents(
 def indicators(types: Any) -> list[int]:
     """Return 1 for each of the types that is among these, else 0."""
     return [int(type_ in types) for type_ in TYPES]
-
-
-# Baselines ------------------------------------------------------------------------------
 
 
 def seen_by_half(entry: Row) -> list[str]:
@@ -140,8 +127,6 @@ def learnt(in_context: bool, data: Data) -> Iterator[tasks.Prediction]:
     )
     yield from predicted(data, model.fit(texts["crowd"], types).predict(texts["curated"]))
 
-
-# The task -------------------------------------------------------------------------------
 
 INTENTS = tasks.Task(
     summary="the types of the intents of a user's utterance",

@@ -14,8 +14,6 @@ from parley.tasks import NO_HIT, TREC_RUN, Key, Prediction, Reference, Score, Ta
 Row = dict[str, Any]
 Predictions = Mapping[Key, Prediction]
 
-# The score ------------------------------------------------------------------------------
-
 
 def judgments(data: Data, topics: str) -> list[Row]:
     """Return the judgments of one type of topics, or of all, in upstream's order."""
@@ -88,8 +86,6 @@ def ranked(predictions: Predictions) -> dict[str, dict[str, float]]:
     return run
 
 
-# Baselines ------------------------------------------------------------------------------
-
 SEED = 0
 
 
@@ -108,8 +104,6 @@ def ideal_order(data: Data, topics: str) -> Iterator[Prediction]:
 def _scored(judgment: Row, score: float) -> Prediction:
     return {name: judgment[name] for name in ("query_id", "document_id")} | {"score": score}
 
-
-# The task -------------------------------------------------------------------------------
 
 RETRIEVAL = Task(
     summary="the passages that answer a search and the products to recommend, best first",

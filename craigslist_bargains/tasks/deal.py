@@ -11,8 +11,6 @@ from ..records import SIDES
 from ..subsets import SUBSETS
 from ..views import dollars
 
-# The question ---------------------------------------------------------------------------
-
 _PROMPT = (
     "A buyer and a seller negotiate over a post on Craigslist. Read their messages, without any "
     "offer or answer to one, and estimate the probability that they reach a deal, from 0 to 1, in "
@@ -42,9 +40,6 @@ def questions(data: Data, split: str = "test") -> Iterator[tasks.Question]:
         user = f"Category: {row['category']}\nList price: {dollars(row['list_price'])}\n\n"
         user += f"The messages:\n{talk or '(none)'}"
         yield tasks.Question((row["dialogue_id"],), _PROMPT, user)
-
-
-# The score ------------------------------------------------------------------------------
 
 
 def deals_reached(data: Data, split: str = "test") -> dict[tasks.Key, dict[str, float]]:
@@ -89,9 +84,6 @@ def auc(reached: Any, chances: Any, rows: Any) -> float | tasks.Undefined:
         return tasks.Undefined("all end alike")
     above = rankdata(chances)[reached].sum() - deals * (deals + 1) / 2
     return float(above) / (deals * others)
-
-
-# Baselines ------------------------------------------------------------------------------
 
 
 def trained_on(data: Data, split: str) -> str:
@@ -181,8 +173,6 @@ def acts_counted(data: Data, split: str) -> list[list[float]]:
         found.append(numbers)
     return found
 
-
-# The task -------------------------------------------------------------------------------
 
 DEAL = tasks.Task(
     summary="whether a negotiation ends in a deal, from its messages alone",

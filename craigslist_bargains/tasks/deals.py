@@ -15,8 +15,6 @@ from ..views import dollars
 
 Scenario = dict[str, Any]
 
-# The game -------------------------------------------------------------------------------
-
 HIGHEST = 1_000_000_000  # a price; the highest list price is far below
 WITHOUT_DEAL = -0.5  # the points of a side that walks away, as in upstream's code
 
@@ -76,9 +74,6 @@ def points(scenario: Scenario, price: float | None) -> dict[str, float]:
     return {"buyer": 0.0 - utility, "seller": utility}  # no -0.0
 
 
-# Scripted agents ------------------------------------------------------------------------
-
-
 def settle(state: tasks.NegotiationState, side: str, price: float) -> str:
     """Accept an offer that is at least as good as `price` for this side, else offer `price`."""
     sign = 1 if side == "seller" else -1
@@ -108,9 +103,6 @@ def joint(state: tasks.NegotiationState, side: str) -> str:
     """
     both = (state.scenario[f"{each}_target"] for each in SIDES)
     return settle(state, side, round(sum(both) / len(SIDES), 2))
-
-
-# The score ------------------------------------------------------------------------------
 
 
 MARGINS = ("list_price", "buyer_target", "seller_target")
@@ -160,9 +152,6 @@ def a_price(value: float) -> None:
         raise ValueError(f"a price from 0 to {HIGHEST:,}")
 
 
-# Baselines ------------------------------------------------------------------------------
-
-
 def humans(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
     """Predict the first dialogue of each scenario: its price, its turns and who quit.
 
@@ -187,8 +176,6 @@ def halfway(data: Data, split: str = "test") -> Iterator[tasks.Prediction]:
         price = (row["buyer_target"] + row["seller_target"]) / 2
         yield {"scenario_id": scenario_id, "price": price}
 
-
-# The task -------------------------------------------------------------------------------
 
 DEALS = tasks.Task(
     summary="the price that agents agree on when they negotiate a scenario, if any",

@@ -9,7 +9,7 @@ from typing import Any
 
 from parley import Checked, Data, Field, tasks
 
-from ..records import ASPECTS
+from ..records import ASPECT, ASPECTS
 
 Row = dict[str, Any]
 
@@ -18,16 +18,8 @@ GROUPS = ("en ed", "en wow", "ja ed", "ja wow")  # language and setting
 METRICS = ("pearson", "spearman", "kendall")
 LARGEST = 1e100  # a score: the squares of larger ones would be no numbers
 
-# The question ----------------------------------------------------------------------------
-
 _MEANING = {
-    "en": {
-        "preference": "how much a user would like to talk with this bot again",
-        "stylistic_similarity": "how similar the bot's style of speaking is to the user's",
-        "consistency": "how free of contradictions the bot's utterances are",
-        "empathy": "how well the bot understands and shares the user's feelings",
-        "engagingness": "how engaging the dialogue with the bot is",
-    },
+    "en": ASPECT.meanings,
     "ja": {
         "preference": "ユーザがこのボットとまた話したいと思う度合い",
         "stylistic_similarity": "ボットの話し方がユーザの話し方に似ている度合い",
@@ -58,9 +50,6 @@ def questions(data: Data, aspect: str) -> Iterator[tasks.Question]:
         system = _PROMPT[language].format(meaning=_MEANING[language][aspect])
         user = f"{_TALK[language]}\n{talk}"
         yield tasks.Question((row["dialogue_id"],), system, user, language)
-
-
-# Gold and score --------------------------------------------------------------------------
 
 
 def ratings(data: Data, aspect: str) -> dict[tasks.Key, Row]:
@@ -162,8 +151,6 @@ def length(data: Data, aspect: str) -> Iterator[tasks.Prediction]:
             characters = sum(len(turn["message"]) for turn in row["dialogue"])
             yield {"dialogue_id": row["dialogue_id"], "score": characters}
 
-
-# The task --------------------------------------------------------------------------------
 
 AGREEMENT = tasks.Task(
     summary="a score of a dialogue that agrees with people's ratings",

@@ -49,6 +49,7 @@ def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
     for name, config in configs.items():
         by_fields.setdefault(_tree(config.fields), {})[name] = config.description
     config_of: dict[_FieldTree, str] = {}
+    told: set[Any] = set()
     tables = []
     for fields, described in by_fields.items():
         elsewhere: dict[str, list[str]] = {}
@@ -57,7 +58,7 @@ def field_tables(configs: "Mapping[str, Config | View]") -> list[FieldTable]:
             if field in config_of:
                 elsewhere.setdefault(config_of[field], []).append(field.name)
         config_of |= dict.fromkeys(new, next(iter(described)))
-        tables.append(FieldTable(described, list(_rows(new, "")), elsewhere))
+        tables.append(FieldTable(described, list(_rows(new, "", told)), elsewhere))
     return tables
 
 
@@ -74,8 +75,10 @@ def _tree(columns: Sequence[Column], above: str = "") -> tuple[_FieldTree, ...]:
     return tuple(fields)
 
 
-def _rows(fields: Sequence[_FieldTree], above: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows of fields, of which equal ones share a row."""
+def _rows(
+    fields: Sequence[_FieldTree], above: str, told: set[Any]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the rows of fields, of which equal ones share a row, and of labels not yet `told`."""
     alike: dict[Any, list[str]] = {}
     within: dict[Any, list[str]] = {}
     for field in fields:
@@ -88,12 +91,17 @@ def _rows(fields: Sequence[_FieldTree], above: str) -> Iterator[tuple[str, str, 
         described.update(names)
         dot = "." if above else ""
         paths = [in_code(f"{above}{names[0]}"), *(in_code(f"{dot}{name}") for name in names[1:])]
-        yield ", ".join(paths), column.type, "yes" if column.null else "", meaning_of(column)
+        labels = () if column.meanings in told else column.meanings
+        told.add(column.meanings)
+        meaning = meaning_of(replace(column, values=()) if labels else column)
+        yield ", ".join(paths), column.type, "yes" if column.null else "", meaning
+        for label, meaning in labels:
+            yield f"{paths[0]}: {in_code(label)}", "label", "", meaning
         if inner and described.issuperset(names := within[column.type, inner]):
             joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
             joined = "*" if len(names) == len(fields) > 1 else joined
             lists = "[]" * column.type.count("list of ")
-            yield from _rows(inner, f"{above}{joined}{lists}.")
+            yield from _rows(inner, f"{above}{joined}{lists}.", told)
 
 
 def meaning_of(column: Column) -> str:

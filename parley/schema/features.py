@@ -32,25 +32,38 @@ class Value:
 FLOAT = Value("float64")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ClassLabel:
     """A feature that holds the numbers of labels, counted from 0.
 
     Args:
-        names: The labels.
+        names: The labels, or label -> its meaning in Markdown, "" if the name says all that is
+            known.
         is_ordered: Whether their order means something, as from dissatisfied to satisfied.
     """
 
     names: Sequence[str]
-    is_ordered: bool = False
+    meanings: Mapping[str, str]  # label -> its meaning; empty for names alone
+    is_ordered: bool
 
     dtype = "int64"  # of the column
 
-    def __post_init__(self) -> None:
-        texts = not isinstance(self.names, str) and all(isinstance(n, str) for n in self.names)
-        if not texts or not self.names or len(set(self.names)) < len(self.names):
-            what = f"ClassLabel: names: expected labels, each once, found {self.names!r:.60}"
+    def __init__(self, names: Sequence[str] | Mapping[str, str], is_ordered: bool = False) -> None:
+        texts = not isinstance(names, str) and all(isinstance(n, str) for n in names)
+        if not texts or not names or len(set(names)) < len(names):
+            what = f"ClassLabel: names: expected labels, each once, found {names!r:.60}"
             raise ScriptError(what)
+        meanings = dict(names) if isinstance(names, Mapping) else {}
+        for name, meaning in meanings.items():
+            require_line(f"ClassLabel: names: {name!r:.60}", meaning)
+        vars(self).update(names=[*names], meanings=meanings, is_ordered=is_ordered)
+
+
+def require_line(where: str, text: Any) -> None:
+    """Raise ScriptError unless a meaning or a unit is one line, which no comment of a card cuts."""
+    if not isinstance(text, str) or len(text.splitlines()) > 1 or "<!--" in text:
+        what = f"{where}: expected one line of text without comments"
+        raise ScriptError(f"{what}, found {text!r:.60}")
 
 
 def datasets_features(features: Mapping[str, Any]) -> "datasets.Features":

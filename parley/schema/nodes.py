@@ -39,6 +39,7 @@ class Column:
     meaning: str = ""
     unit: str = ""
     values: tuple[Any, ...] = ()  # if it holds no others
+    meanings: tuple[tuple[str, str], ...] = ()  # (label, meaning) of each, if they have some
 
 
 NodeValues = tuple["Node", list[Any], str]

@@ -17,7 +17,7 @@ from typing import Any
 from parley.base.errors import MOST_PROBLEMS, Causes, ParleyError, Problem, ScriptError
 from parley.schema.composites import Alternatives, List, Mapping, Object
 from parley.schema.convert import Conversion, chain
-from parley.schema.features import ClassLabel, Value, labels_of, type_of
+from parley.schema.features import ClassLabel, Value, labels_of, require_line, type_of
 from parley.schema.nodes import (
     SCALARS,
     Choice,
@@ -155,7 +155,8 @@ class Feature(Wrapper):
 
     def columns(self, path: str, null: bool = False) -> list[Column]:
         kind = "ClassLabel" if self.labels else type_of(self.feature)
-        return [Column(path, kind, null, values=tuple(self.labels))]
+        meanings = tuple(getattr(self.feature, "meanings", {}).items())
+        return [Column(path, kind, null, values=tuple(self.labels), meanings=meanings)]
 
 
 class Field(Wrapper):
@@ -170,9 +171,7 @@ class Field(Wrapper):
     def __init__(self, shape: Any, meaning: str, unit: str = "") -> None:
         super().__init__(shape)
         for name, text in (("meaning", meaning), ("unit", unit)):
-            if not isinstance(text, str) or len(text.splitlines()) > 1 or "<!--" in text:
-                what = f"Field: {name}: expected one line of text without comments"
-                raise ScriptError(f"{what}, found {text!r:.60}")
+            require_line(f"Field: {name}", text)
         self.meaning, self.unit = meaning, unit
 
     def columns(self, path: str, null: bool = False) -> list[Column]:

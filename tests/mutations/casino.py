@@ -4,7 +4,8 @@ from mutations import DROP
 
 GUARDS = {
     "official_split_is_a_partition": "official_split(?! swapped).*",
-    "views": "(utterances|speakers|strategies|messages|scenarios).*|participants(?!.*guess).*",
+    "views": "(utterances|speakers|results|strategies|messages|scenarios).*"
+    "|participants(?!.*guess).*",
     "priority_folds_are_partitions": r"priority_folds\[\](?!\.seeds|\.train swapped).*",
 }
 ROWS = {
@@ -48,6 +49,6 @@ OPTIONAL = r"chat_logs\[\]\.task_data\.data|\d+"
 
 SAMPLE = (
     "dialogues 52892566 official_split 59592c31 d50c9e4b 234e66cc utterances d782092b "
-    "speakers cc97d2fd participants 5a0ef434 strategies b49a907c messages 7d01459e scenarios "
-    "cbe2cd96 priority_folds 7c8956ae"
+    "speakers cc97d2fd participants 5a0ef434 results 0e39c7ea strategies b49a907c messages "
+    "7d01459e scenarios cbe2cd96 priority_folds 7c8956ae"
 )

@@ -5,7 +5,7 @@ _INTENT = "CoSRec-Curated_9001_1_0"
 GUARDS = {
     "annotated_conversations_are_those_of_dialogues": r"(crowd|curated)(\[\]\.turns.*| .*)",
     "references_hold": r"c.*\.utterance .*|curated\[\]\.intents\[\]\.intents(\[\]\.(id|type))? .*",
-    "views": "(queries|intent_labels|messages).*",
+    "views": "(queries|utterances|intent_labels|messages).*",
 }
 ROWS = {"references_hold": {"qrels/curated[0].query_id": f"{_INTENT}#0"}}  # of a search
 UNGUARDED = {
@@ -85,6 +85,6 @@ OPTIONAL = r"CoSRec-\w+(\.A\w+)?"  # what a file holds is named by ids
 
 SAMPLE = (
     "dialogues 1d044f3a e603cb5a e2a898f4 crowd df5704f3 curated 2cb0bed9 qrels 54b17811 "
-    "prompts cbe954d5 queries c4135260 intent_labels cd1827d2 8ecde3e2 messages d8238d3e "
-    "32207a56 b0db2914"
+    "prompts cbe954d5 queries 2e6fbdd6 utterances e91a31b1 34805bda 0ffbb338 intent_labels "
+    "cd1827d2 8ecde3e2 messages d8238d3e 32207a56 b0db2914"
 )

@@ -14,7 +14,7 @@ ROWS = {
     "dialogue_acts_match_the_events": {  # of an offer, and its acceptance
         "dialogue_acts/train[9].price": None,
         "dialogue_acts/train[10].intent": 10,
-        "dialogue_acts/train[10].tags": ["question"],
+        "dialogue_acts/train[10].tags": [0],
     }
 }
 UNGUARDED = {
@@ -49,6 +49,6 @@ LOOSE = r"scenario\.(intersection|kbs\[\]\.(personal\.Target|item\.Price))|.*\.p
 SAMPLE = (
     "dialogues 06db494f 8d3c5df6 ef75e320 negotiations 2dc151f3 a4a5deca 7807b541 utterances "
     "2e44d941 b4fe6e6e 4226c3ae outcomes 7be752af 31975b36 4f6be88f scenarios f8335321 "
-    "469effc4 b1ebab67 messages ad899a26 2dbc1308 61cfe262 dialogue_acts 7ee50cff 17f0502f "
-    "98908058"
+    "469effc4 b1ebab67 messages ad899a26 2dbc1308 61cfe262 dialogue_acts 76b3352d bc5670ce "
+    "be171f55"
 )

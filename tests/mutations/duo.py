@@ -24,7 +24,6 @@ RECORDS = [
     ("wow/en/1901.json", "episode", "I baked.", "1901.json.episode: "),
     ("ed/en/0902.json", "dialogue[0].speaker", "Bot", ".dialogue[0]"),
     ("ed/en/0902.json", "dialogue[1].speaker", "Human", ".dialogue[1]"),
-    # scores
     *(
         ("wow/en/1901.json", "subjective_evaluation.engagingness", score, ".engagingness: ")
         for score in (0.0, 3.5, 6.0)
